@@ -14,16 +14,16 @@ use serde::ser::{SerializeMap as _, Serializer};
 pub struct Trace {
     /// Rows in groups.
     pub processes: Vec<Process>,
-    /// What happens in them.
+    /// Events in the rows, each with start and end.
     pub slices: Vec<Slice>,
-    /// What the file says of itself, by name.
+    /// Facts about the file as a whole, by name.
     pub about: Vec<(String, Value)>,
 }
 
 /// A group of rows, numbered from 1 in the order of [`Trace::processes`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Names of its rows, which are numbered from 1.
     pub threads: Vec<String>,
@@ -36,9 +36,9 @@ pub struct Slice {
     pub process: usize,
     /// Index of the row in it.
     pub thread: usize,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// What sort of thing it is.
+    /// Category, by which viewers filter and colour.
     pub category: &'static str,
     /// Start, seconds.
     pub start_s: f64,

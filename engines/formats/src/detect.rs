@@ -28,7 +28,7 @@ pub const SIMAI_POLICIES: [&str; 11] = [
     "DISTRIBUTED_INFERENCE",
 ];
 
-/// How an optical switch says what is set on it.
+/// Form in which an optical switch reports its cross-connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchState {
     /// Polatis-class switch, TL1.
@@ -47,7 +47,7 @@ pub enum SwitchState {
     Csv,
 }
 
-/// What a file holds.
+/// Kind of content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -87,11 +87,11 @@ pub enum Format {
     Plan,
     /// The names of a model that this program wrote.
     Names,
-    /// What a solver found.
+    /// Solution that a solver wrote.
     Solution(Dialect),
     /// A model for a solver.
     Model,
-    /// What is set on an optical switch, as the switch answers.
+    /// Cross-connections of an optical switch, as the switch reports them.
     SwitchState(SwitchState),
     /// Some other JSON.
     OtherJson,
@@ -106,7 +106,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What it is, to be put after "this is".
+    /// Returns the description of the format, to be put after "this is".
     pub const fn describe(self) -> &'static str {
         match self {
             Self::SimaiText => "a SimAI text workload",
@@ -157,7 +157,7 @@ impl Format {
         }
     }
 
-    /// What to do with a file that no importer reads; empty for files that are read or not recognised.
+    /// Returns the advice for a file that no importer reads; empty for files that are read or not recognised.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
@@ -190,7 +190,7 @@ impl Format {
 
 /// An input ready to be read: unpacked, recognised, and still at its first byte.
 pub struct Opened<'a> {
-    /// What it holds.
+    /// Format of the content.
     pub format: Format,
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
@@ -216,7 +216,7 @@ pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>
     Ok(Opened { format, compressed: content.compressed, reader })
 }
 
-/// What a file is that starts with `head`.
+/// Returns the format of a file that starts with `head`.
 pub fn detect(head: &[u8]) -> Format {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     if head.is_empty() {

@@ -13,7 +13,7 @@ pub struct Attribute {
     pub sort: Sort,
 }
 
-/// What values of an attribute are.
+/// Type of the values of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
     /// Whole numbers.
@@ -39,7 +39,7 @@ pub struct Graph {
     pub nodes: Vec<Vec<Value>>,
     /// Ends and values of each edge.
     pub edges: Vec<(u32, u32, Vec<Value>)>,
-    /// How Graphviz draws it as a whole, such as `rankdir` and `LR`.
+    /// Attributes of the whole graph for Graphviz, such as `rankdir` with `LR`.
     pub drawing: Vec<(&'static str, &'static str)>,
 }
 

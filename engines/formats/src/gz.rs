@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use flate2::bufread::MultiGzDecoder;
 use lightbay_core::problem::Problem;
 
-/// How much of an input is read at most.
+/// Most that is read of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes after decompression (or of the plain file).
@@ -60,7 +60,7 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Cont
     Ok(Content { compressed, reader })
 }
 
-/// What an I/O error of an input means to its owner.
+/// Returns the problem, with its remedy, that an I/O error of an input means to its owner.
 pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
     let remedy = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed file is cut short; copy it again",

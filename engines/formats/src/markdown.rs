@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     body: String,
-    /// What stands at the end: targets that are too long to be read past.
+    /// References at the end: targets of links that are too long to be read past.
     references: String,
 }
 

@@ -14,7 +14,7 @@ pub const MOST_BLOCKS: usize = 216;
 /// Characters of a name that the public executors take.
 const MOST_NAME: usize = 63;
 
-/// How data crosses a connection.
+/// Transport protocol of NCCL on the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Large messages.
@@ -38,9 +38,9 @@ impl Protocol {
 /// A buffer of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Buffer {
-    /// What the rank puts in.
+    /// The chunks that the rank contributes.
     Input,
-    /// What it gets out.
+    /// The chunks that it ends up with.
     Output,
     /// Room for what passes through.
     Scratch,
@@ -65,7 +65,7 @@ pub struct BufferPlace {
     pub offset: u32,
 }
 
-/// What a step does.
+/// Operation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Sends the source.
@@ -92,7 +92,7 @@ impl Action {
 /// A step of a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What it does.
+    /// Operation.
     pub action: Action,
     /// Source.
     pub source: BufferPlace,
@@ -137,7 +137,7 @@ pub struct Algorithm {
     pub name: String,
     /// `allgather`, `reduce_scatter`, `allreduce`, `alltoall`.
     pub collective: &'static str,
-    /// How data crosses connections.
+    /// Transport protocol on the connections.
     pub protocol: Protocol,
     /// Chunks of the whole buffer of a rank.
     pub chunks_per_loop: u32,

@@ -3,7 +3,7 @@
 /// The largest byte count of one call: ten terabytes. A million rows of it still add up in 64 bits.
 pub(crate) const MAX_BYTES: u64 = 10_000_000_000_000;
 
-/// Why a token is not the number it should be, as the second half of a sentence that starts with the value.
+/// Reason that a token is not the number it should be, as the second half of a sentence that starts with the value.
 pub(crate) type Wrong = &'static str;
 
 /// A whole number from `low` to `high`, also if written as a float (`12582912.0`, `1.2e7`).

@@ -81,7 +81,7 @@ pub enum Key {
 pub struct SolutionEntry {
     /// Whose.
     pub key: Key,
-    /// How much. Finite.
+    /// Its value. Finite.
     pub value: f64,
     /// The line it stands in, from 1.
     pub line: usize,
@@ -90,7 +90,7 @@ pub struct SolutionEntry {
 /// Something the file says in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stated<T> {
-    /// What.
+    /// Content of the statement.
     pub what: T,
     /// The line, from 1.
     pub line: usize,
@@ -99,17 +99,17 @@ pub struct Stated<T> {
 /// A solution file, read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolutionFile {
-    /// Who wrote it.
+    /// Dialect, by the solver that wrote it.
     pub dialect: Dialect,
-    /// How the solve ended, in the words of the solver.
+    /// Reason that the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Where and in which words the file says that it holds no feasible point; its values are then not read.
+    /// Statement of the file that it holds no feasible point, if it makes one; its values are then not read.
     pub no_point: Option<Stated<String>>,
     /// The objective it claims.
     pub objective: Option<Stated<f64>>,
     /// Its values in the order of the file.
     pub entries: Vec<SolutionEntry>,
-    /// How many further points of the file were left alone.
+    /// Number of further points of the file, which were left alone.
     pub further_points: usize,
 }
 
@@ -187,7 +187,7 @@ fn strange(line: usize, text: &str, expected: &str) -> Problem {
     Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))
 }
 
-/// What a solution file begins with: who wrote it, or `None` if it is no solution file.
+/// Returns the dialect of a solution file from its beginning; `None` if it is no solution file.
 pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;

@@ -7,7 +7,7 @@ use crate::graph::xml;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How an area is filled.
+/// Shade or pattern that fills an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fill {
     /// Not at all.
@@ -92,7 +92,7 @@ impl Stroke {
     }
 }
 
-/// Where text stands at its point.
+/// Alignment of text at its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
     /// It begins there.
@@ -104,12 +104,12 @@ pub enum Anchor {
     End,
 }
 
-/// How text looks.
+/// Size, alignment and weight of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
     /// Height of the letters.
     pub size: f64,
-    /// Where it stands at its point.
+    /// Alignment at its point.
     pub anchor: Anchor,
     /// `true` if it is bold.
     pub bold: bool,
@@ -135,7 +135,7 @@ impl Font {
         self
     }
 
-    /// How wide text will be, roughly: letters differ between machines.
+    /// Returns the width of text, roughly: letters differ between machines.
     pub fn width(self, text: &str) -> f64 {
         0.56 * self.size * text.chars().count() as f64
     }

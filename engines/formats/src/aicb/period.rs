@@ -1,4 +1,4 @@
-//! Where the micro-batches of a SimAI text begin and end.
+//! Limits of the micro-batches in a SimAI text.
 //!
 //! The generator repeats the layers of the stage once per micro-batch, each repetition starting with a row
 //! `embedding_layer`. What stands before the first is done once per iteration (gradients, norms), and so is what
@@ -18,9 +18,9 @@ pub struct Period {
     pub middle: Range<usize>,
     /// Rows once per iteration, after the layers.
     pub epilogue: Range<usize>,
-    /// How often the layers are repeated in `middle`.
+    /// Number of repetitions of the layers in `middle`.
     pub micro_batches: u64,
-    /// Why the file had to be taken as one micro-batch although the header says otherwise; empty if it had not.
+    /// Reason that the file had to be taken as one micro-batch although the header says otherwise; empty if it had not.
     pub note: String,
 }
 

@@ -166,7 +166,7 @@ impl SimaiText {
         ns as f64 * 1e-9
     }
 
-    /// How many fields say `NONE` but carry a size.
+    /// Returns the number of fields that say `NONE` but carry a size.
     pub fn none_with_bytes(&self) -> usize {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         cells.filter(|cell| cell.collective.is_none() && cell.written_bytes > 0).count()

@@ -16,13 +16,13 @@ pub struct ImportSummary {
     pub totals: Vec<ColumnTotal>,
     /// Bytes by parallel dimension.
     pub bytes: DimensionBytes,
-    /// Where the compute times come from and what they are.
+    /// Source and values of the compute times.
     pub compute: ComputeSummary,
     /// Pipeline sends that found their receive; 0 if the file holds none.
     pub matched_transfers: u64,
-    /// What was left out.
+    /// Parts of the files that were left out.
     pub skipped: Vec<Skipped>,
-    /// What no file says and which knob sets it.
+    /// Values that no file gives, with the knobs that set them.
     pub assumed: Vec<Assumed>,
     /// Everything else worth knowing.
     pub notes: Vec<String>,
@@ -33,7 +33,7 @@ pub struct ImportSummary {
 pub struct InputSummary {
     /// As the user wrote it.
     pub name: String,
-    /// What it holds.
+    /// Format of its content, in words.
     pub format: String,
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
@@ -58,7 +58,7 @@ pub struct GroupSummary {
     pub micro_batches: u64,
 }
 
-/// How the rows of a workload divide.
+/// Numbers of rows of a workload, by their part of the iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowSummary {
     /// Once per iteration, before the layers.
@@ -76,7 +76,7 @@ pub struct ColumnTotal {
     pub column: String,
     /// `ALLTOALL_EP`, ...; for a per-call CSV with its group: `ALLREDUCE tp_group`.
     pub collective: String,
-    /// How many rows.
+    /// Number of rows.
     pub calls: u64,
     /// Their bytes together.
     pub bytes: u64,
@@ -91,7 +91,7 @@ pub struct DimensionBytes {
     pub ep: u64,
     /// Data-parallel collectives of stage 0.
     pub dp: u64,
-    /// What all stages of one pipeline send to their neighbours, both directions.
+    /// Sends of all stages of one pipeline to their neighbours, both directions.
     pub pp: u64,
 }
 
@@ -113,20 +113,20 @@ pub struct ComputeSummary {
 /// Something left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// What.
+    /// Description of the parts left out.
     pub what: String,
-    /// How many.
+    /// Number of them.
     pub count: u64,
     /// Bytes that go with it.
     pub bytes: u64,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
 /// Something no file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assumed {
-    /// What.
+    /// Name of the value, in words.
     pub what: String,
     /// The value that was taken, with its unit.
     pub value: String,

@@ -10,7 +10,7 @@ use super::order::Slot;
 use super::summary::{ImportSummary, InputSummary};
 use super::{AicbInput, Content, from_calls, from_text};
 
-/// Where compute times are taken from.
+/// Source of compute times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ComputeSource {
     /// Kernel times if they were given, else the workload file.
@@ -24,7 +24,7 @@ pub enum ComputeSource {
     Zero,
 }
 
-/// What a size beside the parameter gather of a `grad_norm` row means.
+/// Meaning of a size beside the parameter gather of a `grad_norm` row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterGather {
     /// The data-parallel gather of updated parameters, which it is in the generator.
@@ -33,7 +33,7 @@ pub enum ParameterGather {
     ByColumn,
 }
 
-/// What the user says beside the files.
+/// Values that the user gives beside the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
     /// World size, where the file does not carry it.
@@ -44,13 +44,13 @@ pub struct MergeOptions {
     pub dp_bytes: Option<u64>,
     /// Layers of one stage, for kernel times with a per-call CSV that does not show them.
     pub layers_per_stage: Option<u64>,
-    /// Where compute times are taken from.
+    /// Source of compute times.
     pub compute: ComputeSource,
-    /// How the forward gather of a once-per-iteration gradient row is read; `None` assumes data parallel.
+    /// Reading of the forward gather of a once-per-iteration gradient row; `None` assumes data parallel.
     pub parameter_gather: Option<ParameterGather>,
 }
 
-/// What one stage does in one iteration.
+/// Compute and communication of one stage in one iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StageWorkload {
     /// Forward compute of one micro-batch, seconds; `None` until a source is given.
@@ -67,7 +67,7 @@ pub struct StageWorkload {
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
     pub dp_collectives: Vec<Collective>,
-    /// What one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
+    /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
     /// reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,
     /// The literal order; `None` if the file does not carry it.
@@ -95,7 +95,7 @@ pub struct AicbWorkload {
     pub pp_bytes_per_rank: u64,
     /// One entry per stage.
     pub stages: Vec<StageWorkload>,
-    /// What was found, skipped and assumed.
+    /// Account of the import: parts found, parts skipped, values assumed.
     #[serde(skip)]
     pub summary: ImportSummary,
 }

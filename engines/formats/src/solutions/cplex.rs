@@ -64,7 +64,7 @@ pub(super) fn read(
 
 const MAX_TAG_BYTES: usize = 1 << 16;
 
-/// Where in `rest` the tag that began with `open` is closed: the first `>` outside of quotes.
+/// Returns the position in `rest` at which the tag that began with `open` is closed: the first `>` outside of quotes.
 fn closing(open: &str, rest: &str) -> Option<usize> {
     let mut quote = None;
     let mut ends = |c: char| {
