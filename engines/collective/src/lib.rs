@@ -7,6 +7,7 @@
 //! | [`plan`] | the result: which link starts which piece in which epoch |
 //! | [`model`] | the network with exact capacities, links in epochs, schedules |
 //! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
+//! | [`floors`] | what no schedule can beat, whatever its chunks and epochs |
 //! | [`search`] | schedules chunk by chunk, and baselines |
 //! | [`compose`] | plans from schedules: parts, directions, figures |
 //! | `report` | scenarios and plans as sections |
@@ -19,6 +20,7 @@
 pub mod bounds;
 pub mod check;
 pub mod compose;
+pub mod floors;
 pub mod kind;
 pub mod methods;
 pub mod model;

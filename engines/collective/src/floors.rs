@@ -1,0 +1,17 @@
+//! What no schedule can beat, whatever its chunks and epochs.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`digraph`], [`scale`], [`maxflow`] | graphs with whole capacities, and flows on them |
+//! | [`spread`], [`quotient`] | floor of data that may be copied, by cuts |
+//! | [`exchange`] | floor of data of which every pair has its own, by a concurrent flow |
+//! | [`latency`] | floors that count latencies |
+
+pub mod digraph;
+pub mod exchange;
+pub mod floor;
+pub mod latency;
+pub mod maxflow;
+pub mod quotient;
+pub mod scale;
+pub mod spread;

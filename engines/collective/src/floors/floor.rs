@@ -1,0 +1,44 @@
+//! Floors of the collectives whose data may be copied, on a network.
+
+use super::digraph::Digraph;
+use super::scale::{Overflow, scale};
+use super::spread::{Spread, SpreadFloor, spread_floor};
+use crate::model::network::Network;
+use crate::model::rational::Rational;
+
+/// Returns the network as a graph of whole capacities, and the GB/s that a capacity of one stands for.
+///
+/// # Errors
+/// If the capacities need more than 128 bits.
+pub fn whole(network: &Network) -> Result<(Digraph, Rational), Overflow> {
+    let capacities: Vec<Rational> = network.links().iter().map(|link| link.capacity).collect();
+    let scaled = scale(&capacities)?;
+    let arcs =
+        network.links().iter().zip(&scaled.numbers).map(|(link, number)| (link.from, link.to, *number));
+    Ok((Digraph::with_arcs(network.node_count(), arcs), scaled.unit))
+}
+
+/// Returns the largest rate per unit of shard, GB/s, at which every rank can receive the shards of all nodes, and the
+/// cut that says so; `None` if nothing has to move. Symmetries of the network have to keep shards and ranks, or
+/// `symmetric` is not set.
+///
+/// # Errors
+/// If the numbers need more than 128 bits.
+pub fn network_floor(
+    network: &Network,
+    shards: &[i128],
+    ranks: &[u32],
+    symmetric: bool,
+) -> Result<Option<SpreadFloor>, Overflow> {
+    let (graph, unit) = whole(network)?;
+    let orbits = network.node_orbits();
+    let mut seen = vec![false; network.node_count()];
+    let first = |rank: &u32| !std::mem::replace(&mut seen[orbits[*rank as usize] as usize], true);
+    let destinations: Vec<u32> =
+        if symmetric { ranks.iter().copied().filter(first).collect() } else { ranks.to_vec() };
+    let floor = spread_floor(&Spread { graph: &graph, shards, destinations: &destinations })?;
+    floor.map(|floor| Ok(SpreadFloor { rate: floor.rate.times(unit).ok_or(Overflow)?, ..floor })).transpose()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! Floors that count latencies: the longest path, and cuts whose links are of use only between the time at which the
+//! first data can reach them and the time at which the last data can still arrive.
+
+use crate::model::network::Network;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Latency floor of a collective, for any amount of data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LatencyFloor {
+    /// Longest of the smallest latencies between a source and a destination, µs.
+    pub path_us: f64,
+    /// Source and destination of that path.
+    pub path: Option<(u32, u32)>,
+    /// Cuts whose floor may exceed it.
+    pub cuts: Vec<LatencyCut>,
+}
+
+/// A cut with the times at which its links are of use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyCut {
+    /// Nodes that the data leaves, `S`.
+    pub inside: Vec<bool>,
+    /// Share of the unit of data that has to cross: shards for collectives that copy, pairs for those that do not.
+    pub amount: f64,
+    /// Time that each link of the cut is of no use, µs, and its capacity, GB/s; ascending.
+    pub links: Vec<(f64, f64)>,
+}
+
+impl LatencyCut {
+    /// Returns the least time in which `bytes` per unit of data get across, µs: the `T` at which the capacities times
+    /// what is left of `T` add up to the data.
+    pub fn floor_us(&self, bytes: f64) -> f64 {
+        let needed = self.amount * bytes / 1000.0;
+        let (mut capacity, mut weighted) = (0.0, 0.0);
+        for (place, &(offset, rate)) in self.links.iter().enumerate() {
+            capacity += rate;
+            weighted += rate * offset;
+            let time = (needed + weighted) / capacity;
+            if self.links.get(place + 1).is_none_or(|next| time <= next.0) {
+                return time;
+            }
+        }
+        f64::INFINITY
+    }
+}
+
+impl LatencyFloor {
+    /// Returns the floor for `bytes` per unit of data, µs, and the cut that says so, unless it is the path.
+    pub fn at(&self, bytes: f64) -> (f64, Option<&LatencyCut>) {
+        let mut best = (self.path_us, None);
+        for cut in &self.cuts {
+            let floor = cut.floor_us(bytes);
+            if floor > best.0 {
+                best = (floor, Some(cut));
+            }
+        }
+        best
+    }
+}
+
+/// Data whose latency floor is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct LatencyQuestion<'n> {
+    /// The network.
+    pub network: &'n Network,
+    /// Nodes with data, and how many units each has.
+    pub sources: &'n [(u32, f64)],
+    /// Nodes that receive.
+    pub destinations: &'n [u32],
+    /// Whether every destination receives the same data, so that it may be copied; else each pair has data of its own.
+    pub copies: bool,
+}
+
+/// Smallest latencies to a node from every node.
+struct Distances<'n> {
+    network: &'n Network,
+    known: FxHashMap<u32, Vec<f64>>,
+}
+
+impl Distances<'_> {
+    fn to(&mut self, node: u32) -> &[f64] {
+        let network = self.network;
+        self.known.entry(node).or_insert_with(|| distances(network, node, true))
+    }
+}
+
+/// Smallest latency from a node to every node, or from every node to it, µs.
+pub fn distances(network: &Network, node: u32, towards: bool) -> Vec<f64> {
+    let mut reached = vec![f64::INFINITY; network.node_count()];
+    let mut heap = BinaryHeap::new();
+    reached[node as usize] = 0.0;
+    // Latencies are finite and not negative, whose bits have the order of the numbers.
+    heap.push(Reverse((0_u64, node)));
+    while let Some(Reverse((bits, node))) = heap.pop() {
+        let at = f64::from_bits(bits);
+        if at > reached[node as usize] {
+            continue;
+        }
+        for &link in if towards { network.in_links(node) } else { network.out_links(node) } {
+            let link = &network.links()[link as usize];
+            let other = if towards { link.from } else { link.to };
+            let time = at + link.alpha_us;
+            if time < reached[other as usize] {
+                reached[other as usize] = time;
+                heap.push(Reverse((time.to_bits(), other)));
+            }
+        }
+    }
+    reached
+}
+
+/// Returns the latency floor over the path bound and the cuts around single destinations, around groups and those
+/// given.
+pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> LatencyFloor {
+    let network = question.network;
+    let orbits = network.node_orbits();
+    let mut seen = vec![false; network.node_count()];
+    let mut distances_to = Distances { network, known: FxHashMap::default() };
+    let mut floor = LatencyFloor::default();
+    for &(source, _) in question.sources {
+        if std::mem::replace(&mut seen[orbits[source as usize] as usize], true) {
+            continue;
+        }
+        let reached = distances(network, source, false);
+        for &destination in question.destinations {
+            if reached[destination as usize] > floor.path_us {
+                (floor.path_us, floor.path) = (reached[destination as usize], Some((source, destination)));
+            }
+        }
+    }
+    seen.fill(false);
+    let mut sets: Vec<(Vec<bool>, Option<u32>)> = Vec::new();
+    for &destination in question.destinations {
+        if !std::mem::replace(&mut seen[orbits[destination as usize] as usize], true) {
+            let mut inside = vec![true; network.node_count()];
+            inside[destination as usize] = false;
+            sets.push((inside, Some(destination)));
+        }
+    }
+    sets.extend(group_sets(network).into_iter().map(|inside| (inside, None)));
+    sets.extend(given.iter().map(|inside| (inside.clone(), None)));
+    for (inside, target) in sets {
+        cuts_of(question, &inside, target, &mut distances_to, &mut floor.cuts);
+    }
+    floor
+}
+
+/// Unions of groups if there are at most six, else groups and what is outside of each; switches of no group are left
+/// outside of the first and inside of the second.
+fn group_sets(network: &Network) -> Vec<Vec<bool>> {
+    let groups = network.group_count();
+    let has = |node: usize, chosen: &dyn Fn(u32) -> bool| network.nodes()[node].group.map(chosen);
+    let mut sets = Vec::new();
+    let mut add = |chosen: &dyn Fn(u32) -> bool| {
+        for loose in [false, true] {
+            let set: Vec<bool> =
+                (0..network.node_count()).map(|node| has(node, chosen).unwrap_or(loose)).collect();
+            if sets.last() != Some(&set) {
+                sets.push(set);
+            }
+        }
+    };
+    if groups < 2 {
+        return sets;
+    }
+    if groups <= 6 {
+        for mask in 1..(1_u32 << groups) - 1 {
+            add(&|group| mask >> group & 1 == 1);
+        }
+    } else {
+        let mut seen = vec![false; network.node_count()];
+        let orbits = network.node_orbits();
+        for group in 0..groups as u32 {
+            // Groups that a symmetry maps to each other have equal floors.
+            let first =
+                network.gpus().iter().find(|gpu| network.nodes()[**gpu as usize].group == Some(group));
+            let Some(first) = first else { continue };
+            if !std::mem::replace(&mut seen[orbits[*first as usize] as usize], true) {
+                add(&|other| other == group);
+                add(&|other| other != group);
+            }
+        }
+    }
+    sets
+}
+
+/// Adds the cuts of one node set: for each target, or for all at once, and each threshold of the sources' heads.
+fn cuts_of(
+    question: &LatencyQuestion<'_>,
+    inside: &[bool],
+    target: Option<u32>,
+    distances: &mut Distances<'_>,
+    cuts: &mut Vec<LatencyCut>,
+) {
+    let network = question.network;
+    let leaving: Vec<u32> = (0..network.links().len() as u32)
+        .filter(|link| {
+            let link = &network.links()[*link as usize];
+            inside[link.from as usize] && !inside[link.to as usize]
+        })
+        .collect();
+    let outside: Vec<u32> =
+        question.destinations.iter().copied().filter(|destination| !inside[*destination as usize]).collect();
+    let sources: Vec<(u32, f64)> =
+        question.sources.iter().copied().filter(|(source, _)| inside[*source as usize]).collect();
+    if leaving.is_empty() || outside.is_empty() || sources.is_empty() {
+        return;
+    }
+    // Sources by their smallest latency to a link of the cut, farthest first: thresholds take a prefix each.
+    let mut heads: Vec<(f64, u32, f64)> = sources
+        .iter()
+        .map(|&(source, units)| {
+            let tails = leaving.iter().map(|link| network.links()[*link as usize].from);
+            (
+                tails.map(|tail| distances.to(tail)[source as usize]).fold(f64::INFINITY, f64::min),
+                source,
+                units,
+            )
+        })
+        .collect();
+    heads.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let targets: Vec<Vec<u32>> = match (question.copies, target) {
+        (false, _) => vec![outside],
+        (true, Some(target)) => vec![vec![target]],
+        (true, None) => {
+            farthest(network, &leaving, &outside, distances).into_iter().map(|node| vec![node]).collect()
+        }
+    };
+    for targets in targets {
+        let tails: Vec<f64> = leaving
+            .iter()
+            .map(|link| {
+                let link = &network.links()[*link as usize];
+                let last = targets.iter().map(|target| distances.to(*target)[link.to as usize]);
+                link.alpha_us + last.fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        let mut heads_of = vec![f64::INFINITY; leaving.len()];
+        let mut amount = 0.0;
+        for (place, &(head, source, units)) in heads.iter().enumerate() {
+            for (link, least) in leaving.iter().zip(&mut heads_of) {
+                *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
+            }
+            amount += if question.copies { units } else { units * targets.len() as f64 };
+            if heads.get(place + 1).is_some_and(|next| next.0 == head) {
+                continue;
+            }
+            let mut links: Vec<(f64, f64)> = leaving
+                .iter()
+                .zip(heads_of.iter().zip(&tails))
+                .map(|(link, (head, tail))| {
+                    (head + tail, network.links()[*link as usize].capacity_gbyte_per_s)
+                })
+                .filter(|(offset, _)| offset.is_finite())
+                .collect();
+            links.sort_by(|one, other| one.0.total_cmp(&other.0));
+            cuts.push(LatencyCut { inside: inside.to_vec(), amount, links });
+        }
+    }
+}
+
+/// Most targets of a cut that are tried one by one.
+const TARGETS: usize = 16;
+
+/// Targets of different distances from a cut, farthest first.
+fn farthest(network: &Network, leaving: &[u32], outside: &[u32], distances: &mut Distances<'_>) -> Vec<u32> {
+    let mut far: Vec<(f64, u32)> = Vec::new();
+    if outside.len() > TARGETS {
+        // One pass from the heads of the cut instead of one per target.
+        let mut least = vec![f64::INFINITY; network.node_count()];
+        let mut heads: Vec<u32> = leaving.iter().map(|link| network.links()[*link as usize].to).collect();
+        heads.sort_unstable();
+        heads.dedup();
+        for head in heads.into_iter().take(TARGETS) {
+            for (known, new) in least.iter_mut().zip(self::distances(network, head, false)) {
+                *known = known.min(new);
+            }
+        }
+        far.extend(outside.iter().map(|node| (least[*node as usize], *node)));
+    } else {
+        for &node in outside {
+            let to = distances.to(node);
+            let least = leaving.iter().map(|link| to[network.links()[*link as usize].to as usize]);
+            far.push((least.fold(f64::INFINITY, f64::min), node));
+        }
+    }
+    far.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    far.into_iter().map(|(_, node)| node).take(TARGETS).collect()
+}

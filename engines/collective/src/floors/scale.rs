@@ -1,0 +1,80 @@
+//! Whole numbers that stand for exact fractions, as flows need them.
+
+use crate::model::rational::Rational;
+use thiserror::Error;
+
+/// Numbers that do not fit into 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("capacities and shards need whole numbers beyond 128 bits: give them with fewer digits")]
+pub struct Overflow;
+
+/// Whole numbers in proportion to fractions: `fraction = number * unit`, with the largest unit there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaled {
+    /// The numbers, without a common divisor.
+    pub numbers: Vec<i128>,
+    /// What a number of one stands for.
+    pub unit: Rational,
+}
+
+/// Returns the smallest whole numbers in proportion to fractions that are not negative.
+///
+/// # Errors
+/// If they need more than 128 bits.
+pub fn scale(fractions: &[Rational]) -> Result<Scaled, Overflow> {
+    let mut common = 1_i128;
+    for fraction in fractions {
+        let factor = fraction.denominator() / gcd(common, fraction.denominator()).max(1);
+        common = common.checked_mul(factor).ok_or(Overflow)?;
+    }
+    let mut numbers = Vec::with_capacity(fractions.len());
+    let mut divisor = 0_i128;
+    for fraction in fractions {
+        let number = fraction.numerator().checked_mul(common / fraction.denominator()).ok_or(Overflow)?;
+        divisor = gcd(divisor, number);
+        numbers.push(number);
+    }
+    let divisor = divisor.max(1);
+    for number in &mut numbers {
+        *number /= divisor;
+    }
+    Ok(Scaled { numbers, unit: Rational::new(divisor, common).ok_or(Overflow)? })
+}
+
+/// Returns the greatest common divisor of two numbers that are not negative; zero of two zeros.
+pub const fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fraction(numerator: i128, denominator: i128) -> Rational {
+        Rational::new(numerator, denominator).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_as_small_as_they_can_be() {
+        let scaled = scale(&[fraction(25, 2), fraction(50, 1)]).unwrap();
+        assert_eq!(scaled, Scaled { numbers: vec![1, 4], unit: fraction(25, 2) });
+        assert_eq!(scale(&[]).unwrap().numbers, Vec::<i128>::new());
+        let primes = [10_i128.pow(18) + 9, 10_i128.pow(18) + 7, 10_i128.pow(18) + 3];
+        assert_eq!(scale(&primes.map(|prime| fraction(1, prime))), Err(Overflow));
+    }
+
+    proptest! {
+        #[test]
+        fn scaling_keeps_every_value(values in proptest::collection::vec((0_i128..1000, 1_i128..60), 1..8)) {
+            let fractions: Vec<Rational> = values.iter().map(|(a, b)| fraction(*a, *b)).collect();
+            let scaled = scale(&fractions).unwrap();
+            for (fraction, number) in fractions.iter().zip(&scaled.numbers) {
+                prop_assert_eq!(scaled.unit.times(Rational::whole(*number)), Some(*fraction));
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Floor of collectives whose data may be copied: AllGather, Broadcast, and, on the graph turned round, ReduceScatter
+//! and Reduce (sections 2 and 3 of the notes on collective floors; Zhao et al., ForestColl, arXiv 2402.06787).
+
+use super::digraph::Digraph;
+use super::maxflow::FlowNetwork;
+use super::quotient::{Quotient, quotient};
+use super::scale::Overflow;
+use crate::model::rational::Rational;
+
+/// Number of nodes above which flows are computed on a quotient of the graph.
+const PLAIN_NODES: usize = 150;
+
+/// Data that every destination has to receive.
+#[derive(Clone, Debug)]
+pub struct Spread<'g> {
+    /// The network.
+    pub graph: &'g Digraph,
+    /// Data whose source is a node, in any unit; one entry per node.
+    pub shards: &'g [i128],
+    /// Nodes that receive everything. Of nodes that a symmetry of graph and shards maps to each other one is enough.
+    pub destinations: &'g [u32],
+}
+
+/// Largest rate at which everything can be received, and the cut that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpreadFloor {
+    /// Capacity per unit of shard: all data takes at least the time in which a link of this capacity carries one unit.
+    /// Zero if some data cannot reach a destination.
+    pub rate: Rational,
+    /// The nodes whose data has to leave together, `S`; true for those inside.
+    pub cut: Vec<bool>,
+}
+
+/// Returns the floor; `None` if no data has to move.
+///
+/// # Errors
+/// If the numbers need more than 128 bits.
+pub fn spread_floor(spread: &Spread<'_>) -> Result<Option<SpreadFloor>, Overflow> {
+    let total: i128 = spread.shards.iter().sum();
+    let mut best: Option<SpreadFloor> = None;
+    for &destination in spread.destinations {
+        let needs = total - spread.shards[destination as usize];
+        if needs == 0 {
+            continue;
+        }
+        let rate = Rational::new(spread.graph.in_capacity(destination), needs).ok_or(Overflow)?;
+        if best.as_ref().is_none_or(|best| rate < best.rate) {
+            let mut cut = vec![true; spread.graph.nodes()];
+            cut[destination as usize] = false;
+            best = Some(SpreadFloor { rate, cut });
+        }
+    }
+    let Some(mut best) = best else { return Ok(None) };
+    for &destination in spread.destinations {
+        if total == spread.shards[destination as usize] {
+            continue;
+        }
+        if spread.graph.nodes() <= PLAIN_NODES {
+            let problem = Destination { graph: spread.graph, shards: spread.shards, node: destination };
+            if let Some(lower) = problem.lower(best.rate)? {
+                best = lower;
+            }
+        } else {
+            let Quotient { cells, graph, shards, alone } = quotient(spread.graph, spread.shards, destination);
+            let problem = Destination { graph: &graph, shards: &shards, node: alone };
+            if let Some(lower) = problem.lower(best.rate)? {
+                best = SpreadFloor {
+                    rate: lower.rate,
+                    cut: cells.iter().map(|cell| lower.cut[*cell as usize]).collect(),
+                };
+            }
+        }
+    }
+    Ok(Some(best))
+}
+
+/// One destination of a spread.
+struct Destination<'g> {
+    graph: &'g Digraph,
+    shards: &'g [i128],
+    node: u32,
+}
+
+impl Destination<'_> {
+    /// Dinkelbach's method (section 3, step 2): while a flow shows a cut of a lower rate, goes on from that cut. Each
+    /// rate is that of a real cut. `None` if the destination can receive everything at `rate`.
+    fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {
+        let mut found = None;
+        while !rate.is_zero() {
+            let Some(cut) = self.violated(rate)? else { break };
+            let data: i128 =
+                self.shards.iter().zip(&cut).filter(|(_, inside)| **inside).map(|(shard, _)| shard).sum();
+            rate = Rational::new(self.graph.leaving(&cut), data).ok_or(Overflow)?;
+            found = Some(SpreadFloor { rate, cut });
+        }
+        Ok(found)
+    }
+
+    /// Returns the source side of a smallest cut if not everything gets through at a rate.
+    fn violated(&self, rate: Rational) -> Result<Option<Vec<bool>>, Overflow> {
+        let (numerator, denominator) = (rate.numerator(), rate.denominator());
+        let source = self.graph.nodes() as u32;
+        let total: i128 = self.shards.iter().sum();
+        let wanted = total.checked_mul(numerator).ok_or(Overflow)?;
+        let all: i128 = self.graph.arcs().iter().map(|arc| arc.capacity).sum();
+        // No sum of flows exceeds these two, so that nothing below overflows.
+        let most = all.checked_mul(denominator).ok_or(Overflow)?;
+        most.checked_add(wanted).ok_or(Overflow)?;
+        let mut network = FlowNetwork::<i128>::new(self.graph.nodes() + 1);
+        for arc in self.graph.arcs() {
+            network.add(arc.from, arc.to, arc.capacity * denominator);
+        }
+        for (node, &shard) in self.shards.iter().enumerate() {
+            if shard > 0 {
+                network.add(source, node as u32, shard * numerator);
+            }
+        }
+        if network.max_flow(source, self.node, wanted) == wanted {
+            return Ok(None);
+        }
+        let mut side = network.source_side(source);
+        side.truncate(self.graph.nodes());
+        Ok(Some(side))
+    }
+}
+
+#[cfg(test)]
+mod tests;
