@@ -9,6 +9,7 @@
 //! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
 //! | [`floors`] | what no schedule can beat, whatever its chunks and epochs |
 //! | [`search`] | schedules chunk by chunk, and baselines |
+//! | [`trees`] | spanning trees along which data is spread, and schedules made of them |
 //! | [`compose`] | plans from schedules: parts, directions, figures |
 //! | `report` | scenarios and plans as sections |
 //! | [`check`] | the independent checker |
@@ -30,6 +31,7 @@ pub mod scenario;
 pub mod search;
 #[cfg(test)]
 mod testing;
+pub mod trees;
 
 pub use plan::CollectiveResult;
 pub use scenario::CollectiveScenario;

@@ -1,0 +1,32 @@
+//! Spanning trees along which data is spread, and schedules made of them.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`fold`] | one GPU and one link for each orbit of a group of symmetries |
+//! | [`tree`] | spanning trees whose hops may pass through switches |
+//! | [`grow`], [`hops`], [`arborescence`] | trees of small price |
+//! | [`columns`] | shares of trees by a linear program that makes its columns |
+//! | [`split`], [`pack`], [`exact`] | trees at exactly the rate of the floor |
+//! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
+//! | [`periodic`] | one piece per tree and epoch |
+//! | [`sends`] | sends over all links |
+//! | [`compact`], [`verify`] | plans in short form, and their check |
+//! | [`library`] | trees prepared once, and the best schedule of them for any size |
+
+pub mod arborescence;
+pub mod columns;
+pub mod compact;
+pub mod exact;
+pub mod fold;
+pub mod grow;
+pub mod hops;
+pub mod library;
+pub mod list;
+pub mod pack;
+pub mod periodic;
+pub mod pieces;
+pub mod sends;
+pub mod split;
+pub mod timing;
+pub mod tree;
+pub mod verify;

@@ -1,0 +1,285 @@
+//! Shares of trees by a linear program whose columns, the trees, are made as they are wanted.
+//!
+//! First the rate x is maximised at which every rank's data passes through trees that together keep within all
+//! capacities. Then, at that rate or at a share of it, the latency is minimised that the data meets on its way, summed
+//! over all ranks that it reaches. One root stands for its orbit and one link for its orbit.
+
+mod price;
+
+use super::fold::Fold;
+use super::tree::Tree;
+use crate::model::network::Network;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::error::Error;
+use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
+use lightbay_highs::model::{Column, Model, Row};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Solution, Status};
+use price::Pricing;
+use rustc_hash::FxHashSet;
+
+/// Data that is spread along trees.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeQuestion<'n> {
+    /// The network.
+    pub network: &'n Network,
+    /// Its fold.
+    pub fold: &'n Fold,
+    /// Ranks, by node: they receive everything.
+    pub ranks: &'n [bool],
+    /// Data of each orbit of the fold, in shards; zero for orbits without data.
+    pub weights: &'n [f64],
+    /// Latency of each link, µs.
+    pub latencies: &'n [f64],
+}
+
+/// Limits of the column generation: counted, so that results are the same on any machine.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnLimits {
+    /// Most rounds of pricing for each objective.
+    pub rounds: u32,
+    /// Rate at which nothing better exists, GB/s per shard.
+    pub enough: f64,
+    /// Most hops between GPUs for which cheapest arborescences are computed.
+    pub hops: usize,
+}
+
+impl ColumnLimits {
+    /// Limits that suit any network of which `rate` is the largest rate.
+    pub const fn new(rate: f64) -> Self {
+        Self { rounds: 200, enough: rate, hops: 40_000 }
+    }
+}
+
+/// Trees with their shares.
+#[derive(Clone, Debug, Default)]
+pub struct Packing {
+    /// Rate per shard that the trees reach together, GB/s.
+    pub rate: f64,
+    /// Trees of each orbit's representative with their shares of its data, which add up to one.
+    pub trees: Vec<Vec<(Tree, f64)>>,
+    /// Rounds of pricing so far.
+    pub rounds: u32,
+}
+
+/// Trees as columns of a linear program.
+pub struct TreeProgram<'q, 'n> {
+    question: &'q TreeQuestion<'n>,
+    limits: ColumnLimits,
+    instance: Instance,
+    trees: Vec<(usize, Tree)>,
+    known: FxHashSet<Tree>,
+    rate: Column,
+    /// Rows of orbits and of classes.
+    orbit_rows: Vec<Option<Row>>,
+    class_rows: Vec<Row>,
+    class_sizes: Vec<u32>,
+    /// Largest capacity, to which all are related.
+    scale: f64,
+    /// Price of a microsecond of latency of one GPU in the objective.
+    per_us: f64,
+    rounds: u32,
+}
+
+/// Price below which a tree enters, related to the price it has to beat.
+const ENTERS: f64 = 1.0 - 1e-7;
+
+fn failed(error: Error) -> MethodError {
+    MethodError::Failed(error.to_string())
+}
+
+impl<'q, 'n> TreeProgram<'q, 'n> {
+    /// The program with a first tree for every root; `None` if some rank cannot be reached.
+    ///
+    /// # Errors
+    /// What the solver says.
+    pub fn new(question: &'q TreeQuestion<'n>, limits: ColumnLimits) -> Result<Option<Self>, MethodError> {
+        let (network, fold) = (question.network, question.fold);
+        let scale = network.links().iter().map(|link| link.capacity_gbyte_per_s).fold(0.0, f64::max);
+        let mut model = Model::new("trees");
+        model.maximise = true;
+        let rate = model.column("rate", 0.0, f64::INFINITY, 1.0);
+        let mut orbit_rows = Vec::new();
+        for (orbit, weight) in question.weights.iter().enumerate() {
+            let name = format!("data of orbit {orbit}");
+            orbit_rows.push((*weight > 0.0).then(|| model.equal(name, 0.0, [(rate, -*weight)])));
+        }
+        let capacity = |link: &u32| network.links()[*link as usize].capacity_gbyte_per_s / scale;
+        let class_rows = fold
+            .class_links()
+            .iter()
+            .map(|link| model.at_most(format!("capacity of {link}"), capacity(link), []))
+            .collect();
+        let mut instance = Instance::new(&model).map_err(failed)?;
+        // Each solve goes on from the last basis, to which presolve would not come back.
+        instance.apply(&Options::new().set("random_seed", 0).set("presolve", "off")).map_err(failed)?;
+        let mut class_sizes = vec![0; fold.class_links().len()];
+        for class in fold.classes() {
+            class_sizes[*class as usize] += 1;
+        }
+        let mut program = Self {
+            question,
+            limits,
+            instance,
+            trees: Vec::new(),
+            known: FxHashSet::default(),
+            rate,
+            orbit_rows,
+            class_rows,
+            class_sizes,
+            scale,
+            per_us: 0.0,
+            rounds: 0,
+        };
+        let first: Vec<f64> = network.links().iter().map(|link| scale / link.capacity_gbyte_per_s).collect();
+        for orbit in 0..question.weights.len() {
+            if question.weights[orbit] > 0.0 {
+                let grown = program.pricing(&first).trees(orbit, f64::INFINITY, &program.known);
+                if grown.is_empty() {
+                    return Ok(None);
+                }
+                program.add(orbit, grown)?;
+            }
+        }
+        Ok(Some(program))
+    }
+
+    /// Maximises the rate.
+    ///
+    /// # Errors
+    /// The reason of the run to stop, or what the solver says.
+    pub fn maximise<W: Watch>(&mut self, watch: &mut W) -> Result<Packing, MethodError> {
+        self.per_us = 0.0;
+        self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
+        self.instance.set_cost(self.rate, 1.0).map_err(failed)?;
+        for place in 0..self.trees.len() {
+            self.instance.set_cost(Column(place as u32 + 1), 0.0).map_err(failed)?;
+        }
+        let enough = self.limits.enough / self.scale * (1.0 - 1e-12);
+        self.generate(enough, watch)
+    }
+
+    /// Minimises the latency at a rate that can be reached, GB/s per shard.
+    ///
+    /// # Errors
+    /// The reason of the run to stop, or what the solver says.
+    pub fn shorten<W: Watch>(&mut self, rate: f64, watch: &mut W) -> Result<Packing, MethodError> {
+        let slowest = self.question.latencies.iter().copied().fold(0.0, f64::max);
+        let gpus = self.question.network.gpus().len().max(1) as f64;
+        // In units in which a tree costs about its mean latency related to the slowest link.
+        self.per_us = if slowest > 0.0 { 1.0 / (slowest * gpus) } else { 0.0 };
+        // A little less than the rate, so that rounding leaves the program feasible.
+        let rate = rate / self.scale * (1.0 - 1e-9);
+        self.instance.set_bounds(self.rate, rate, rate).map_err(failed)?;
+        self.instance.set_cost(self.rate, 0.0).map_err(failed)?;
+        for place in 0..self.trees.len() {
+            let cost = self.latency_cost(&self.trees[place].1);
+            self.instance.set_cost(Column(place as u32 + 1), -cost).map_err(failed)?;
+        }
+        self.generate(f64::INFINITY, watch)
+    }
+
+    /// Latency of all GPUs of a tree as the objective counts it.
+    fn latency_cost(&self, tree: &Tree) -> f64 {
+        self.per_us * tree.reached(|link| self.question.latencies[link as usize]).iter().sum::<f64>()
+    }
+
+    /// Solves and adds columns in turns.
+    fn generate<W: Watch>(&mut self, enough: f64, watch: &mut W) -> Result<Packing, MethodError> {
+        let mut left = self.limits.rounds;
+        loop {
+            let mut listener = RunListener::new(&mut *watch);
+            let solution = self.instance.run(&mut listener).map_err(failed)?;
+            listener.finish()?;
+            if solution.status != Status::Optimal {
+                let status = solution.status;
+                return Err(MethodError::Failed(format!("the shares of the trees ended with {status:?}")));
+            }
+            watch.count(1);
+            if left == 0
+                || solution.objective.is_some_and(|rate| rate >= enough)
+                || !self.price(&solution, watch)?
+            {
+                return Ok(self.packing(&solution));
+            }
+            left -= 1;
+            self.rounds += 1;
+        }
+    }
+
+    fn pricing<'p>(&'p self, prices: &'p [f64]) -> Pricing<'p> {
+        Pricing { question: self.question, prices, per_us: self.per_us, hops: self.limits.hops }
+    }
+
+    /// Adds the trees that cost less than the last solution pays; whether there were any.
+    fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
+        let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
+        let order = self.question.fold.order() as f64;
+        let classes: Vec<f64> = self
+            .class_rows
+            .iter()
+            .zip(&self.class_sizes)
+            .map(|(row, size)| dual(*row).max(0.0) * order / f64::from(*size))
+            .collect();
+        let prices: Vec<f64> =
+            self.question.fold.classes().iter().map(|class| classes[*class as usize]).collect();
+        let mut any = false;
+        for orbit in 0..self.question.weights.len() {
+            let Some(row) = self.orbit_rows[orbit] else { continue };
+            watch.checkpoint()?;
+            // A tree enters if latency and prices together stay below what its data pays.
+            let pays = -dual(row);
+            let below = pays - (1.0 - ENTERS) * pays.abs().max(1e-9);
+            let grown = self.pricing(&prices).trees(orbit, below, &self.known);
+            any |= !grown.is_empty();
+            self.add(orbit, grown)?;
+        }
+        Ok(any)
+    }
+
+    fn add(&mut self, orbit: usize, trees: Vec<Tree>) -> Result<(), MethodError> {
+        let fold = self.question.fold;
+        let Some(row) = self.orbit_rows[orbit] else { return Ok(()) };
+        let mut columns = Vec::new();
+        for tree in &trees {
+            let mut uses = vec![0_u32; self.class_rows.len()];
+            for link in tree.links() {
+                uses[fold.classes()[*link as usize] as usize] += 1;
+            }
+            let mut terms = vec![(row, 1.0)];
+            for (class, uses) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
+                let share = fold.order() as f64 / f64::from(self.class_sizes[class]);
+                terms.push((self.class_rows[class], f64::from(*uses) * share));
+            }
+            columns.push((-self.latency_cost(tree), terms));
+        }
+        self.instance.add_columns("tree ", 0.0, f64::INFINITY, &columns).map_err(failed)?;
+        for tree in trees {
+            self.known.insert(tree.clone());
+            self.trees.push((orbit, tree));
+        }
+        Ok(())
+    }
+
+    fn packing(&self, solution: &Solution) -> Packing {
+        let values = solution.values.as_deref().unwrap_or_default();
+        let value = |column: Column| values.get(column.index()).copied().unwrap_or(0.0);
+        let rate = value(self.rate);
+        let mut trees: Vec<Vec<(Tree, f64)>> = vec![Vec::new(); self.question.weights.len()];
+        for (place, (orbit, tree)) in self.trees.iter().enumerate() {
+            let value = value(Column(place as u32 + 1));
+            if value > rate * 1e-9 {
+                trees[*orbit].push((tree.clone(), value));
+            }
+        }
+        for trees in &mut trees {
+            let sum: f64 = trees.iter().map(|(_, value)| value).sum();
+            for (_, value) in trees {
+                *value /= sum;
+            }
+        }
+        Packing { rate: rate * self.scale, trees, rounds: self.rounds }
+    }
+}

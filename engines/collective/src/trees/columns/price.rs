@@ -1,0 +1,98 @@
+//! Trees that cost less than a solution pays for them.
+
+use super::TreeQuestion;
+use crate::trees::arborescence::cheapest_arborescence;
+use crate::trees::grow::Growth;
+use crate::trees::hops::hops;
+use crate::trees::tree::{ROOT, Tree};
+use rustc_hash::FxHashSet;
+
+/// Prices of links and latencies.
+pub struct Pricing<'p> {
+    pub question: &'p TreeQuestion<'p>,
+    /// Price of one use of each link.
+    pub prices: &'p [f64],
+    /// Price of a microsecond of latency of one GPU.
+    pub per_us: f64,
+    /// Most hops for which cheapest arborescences are computed.
+    pub hops: usize,
+}
+
+/// Weights of latency that trees are grown with, beside the one of the objective: related to the mean price of a link
+/// per latency of the slowest.
+const BETAS: [f64; 5] = [0.0, 0.1, 1.0, 10.0, 1000.0];
+
+impl Pricing<'_> {
+    /// Returns trees of an orbit's representative that cost less than `below` and are not known.
+    pub fn trees(&self, orbit: usize, below: f64, known: &FxHashSet<Tree>) -> Vec<Tree> {
+        let question = self.question;
+        let root = question.fold.representatives()[orbit];
+        let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
+        let slowest = question.latencies.iter().copied().fold(0.0, f64::max);
+        let usual = if slowest > 0.0 { mean / slowest } else { 0.0 };
+        let mut trees: Vec<Tree> = Vec::new();
+        let mut take = |tree: Option<Tree>| {
+            let Some(tree) = tree else { return };
+            if self.cost(&tree) < below && !known.contains(&tree) && !trees.contains(&tree) {
+                trees.push(tree);
+            }
+        };
+        let growth = Growth {
+            network: question.network,
+            ranks: question.ranks,
+            prices: self.prices,
+            latencies: question.latencies,
+            per_us: 0.0,
+        };
+        for beta in BETAS {
+            // A trace of latency decides between ways of the same price.
+            take(Growth { per_us: self.per_us + (beta + 1e-6) * usual, ..growth }.tree(root));
+        }
+        if self.per_us == 0.0 {
+            take(self.arborescence(root, 1e-6 * usual));
+        }
+        trees
+    }
+
+    /// Price of the links of a tree and of the latencies it has.
+    fn cost(&self, tree: &Tree) -> f64 {
+        let links: f64 = tree.links().iter().map(|link| self.prices[*link as usize]).sum();
+        if self.per_us == 0.0 {
+            return links;
+        }
+        links + self.per_us * tree.reached(|link| self.question.latencies[link as usize]).iter().sum::<f64>()
+    }
+
+    /// The cheapest tree from a root, latencies of links at `per_us`; `None` if there are too many hops for it.
+    fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
+        let question = self.question;
+        let gpus = question.network.gpus();
+        // Ways through GPUs that are no ranks cost nothing to leave out, which an arborescence cannot.
+        if !gpus.iter().all(|gpu| question.ranks[*gpu as usize]) {
+            return None;
+        }
+        let hops = hops(question.network, self.prices, question.latencies, per_us, self.hops)?;
+        // GPUs are numbered on their own, for nothing enters switches.
+        let mut number = vec![u32::MAX; question.network.node_count()];
+        gpus.iter().enumerate().for_each(|(place, gpu)| number[*gpu as usize] = place as u32);
+        let arcs: Vec<(u32, u32, f64)> =
+            hops.iter().map(|hop| (number[hop.from as usize], number[hop.to as usize], hop.price)).collect();
+        let entering = cheapest_arborescence(gpus.len(), number[root as usize], &arcs)?;
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); gpus.len()];
+        for arc in entering.into_iter().flatten() {
+            children[arcs[arc as usize].0 as usize].push(arc);
+        }
+        let mut tree = Tree::new(root);
+        let mut reached = vec![(number[root as usize], ROOT)];
+        let mut place = 0;
+        while let Some(&(node, parent)) = reached.get(place) {
+            place += 1;
+            for &arc in &children[node as usize] {
+                let hop = &hops[arc as usize];
+                let position = tree.add(parent, hop.from, hop.to, &hop.links);
+                reached.push((arcs[arc as usize].1, position));
+            }
+        }
+        Some(tree)
+    }
+}

@@ -1,0 +1,210 @@
+//! Plans of trees in short form, `lightbay.ccl_trees/1`: trees of one root per orbit and the symmetries that make the
+//! others, so that a plan for thousands of GPUs stays small.
+
+use super::fold::Fold;
+use super::library::{ListPlan, TreeLibrary, TreePlan, TreePlanSort};
+use super::tree::Tree;
+use crate::floors::scale::gcd;
+use crate::model::network::Network;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Name and version of the form.
+pub const FORMAT: &str = "lightbay.ccl_trees/1";
+
+/// Way in which pieces are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactDiscipline {
+    /// Every tree sends one piece in each epoch; pieces of an epoch share a link.
+    Fluid,
+    /// Equal pieces, one at a time on a link, with the start of each.
+    WholeChunk,
+}
+
+/// A plan of trees in short form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactPlan {
+    /// Always `lightbay.ccl_trees/1`.
+    pub format: String,
+    /// Way in which pieces are sent.
+    pub discipline: CompactDiscipline,
+    /// Length of an epoch, µs; no latency is left out.
+    pub epoch_us: f64,
+    /// Data of each root, bytes.
+    pub shard_bytes: f64,
+    /// Pieces into which the share of each tree is cut (`fluid`), or the data of each root (`whole_chunk`).
+    pub pieces_per_tree: u32,
+    /// Epochs until everything has arrived.
+    pub finish_epochs: u64,
+    /// Trees of one root for each orbit.
+    pub trees: Vec<CompactTree>,
+    /// Symmetries that make the trees of the other roots, as images of all nodes.
+    pub generators: Vec<Vec<u32>>,
+}
+
+/// A tree of a [`CompactPlan`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactTree {
+    /// GPU whose data it carries.
+    pub root: u32,
+    /// Share of that data, a fraction such as `13/40`.
+    pub share: String,
+    /// Hops from GPU to GPU with the switches between, parents first.
+    pub edges: Vec<Vec<u32>>,
+    /// Epoch at which each hop of each piece starts (`whole_chunk`): by piece, then hop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Vec<u32>>,
+}
+
+/// A share of a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Number above the line.
+    pub parts: u64,
+    /// Number below the line.
+    pub of: u64,
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let divisor = u64::try_from(gcd(i128::from(self.parts), i128::from(self.of))).unwrap_or(1).max(1);
+        write!(f, "{}/{}", self.parts / divisor, self.of / divisor)
+    }
+}
+
+/// Denominator of shares that no small one fits.
+const PARTS: u64 = 1 << 30;
+/// Largest denominator that shares of a linear program are taken to have.
+const SMALL: u64 = 20_000;
+
+/// Returns fractions near the shares that add up to one exactly: those of the smallest common denominator that fits, as
+/// vertices of linear programs have one, else of a power of two.
+pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
+    let fits = |of: &u64| {
+        shares.iter().all(|share| {
+            let parts = share * *of as f64;
+            (parts - parts.round()).abs() < 1e-6 && parts.round() >= 1.0
+        })
+    };
+    if let Some(of) = (1..=SMALL).find(fits) {
+        let parts: Vec<u64> = shares.iter().map(|share| (share * of as f64).round() as u64).collect();
+        if parts.iter().sum::<u64>() == of {
+            return parts.into_iter().map(|parts| Share { parts, of }).collect();
+        }
+    }
+    let mut parts: Vec<u64> = shares.iter().map(|share| (share * PARTS as f64) as u64).collect();
+    let missing = PARTS.saturating_sub(parts.iter().sum());
+    if let Some(largest) = (0..parts.len()).max_by_key(|place| parts[*place]) {
+        parts[largest] += missing;
+    }
+    parts.into_iter().map(|parts| Share { parts, of: PARTS }).collect()
+}
+
+/// Returns a plan in short form; `None` if its schedule has too many epochs.
+pub fn compact(
+    network: &Network,
+    library: &TreeLibrary<'_>,
+    plan: &TreePlan,
+    shard_bytes: f64,
+) -> Option<CompactPlan> {
+    let packing = library.variants().get(plan.variant)?;
+    let generators = library.fold().generators().to_vec();
+    let format = FORMAT.to_owned();
+    match &plan.sort {
+        TreePlanSort::List { pieces, order } => {
+            let list = library.list(plan.variant, shard_bytes, *pieces, *order)?;
+            let trees = listed(network, &list, *pieces);
+            Some(CompactPlan {
+                format,
+                discipline: CompactDiscipline::WholeChunk,
+                epoch_us: list.timing.epoch_us,
+                shard_bytes,
+                pieces_per_tree: *pieces,
+                finish_epochs: u64::from(list.schedule.finish),
+                trees,
+                generators,
+            })
+        }
+        TreePlanSort::Periodic(figures) => {
+            let mut trees = Vec::new();
+            let mut shared: Vec<(&Tree, f64)> = Vec::new();
+            for of_root in packing.trees.iter().filter(|trees| !trees.is_empty()) {
+                let shares: Vec<f64> = of_root.iter().map(|(_, share)| *share).collect();
+                for ((tree, _), share) in of_root.iter().zip(exact_shares(&shares)) {
+                    shared.push((tree, share.parts as f64 / share.of as f64));
+                    let edges = edges(network, tree);
+                    trees.push(CompactTree {
+                        root: tree.root,
+                        share: share.to_string(),
+                        edges,
+                        starts: Vec::new(),
+                    });
+                }
+            }
+            // The busiest link of the rounded shares sets the epoch.
+            let round_us = round_us(network, library.fold(), &shared, shard_bytes)
+                .max(figures.epoch_us * f64::from(figures.pieces));
+            let exact = super::periodic::periodic(
+                network,
+                shared.iter().map(|(tree, _)| *tree),
+                round_us,
+                figures.pieces,
+            );
+            Some(CompactPlan {
+                format,
+                discipline: CompactDiscipline::Fluid,
+                epoch_us: exact.epoch_us,
+                shard_bytes,
+                pieces_per_tree: figures.pieces,
+                finish_epochs: exact.finish_epochs,
+                trees,
+                generators,
+            })
+        }
+    }
+}
+
+/// Time that the busiest link takes for all data, µs.
+fn round_us(network: &Network, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
+    let mut sizes = vec![0_u32; fold.class_links().len()];
+    for class in fold.classes() {
+        sizes[*class as usize] += 1;
+    }
+    let mut load = vec![0.0; fold.class_links().len()];
+    for (tree, share) in trees {
+        for &link in tree.links() {
+            let class = fold.classes()[link as usize] as usize;
+            load[class] += share * fold.order() as f64 / f64::from(sizes[class]);
+        }
+    }
+    let time = |(class, load): (usize, f64)| {
+        let link = &network.links()[fold.class_links()[class] as usize];
+        load * shard_bytes / (1000.0 * link.capacity_gbyte_per_s)
+    };
+    load.into_iter().enumerate().map(time).fold(0.0, f64::max)
+}
+
+/// Trees of a list schedule with the starts of their pieces.
+fn listed(network: &Network, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTree> {
+    let batches = list.batches.iter().zip(&list.schedule.starts);
+    batches
+        .map(|(batch, starts)| CompactTree {
+            root: batch.tree.root,
+            share: Share { parts: u64::from(batch.pieces), of: u64::from(pieces) }.to_string(),
+            edges: edges(network, batch.tree),
+            starts: starts.chunks(batch.tree.hops().len().max(1)).map(<[u32]>::to_vec).collect(),
+        })
+        .collect()
+}
+
+/// Nodes of each hop of a tree.
+fn edges(network: &Network, tree: &Tree) -> Vec<Vec<u32>> {
+    let nodes = |hop| {
+        let links = tree.links_of(hop).iter().map(|link| &network.links()[*link as usize]);
+        let first = links.clone().next().map(|link| link.from);
+        first.into_iter().chain(links.map(|link| link.to)).collect()
+    };
+    tree.hops().iter().map(nodes).collect()
+}

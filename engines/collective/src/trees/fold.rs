@@ -1,0 +1,151 @@
+//! A network folded by a group of symmetries that moves every GPU and every link: what is planned for one GPU of each
+//! orbit holds for its images at the same time, and one link of each orbit stands for all of them.
+
+use crate::model::network::{Network, Symmetry};
+use rustc_hash::FxHashMap;
+
+/// A group of symmetries in which no element but the identity keeps a GPU or a link in place.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    /// Image of every node under every element; the first is the identity.
+    elements: Vec<Vec<u32>>,
+    /// Generators of the group.
+    generators: Vec<Vec<u32>>,
+    /// Representative GPU of each orbit.
+    representatives: Vec<u32>,
+    /// Orbit of each GPU and the element that maps its representative to it; by node.
+    places: Vec<Option<(u32, u32)>>,
+    /// Orbit of each link.
+    classes: Vec<u32>,
+    /// First link of each orbit.
+    class_links: Vec<u32>,
+}
+
+impl Fold {
+    /// The fold by the declared symmetries, as many as act freely together.
+    pub fn of(network: &Network) -> Self {
+        let mut generators: Vec<&Symmetry> = Vec::new();
+        let mut elements = vec![identity(network.node_count())];
+        for symmetry in network.generators() {
+            generators.push(symmetry);
+            match free_group(network, &generators) {
+                Some(larger) => elements = larger,
+                None => {
+                    generators.pop();
+                }
+            }
+        }
+        let generators = generators.into_iter().map(|symmetry| symmetry.nodes.clone()).collect();
+        Self::with(network, elements, generators)
+    }
+
+    /// No fold: every GPU and link stands for itself.
+    pub fn trivial(network: &Network) -> Self {
+        Self::with(network, vec![identity(network.node_count())], Vec::new())
+    }
+
+    fn with(network: &Network, elements: Vec<Vec<u32>>, generators: Vec<Vec<u32>>) -> Self {
+        let mut representatives = Vec::new();
+        let mut places = vec![None; network.node_count()];
+        for &gpu in network.gpus() {
+            if places[gpu as usize].is_none() {
+                let orbit = representatives.len() as u32;
+                representatives.push(gpu);
+                for (element, images) in elements.iter().enumerate() {
+                    places[images[gpu as usize] as usize] = Some((orbit, element as u32));
+                }
+            }
+        }
+        let mut classes = vec![u32::MAX; network.links().len()];
+        let mut class_links = Vec::new();
+        for link in 0..network.links().len() as u32 {
+            if classes[link as usize] == u32::MAX {
+                let class = class_links.len() as u32;
+                class_links.push(link);
+                for images in &elements {
+                    if let Some(image) = image_of(network, images, link) {
+                        classes[image as usize] = class;
+                    }
+                }
+            }
+        }
+        Self { elements, generators, representatives, places, classes, class_links }
+    }
+
+    /// Number of elements.
+    pub fn order(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Images of all nodes, by element; the first element is the identity.
+    pub fn elements(&self) -> &[Vec<u32>] {
+        &self.elements
+    }
+
+    /// Generators, as images of all nodes.
+    pub fn generators(&self) -> &[Vec<u32>] {
+        &self.generators
+    }
+
+    /// One GPU of each orbit.
+    pub fn representatives(&self) -> &[u32] {
+        &self.representatives
+    }
+
+    /// The orbit of a GPU and the element that maps the orbit's representative to it; `None` for switches.
+    pub fn place(&self, gpu: u32) -> Option<(u32, u32)> {
+        self.places[gpu as usize]
+    }
+
+    /// Orbit of each link, by link.
+    pub fn classes(&self) -> &[u32] {
+        &self.classes
+    }
+
+    /// First link of each orbit.
+    pub fn class_links(&self) -> &[u32] {
+        &self.class_links
+    }
+}
+
+fn identity(nodes: usize) -> Vec<u32> {
+    (0..nodes as u32).collect()
+}
+
+/// Image of a link under an element.
+pub fn image_of(network: &Network, images: &[u32], link: u32) -> Option<u32> {
+    let ends = &network.links()[link as usize];
+    network.link_between(images[ends.from as usize], images[ends.to as usize])
+}
+
+/// The elements that generators produce, if none but the identity keeps a GPU or a link in place. An element is then
+/// known by the image of the first GPU, so that there are at most as many as GPUs.
+fn free_group(network: &Network, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
+    let first = *network.gpus().first()? as usize;
+    let mut elements = vec![identity(network.node_count())];
+    let mut by_image: FxHashMap<u32, usize> = FxHashMap::default();
+    by_image.insert(first as u32, 0);
+    let mut next = 0;
+    while next < elements.len() {
+        for generator in generators {
+            let product: Vec<u32> =
+                elements[next].iter().map(|image| generator.nodes[*image as usize]).collect();
+            match by_image.get(&product[first]) {
+                Some(&known) if elements[known] == product => {}
+                Some(_) => return None,
+                None => {
+                    by_image.insert(product[first], elements.len());
+                    elements.push(product);
+                }
+            }
+        }
+        next += 1;
+    }
+    let moves_all = elements.iter().skip(1).all(|images| {
+        let moves = |gpu: &u32| images[*gpu as usize] != *gpu;
+        let keeps = |node: u32| images[node as usize] == node;
+        network.gpus().iter().all(moves)
+            && !network.links().iter().any(|link| keeps(link.from) && keeps(link.to))
+    });
+    moves_all.then_some(elements)
+}

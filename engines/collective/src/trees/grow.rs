@@ -1,0 +1,143 @@
+//! Trees grown hop by hop from prices of links: the pricing step of the column generation.
+
+use super::tree::{ROOT, Tree};
+use crate::model::network::Network;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Prices and latencies by which trees are grown.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth<'n> {
+    /// The network.
+    pub network: &'n Network,
+    /// GPUs that a tree has to reach, by node.
+    pub ranks: &'n [bool],
+    /// Price of each link.
+    pub prices: &'n [f64],
+    /// Latency of each link, µs.
+    pub latencies: &'n [f64],
+    /// Price of a microsecond of latency from the root.
+    pub per_us: f64,
+}
+
+/// An entry of the frontier: a node that data could reach next.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// GPU of the tree that the data would leave, and the hop that reached that GPU.
+    from: u32,
+    parent: u32,
+    price: f64,
+    latency: f64,
+    /// Entry of the switch before, and the link from it.
+    before: u32,
+    link: u32,
+}
+
+impl Growth<'_> {
+    /// Returns the tree that takes the cheapest next hop each time, the price of the path and of its latency so far
+    /// counted; `None` if it cannot span the ranks. Relays are left out if nothing hangs on them.
+    pub fn tree(&self, root: u32) -> Option<Tree> {
+        let mut tree = Tree::new(root);
+        let mut joined = vec![false; self.network.node_count()];
+        let mut best = vec![f64::INFINITY; self.network.node_count()];
+        let mut entries: Vec<Reach> = Vec::new();
+        let mut heap: BinaryHeap<Reverse<(u64, u32, u32)>> = BinaryHeap::new();
+        let mut missing =
+            self.ranks.iter().filter(|rank| **rank).count() - usize::from(self.ranks[root as usize]);
+        joined[root as usize] = true;
+        let start =
+            Reach { from: root, parent: ROOT, price: 0.0, latency: 0.0, before: u32::MAX, link: u32::MAX };
+        self.relax(root, start, u32::MAX, &joined, &mut best, &mut entries, &mut heap);
+        let mut links = Vec::new();
+        while missing > 0 {
+            let Reverse((_, node, entry)) = heap.pop()?;
+            let reach = entries[entry as usize];
+            if joined[node as usize] {
+                continue;
+            }
+            if self.network.is_switch(node) {
+                if self.key(&reach) <= best[node as usize] {
+                    self.relax(node, reach, entry, &joined, &mut best, &mut entries, &mut heap);
+                }
+                continue;
+            }
+            links.clear();
+            let mut step = reach;
+            loop {
+                links.push(step.link);
+                if step.before == u32::MAX {
+                    break;
+                }
+                step = entries[step.before as usize];
+            }
+            links.reverse();
+            let hop = tree.add(reach.parent, reach.from, node, &links);
+            joined[node as usize] = true;
+            missing -= usize::from(self.ranks[node as usize]);
+            let start = Reach {
+                from: node,
+                parent: hop,
+                price: 0.0,
+                latency: reach.latency,
+                before: u32::MAX,
+                link: u32::MAX,
+            };
+            self.relax(node, start, u32::MAX, &joined, &mut best, &mut entries, &mut heap);
+        }
+        Some(self.trimmed(tree))
+    }
+
+    fn key(&self, reach: &Reach) -> f64 {
+        reach.price + self.per_us * reach.latency
+    }
+
+    /// Offers the neighbours of a node, which `at` reaches.
+    #[expect(clippy::too_many_arguments, reason = "the state of one search, borrowed piece by piece")]
+    fn relax(
+        &self,
+        node: u32,
+        at: Reach,
+        entry: u32,
+        joined: &[bool],
+        best: &mut [f64],
+        entries: &mut Vec<Reach>,
+        heap: &mut BinaryHeap<Reverse<(u64, u32, u32)>>,
+    ) {
+        for &link in self.network.out_links(node) {
+            let head = self.network.links()[link as usize].to;
+            let latency = at.latency + self.latencies[link as usize];
+            if joined[head as usize] {
+                continue;
+            }
+            let price = at.price + self.prices[link as usize];
+            let reach = Reach { price, latency, before: entry, link, ..at };
+            let key = self.key(&reach);
+            if key < best[head as usize] {
+                best[head as usize] = key;
+                // Keys are finite and not negative, whose bits have the order of the numbers.
+                heap.push(Reverse((key.to_bits(), head, entries.len() as u32)));
+                entries.push(reach);
+            }
+        }
+    }
+
+    /// The tree without GPUs that are no ranks and pass nothing on.
+    fn trimmed(&self, tree: Tree) -> Tree {
+        let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();
+        for (place, hop) in tree.hops().iter().enumerate().rev() {
+            if useful[place] && hop.parent != ROOT {
+                useful[hop.parent as usize] = true;
+            }
+        }
+        if useful.iter().all(|useful| *useful) {
+            return tree;
+        }
+        let mut trimmed = Tree::new(tree.root);
+        let mut places = vec![ROOT; useful.len()];
+        for (place, hop) in tree.hops().iter().enumerate().filter(|(place, _)| useful[*place]) {
+            let parent = if hop.parent == ROOT { ROOT } else { places[hop.parent as usize] };
+            places[place] = trimmed.add(parent, hop.from, hop.to, tree.links_of(hop));
+        }
+        trimmed
+    }
+}

@@ -1,0 +1,75 @@
+//! Hops from GPU to GPU, directly or through switches, by the price of their links.
+
+use crate::model::network::Network;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The cheapest way from one GPU to another over switches only.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PricedHop {
+    /// GPU that it leaves.
+    pub from: u32,
+    /// GPU that it reaches.
+    pub to: u32,
+    /// Links in order.
+    pub links: Vec<u32>,
+    /// Sum of prices and priced latencies.
+    pub price: f64,
+}
+
+/// Returns the cheapest hop for every ordered pair of GPUs that has one; `None` if there are more than `most`.
+pub fn hops(
+    network: &Network,
+    prices: &[f64],
+    latencies: &[f64],
+    per_us: f64,
+    most: usize,
+) -> Option<Vec<PricedHop>> {
+    let mut hops = Vec::new();
+    let mut best = vec![f64::INFINITY; network.node_count()];
+    let mut before = vec![u32::MAX; network.node_count()];
+    let mut touched = Vec::new();
+    let mut heap = BinaryHeap::new();
+    for &gpu in network.gpus() {
+        for node in touched.drain(..) {
+            best[node as usize] = f64::INFINITY;
+        }
+        best[gpu as usize] = 0.0;
+        touched.push(gpu);
+        heap.push(Reverse((0_u64, gpu)));
+        while let Some(Reverse((bits, node))) = heap.pop() {
+            let price = f64::from_bits(bits);
+            if price > best[node as usize] {
+                continue;
+            }
+            if node != gpu && !network.is_switch(node) {
+                let mut links = Vec::new();
+                let mut at = node;
+                while at != gpu {
+                    let link = before[at as usize];
+                    links.push(link);
+                    at = network.links()[link as usize].from;
+                }
+                links.reverse();
+                hops.push(PricedHop { from: gpu, to: node, links, price });
+                if hops.len() > most {
+                    return None;
+                }
+                continue;
+            }
+            for &link in network.out_links(node) {
+                let head = network.links()[link as usize].to;
+                let next = price + prices[link as usize] + per_us * latencies[link as usize];
+                if next < best[head as usize] {
+                    if best[head as usize].is_infinite() {
+                        touched.push(head);
+                    }
+                    best[head as usize] = next;
+                    before[head as usize] = link;
+                    heap.push(Reverse((next.to_bits(), head)));
+                }
+            }
+        }
+    }
+    Some(hops)
+}

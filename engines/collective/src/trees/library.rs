@@ -1,0 +1,282 @@
+//! Trees of a network prepared once, from which the best schedule for any amount of data is made.
+
+use super::columns::{ColumnLimits, Packing, TreeProgram, TreeQuestion};
+use super::fold::Fold;
+use super::list::{Batch, ListOrder, ListSchedule, list_schedule};
+use super::periodic::{PeriodicFigures, periodic};
+use super::pieces::spread;
+use super::timing::PieceTiming;
+use super::tree::Tree;
+use crate::model::network::Network;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+/// Trees of a network for data that every rank has one shard of, at several rates: the lower the rate, the shorter the
+/// ways.
+#[derive(Clone, Debug)]
+pub struct TreeLibrary<'n> {
+    network: &'n Network,
+    fold: Fold,
+    ranks: usize,
+    variants: Vec<Packing>,
+}
+
+/// Shares of the best rate at which ways are made short.
+const RATES: [f64; 6] = [1.0, 0.995, 0.98, 0.9, 0.8, 0.6];
+
+/// Limits of the search for a schedule: counted, so that results are the same on any machine.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeEffort {
+    /// Smallest piece, bytes.
+    pub min_piece_bytes: f64,
+    /// Most hops of pieces of one schedule that is tried.
+    pub run_hops: u64,
+    /// Most hops of pieces of all schedules that are tried.
+    pub all_hops: u64,
+}
+
+impl Default for TreeEffort {
+    fn default() -> Self {
+        Self { min_piece_bytes: 1024.0, run_hops: 200_000, all_hops: 4_000_000 }
+    }
+}
+
+/// Way in which the pieces of a plan are sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TreePlanSort {
+    /// Equal pieces, as soon as links are free: how many of each rank, and the order.
+    List {
+        /// Pieces of each rank's data.
+        pieces: u32,
+        /// Order of pieces that wait.
+        order: ListOrder,
+    },
+    /// One piece of every tree in each epoch.
+    Periodic(PeriodicFigures),
+}
+
+/// The best schedule that was found for an amount of data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreePlan {
+    /// Time until all data has arrived, µs.
+    pub finish_us: f64,
+    /// Position of its trees in the library.
+    pub variant: usize,
+    /// Way in which pieces are sent.
+    pub sort: TreePlanSort,
+}
+
+/// A list schedule with what it is made of.
+#[derive(Debug)]
+pub struct ListPlan<'l> {
+    /// Links in epochs.
+    pub timing: PieceTiming,
+    /// Trees with their pieces.
+    pub batches: Vec<Batch<'l>>,
+    /// Starts.
+    pub schedule: ListSchedule,
+}
+
+impl<'n> TreeLibrary<'n> {
+    /// Makes the trees; `rate` is the largest rate per shard, GB/s, if it is known, else infinite. `None` if a rank
+    /// cannot be reached.
+    ///
+    /// # Errors
+    /// The reason of the run to stop, or what the solver says.
+    pub fn new<W: Watch>(
+        network: &'n Network,
+        ranks: &[u32],
+        rate: f64,
+        watch: &mut W,
+    ) -> Result<Option<Self>, MethodError> {
+        let fold = fold_for(network, ranks);
+        let mut wanted = vec![false; network.node_count()];
+        for rank in ranks {
+            wanted[*rank as usize] = true;
+        }
+        let weight = |root: &u32| f64::from(u8::from(wanted[*root as usize]));
+        let weights: Vec<f64> = fold.representatives().iter().map(weight).collect();
+        let slowest = network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
+        // Without any latency hops count instead.
+        let latency = |alpha_us: f64| if slowest > 0.0 { alpha_us } else { 1.0 };
+        let latencies: Vec<f64> = network.links().iter().map(|link| latency(link.alpha_us)).collect();
+        let question =
+            TreeQuestion { network, fold: &fold, ranks: &wanted, weights: &weights, latencies: &latencies };
+        let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(rate))? else {
+            return Ok(None);
+        };
+        let mut variants = vec![program.maximise(watch)?];
+        let best = variants[0].rate;
+        for share in RATES {
+            let packing = program.shorten(share * best, watch)?;
+            if variants.iter().all(|known| known.trees != packing.trees) {
+                variants.push(packing);
+            }
+        }
+        drop(program);
+        Ok(Some(Self { network, fold, ranks: ranks.len(), variants }))
+    }
+
+    /// The fold of the network.
+    pub const fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// The trees, those of the best rate first.
+    pub fn variants(&self) -> &[Packing] {
+        &self.variants
+    }
+
+    /// Largest rate per shard that the trees reach, GB/s.
+    pub fn rate(&self) -> f64 {
+        self.variants.iter().map(|packing| packing.rate).fold(0.0, f64::max)
+    }
+
+    /// Returns the best schedule for shards of `shard_bytes` among those that the effort allows to try. `floor_us` is a
+    /// time that none can beat: the search ends near it.
+    ///
+    /// # Errors
+    /// The reason of the run to stop.
+    pub fn plan<W: Watch>(
+        &self,
+        shard_bytes: f64,
+        floor_us: f64,
+        effort: &TreeEffort,
+        watch: &mut W,
+    ) -> Result<Option<TreePlan>, MethodError> {
+        let mut best: Option<TreePlan> = None;
+        let mut take = |plan: TreePlan| {
+            if best.as_ref().is_none_or(|best| plan.finish_us < best.finish_us * (1.0 - 1e-9)) {
+                best = Some(plan);
+            }
+        };
+        for (variant, packing) in self.variants.iter().enumerate() {
+            watch.checkpoint()?;
+            if let Some(figures) = self.periodic(packing, shard_bytes, effort) {
+                take(TreePlan {
+                    finish_us: figures.finish_us,
+                    variant,
+                    sort: TreePlanSort::Periodic(figures),
+                });
+            }
+        }
+        let hops = (self.ranks.max(2) as u64 - 1) * self.fold.representatives().len() as u64;
+        let most =
+            (effort.run_hops / hops).max(1).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
+        // Combinations of trees and order, the best of the last number of pieces first.
+        let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
+        for variant in 0..self.variants.len() {
+            combinations.extend(ListOrder::ALL.map(|order| (0.0, variant, order)));
+        }
+        let mut left = effort.all_hops;
+        for pieces in piece_counts(most as u32) {
+            // Many pieces cost much: only what was good with fewer is tried with them.
+            let tried = if pieces <= 32 {
+                combinations.len()
+            } else {
+                (256 / pieces as usize).clamp(3, combinations.len())
+            };
+            for (score, variant, order) in combinations.iter_mut().take(tried) {
+                let cost = hops * u64::from(pieces);
+                let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
+                let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
+                // Rounding to whole pieces may load links less than the shares do, but not by much.
+                if cost > left || bound * 0.98 > known || known <= floor_us * (1.0 + 1e-5) {
+                    continue;
+                }
+                left -= cost;
+                watch.checkpoint()?;
+                let Some(list) = self.list(*variant, shard_bytes, pieces, *order) else { continue };
+                let finish_us = f64::from(list.schedule.finish) * list.timing.epoch_us;
+                watch.count(cost);
+                *score = finish_us;
+                if known > finish_us * (1.0 + 1e-9) {
+                    best = Some(TreePlan {
+                        finish_us,
+                        variant: *variant,
+                        sort: TreePlanSort::List { pieces, order: *order },
+                    });
+                }
+            }
+            combinations.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        Ok(best)
+    }
+
+    /// Returns the periodic schedule of some trees with the best number of pieces; `None` without trees.
+    pub fn periodic_figures(
+        &self,
+        variant: usize,
+        shard_bytes: f64,
+        effort: &TreeEffort,
+    ) -> Option<PeriodicFigures> {
+        self.periodic(self.variants.get(variant)?, shard_bytes, effort)
+    }
+
+    /// The periodic schedule of the best number of pieces; `None` without trees.
+    fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
+        let round_us = shard_bytes / (1000.0 * packing.rate);
+        let trees = || packing.trees.iter().flatten().map(|(tree, _)| tree);
+        let roots = packing.trees.iter().filter(|trees| !trees.is_empty()).count();
+        let mean = trees().count() as f64 / roots.max(1) as f64;
+        let mut best: Option<PeriodicFigures> = None;
+        for step in 0..29 {
+            let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
+            if pieces > 1 && shard_bytes / (f64::from(pieces) * mean) < effort.min_piece_bytes {
+                break;
+            }
+            let figures = periodic(self.network, trees(), round_us, pieces);
+            if best.is_none_or(|best| figures.finish_us < best.finish_us) {
+                best = Some(figures);
+            }
+        }
+        best
+    }
+
+    /// Returns the list schedule of some trees; `None` if it has too many epochs.
+    pub fn list(
+        &self,
+        variant: usize,
+        shard_bytes: f64,
+        pieces: u32,
+        order: ListOrder,
+    ) -> Option<ListPlan<'_>> {
+        let timing = PieceTiming::new(self.network, shard_bytes / f64::from(pieces))?;
+        let batches: Vec<Batch<'_>> = self
+            .variants
+            .get(variant)?
+            .trees
+            .iter()
+            .flat_map(|trees| spread(trees, pieces))
+            .map(|(tree, pieces): (&Tree, u32)| Batch { tree, pieces })
+            .collect();
+        let schedule = list_schedule(&self.fold, &timing, &batches, order, self.network.switch_copies());
+        Some(ListPlan { timing, batches, schedule })
+    }
+}
+
+/// The fold, if its symmetries keep the ranks; else none.
+fn fold_for(network: &Network, ranks: &[u32]) -> Fold {
+    let fold = Fold::of(network);
+    let keeps = |generator: &Vec<u32>| ranks.iter().all(|rank| ranks.contains(&generator[*rank as usize]));
+    if ranks.len() == network.gpus().len() || fold.generators().iter().all(keeps) {
+        fold
+    } else {
+        Fold::trivial(network)
+    }
+}
+
+/// Numbers of pieces worth trying, up to `most` and with it.
+fn piece_counts(most: u32) -> Vec<u32> {
+    let mut counts: Vec<u32> = (1..=8).collect();
+    let mut next = 10_u32;
+    while next < most {
+        counts.push(next);
+        // Steps of about a quarter, then of a third.
+        next += if next < 64 { (next / 4).max(2) } else { next / 3 };
+    }
+    counts.push(most);
+    counts.retain(|count| *count <= most);
+    counts.dedup();
+    counts
+}

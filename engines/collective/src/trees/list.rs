@@ -1,0 +1,303 @@
+//! List schedules: equal pieces that are sent along their trees as soon as links are free, those with the longest way
+//! left first.
+
+use super::fold::Fold;
+use super::timing::PieceTiming;
+use super::tree::{ROOT, Tree};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Order in which pieces that wait for the same link are sent: the one with the longest way left first, less what its
+/// place among the pieces of its tree takes off.
+///
+/// With a pace of zero, pieces of the deepest trees go first, and links that end ways fill gaps; with a pace of one,
+/// piece `j` of `n` counts as coming `j / n` of the busiest link's whole time later, as in a periodic schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListOrder {
+    /// Share of the busiest link's time over which the pieces of a tree are spread.
+    pub pace: f64,
+}
+
+impl ListOrder {
+    /// Orders that are worth trying.
+    pub const ALL: [Self; 5] =
+        [Self { pace: 0.0 }, Self { pace: 0.02 }, Self { pace: 0.1 }, Self { pace: 0.4 }, Self { pace: 1.0 }];
+}
+
+/// Pieces that go along a tree of a representative.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'t> {
+    /// The tree.
+    pub tree: &'t Tree,
+    /// Number of pieces.
+    pub pieces: u32,
+}
+
+/// When every hop of every piece starts. Images under the fold start at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListSchedule {
+    /// Epochs until the last piece has arrived.
+    pub finish: u32,
+    /// Start of each hop: by batch, then piece, then hop.
+    pub starts: Vec<Vec<u32>>,
+}
+
+/// A way over links that hops take.
+#[derive(Debug)]
+struct Chain {
+    /// Class, epochs after the start, epochs occupied.
+    links: Vec<(u32, u32, u32)>,
+    takes: u32,
+    waiting: BinaryHeap<Reverse<Turn>>,
+}
+
+/// A hop of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    piece: u32,
+    batch: u32,
+    hop: u32,
+}
+
+/// Turn of a hop among those that wait for the same links: its key, when it began to wait, itself.
+type Turn = (i64, u32, Waiting);
+
+/// A tree with what its hops need at hand.
+struct Prepared {
+    chains: Vec<u32>,
+    tails: Vec<u32>,
+    /// Children of each hop; those of the root come last.
+    children: Vec<Vec<u32>>,
+    /// Hops from the same GPU over the same first links, and how many those are, if switches copy.
+    siblings: Vec<Vec<(u32, u32)>>,
+    /// Epochs by which each piece of the tree counts as later than the one before.
+    pace: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    Arrives(Waiting),
+    Frees(u32),
+}
+
+/// Start of a hop that has not started.
+const UNSTARTED: u32 = u32::MAX;
+
+/// Returns the schedule of all batches. All pieces are at their roots from the beginning. Where switches copy, a piece
+/// that enters one leaves it at once over all links that are free, as far as its tree wants it to.
+pub fn list_schedule(
+    fold: &Fold,
+    timing: &PieceTiming,
+    batches: &[Batch<'_>],
+    order: ListOrder,
+    copies: bool,
+) -> ListSchedule {
+    let mut state = State {
+        chains: Vec::new(),
+        by_first: vec![Vec::new(); fold.class_links().len()],
+        free: vec![0; fold.class_links().len()],
+        next: vec![u32::MAX; fold.class_links().len()],
+        happenings: BinaryHeap::new(),
+    };
+    let mut known: FxHashMap<Vec<(u32, u32, u32)>, u32> = FxHashMap::default();
+    let mut prepared: Vec<Prepared> =
+        batches.iter().map(|batch| state.prepare(fold, timing, batch.tree, copies, &mut known)).collect();
+    let mut busy = vec![0.0; fold.class_links().len()];
+    for batch in batches {
+        for &link in batch.tree.links() {
+            busy[fold.classes()[link as usize] as usize] +=
+                f64::from(batch.pieces) * f64::from(timing.occupies[link as usize]);
+        }
+    }
+    let busiest = busy.into_iter().fold(0.0, f64::max);
+    for (prepared, batch) in prepared.iter_mut().zip(batches) {
+        prepared.pace = order.pace * busiest / f64::from(batch.pieces.max(1));
+    }
+    let mut starts: Vec<Vec<u32>> = batches
+        .iter()
+        .map(|batch| vec![UNSTARTED; batch.pieces as usize * batch.tree.hops().len()])
+        .collect();
+    for (place, batch) in batches.iter().enumerate() {
+        for piece in 0..batch.pieces {
+            state.arrive(0, &prepared[place], Waiting { piece, batch: place as u32, hop: ROOT });
+        }
+    }
+    let mut finish = 0;
+    while let Some(Reverse((time, happening))) = state.happenings.pop() {
+        match happening {
+            Happening::Arrives(hop) => {
+                finish = finish.max(time);
+                state.arrive(time, &prepared[hop.batch as usize], hop);
+            }
+            Happening::Frees(class) => state.dispatch(time, class, &prepared, &mut starts),
+        }
+    }
+    ListSchedule { finish, starts }
+}
+
+/// State of the links while time passes.
+struct State {
+    chains: Vec<Chain>,
+    by_first: Vec<Vec<u32>>,
+    /// First epoch at which each class is free.
+    free: Vec<u32>,
+    /// Next epoch at which each class is looked at.
+    next: Vec<u32>,
+    happenings: BinaryHeap<Reverse<(u32, Happening)>>,
+}
+
+impl State {
+    fn prepare(
+        &mut self,
+        fold: &Fold,
+        timing: &PieceTiming,
+        tree: &Tree,
+        copies: bool,
+        known: &mut FxHashMap<Vec<(u32, u32, u32)>, u32>,
+    ) -> Prepared {
+        let hops = tree.hops();
+        let mut chains = Vec::with_capacity(hops.len());
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); hops.len() + 1];
+        for (place, hop) in hops.iter().enumerate() {
+            let mut links = Vec::new();
+            let mut takes = 0;
+            for &link in tree.links_of(hop) {
+                let link = link as usize;
+                links.push((fold.classes()[link], takes, timing.occupies[link]));
+                takes += timing.takes[link];
+            }
+            let chain = *known.entry(links.clone()).or_insert_with(|| {
+                let chain = self.chains.len() as u32;
+                if let Some(first) = links.first() {
+                    self.by_first[first.0 as usize].push(chain);
+                }
+                self.chains.push(Chain { links, takes, waiting: BinaryHeap::new() });
+                chain
+            });
+            chains.push(chain);
+            let parent = if hop.parent == ROOT { hops.len() } else { hop.parent as usize };
+            children[parent].push(place as u32);
+        }
+        let mut tails = vec![0; hops.len()];
+        for place in (0..hops.len()).rev() {
+            let rest = children[place].iter().map(|child| tails[*child as usize]).max().unwrap_or(0);
+            tails[place] = rest + self.chains[chains[place] as usize].takes;
+        }
+        let mut siblings = vec![Vec::new(); hops.len()];
+        if copies {
+            let links = |hop: u32| tree.links_of(&hops[hop as usize]);
+            let shared = |one: u32, two: u32| {
+                let both = links(one).iter().zip(links(two));
+                both.take_while(|(one, two)| one == two).count() as u32
+            };
+            for family in &children {
+                for &hop in family {
+                    let others = family
+                        .iter()
+                        .filter(|other| **other != hop)
+                        .map(|other| (*other, shared(hop, *other)));
+                    siblings[hop as usize] = others.filter(|(_, shared)| *shared > 0).collect();
+                }
+            }
+        }
+        Prepared { chains, tails, children, siblings, pace: 0.0 }
+    }
+
+    /// A piece has crossed a hop ([`ROOT`]: is at its root), so that the hops after it wait for their links.
+    fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: Waiting) {
+        let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
+        for &hop in &prepared.children[place] {
+            let chain = prepared.chains[hop as usize];
+            let later = (f64::from(arrived.piece) * prepared.pace) as i64;
+            let key = later - i64::from(prepared.tails[hop as usize]);
+            self.chains[chain as usize].waiting.push(Reverse((key, time, Waiting { hop, ..arrived })));
+            let earliest = self.earliest(chain).max(time);
+            if let Some(&(first, ..)) = self.chains[chain as usize].links.first() {
+                self.look(first, earliest);
+            }
+        }
+    }
+
+    /// First epoch at which all links of a chain are free when a piece gets there.
+    fn earliest(&self, chain: u32) -> u32 {
+        let links = self.chains[chain as usize].links.iter();
+        links.map(|(class, offset, _)| self.free[*class as usize].saturating_sub(*offset)).max().unwrap_or(0)
+    }
+
+    /// Looks at a class again at an epoch, unless that happens earlier anyway.
+    fn look(&mut self, class: u32, time: u32) {
+        if time < self.next[class as usize] {
+            self.next[class as usize] = time;
+            self.happenings.push(Reverse((time, Happening::Frees(class))));
+        }
+    }
+
+    /// Starts the first of the hops that wait for a class and whose links are all free in time.
+    fn dispatch(&mut self, time: u32, class: u32, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
+        if self.next[class as usize] != time {
+            return;
+        }
+        self.next[class as usize] = u32::MAX;
+        let place =
+            |hop: Waiting| hop.piece as usize * prepared[hop.batch as usize].chains.len() + hop.hop as usize;
+        let mut best: Option<(Reverse<Turn>, u32)> = None;
+        for at in 0..self.by_first[class as usize].len() {
+            let chain = self.by_first[class as usize][at];
+            let waiting = &mut self.chains[chain as usize].waiting;
+            // Hops that started along with another one are left behind in the heap.
+            while let Some(Reverse((_, _, hop))) = waiting.peek() {
+                if starts[hop.batch as usize][place(*hop)] == UNSTARTED {
+                    break;
+                }
+                waiting.pop();
+            }
+            let Some(&top) = waiting.peek() else { continue };
+            if best.as_ref().is_none_or(|best| top > best.0) && self.earliest(chain) <= time {
+                best = Some((top, chain));
+            }
+        }
+        let started = best.is_some();
+        if let Some((Reverse((_, _, hop)), chain)) = best {
+            self.chains[chain as usize].waiting.pop();
+            self.start(time, hop, chain, 0);
+            starts[hop.batch as usize][place(hop)] = time;
+            self.start_copies(time, hop, prepared, starts);
+        }
+        let waiting = self.by_first[class as usize].iter();
+        let waiting = waiting.filter(|chain| !self.chains[**chain as usize].waiting.is_empty());
+        if let Some(next) = waiting.map(|chain| self.earliest(*chain)).min() {
+            self.look(class, next.max(time + u32::from(!started)));
+        }
+    }
+
+    /// Takes the links of a chain from position `from` on for a hop that starts now.
+    fn start(&mut self, time: u32, hop: Waiting, chain: u32, from: usize) {
+        let chain = &self.chains[chain as usize];
+        for &(class, offset, occupies) in &chain.links[from..] {
+            self.free[class as usize] = time + offset + occupies;
+        }
+        self.happenings.push(Reverse((time + chain.takes, Happening::Arrives(hop))));
+    }
+
+    /// Starts the hops of the same piece that can go along over the same first links and find the others free.
+    fn start_copies(&mut self, time: u32, hop: Waiting, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
+        let tree = &prepared[hop.batch as usize];
+        let place = |other: u32| hop.piece as usize * tree.chains.len() + other as usize;
+        for &(other, shared) in &tree.siblings[hop.hop as usize] {
+            if starts[hop.batch as usize][place(other)] != UNSTARTED {
+                continue;
+            }
+            let chain = tree.chains[other as usize];
+            let rest = &self.chains[chain as usize].links[shared as usize..];
+            let free = |(class, offset, _): &(u32, u32, u32)| self.free[*class as usize] <= time + offset;
+            if !rest.is_empty() && rest.iter().all(free) {
+                starts[hop.batch as usize][place(other)] = time;
+                self.start(time, Waiting { hop: other, ..hop }, chain, shared as usize);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same way one epoch later than
+//! the one before.
+
+use super::timing::latency_epochs;
+use super::tree::{ROOT, Tree};
+use crate::model::network::Network;
+
+/// Figures of a periodic schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PeriodicFigures {
+    /// Length of an epoch, µs.
+    pub epoch_us: f64,
+    /// Pieces into which the share of each tree is cut.
+    pub pieces: u32,
+    /// Epochs until the last piece has arrived.
+    pub finish_epochs: u64,
+    /// The same in µs.
+    pub finish_us: f64,
+}
+
+/// Returns the figures for `pieces` pieces per tree, if all data takes `round_us` on the busiest link.
+pub fn periodic<'t>(
+    network: &Network,
+    trees: impl IntoIterator<Item = &'t Tree>,
+    round_us: f64,
+    pieces: u32,
+) -> PeriodicFigures {
+    let epoch_us = round_us / f64::from(pieces.max(1));
+    let takes: Vec<u64> =
+        (0..network.links().len() as u32).map(|link| fluid_epochs(network, link, epoch_us)).collect();
+    let deepest =
+        trees.into_iter().map(|tree| depths(tree, &takes).into_iter().max().unwrap_or(0)).max().unwrap_or(0);
+    let finish_epochs = if deepest == 0 { 0 } else { deepest + u64::from(pieces.max(1)) - 1 };
+    PeriodicFigures { epoch_us, pieces, finish_epochs, finish_us: finish_epochs as f64 * epoch_us }
+}
+
+/// Epochs from a send on a link until its data can go on from the end, in the discipline `fluid` with no latency left
+/// out.
+pub fn fluid_epochs(network: &Network, link: u32, epoch_us: f64) -> u64 {
+    let record = &network.links()[link as usize];
+    let latency = latency_epochs(record.alpha_us, epoch_us) as u64;
+    if network.is_cut_through() && network.is_switch(record.from) { latency } else { latency + 1 }
+}
+
+/// Epochs after which the end of each hop has a piece that leaves the root at once.
+pub fn depths(tree: &Tree, takes: &[u64]) -> Vec<u64> {
+    let mut reached: Vec<u64> = Vec::with_capacity(tree.hops().len());
+    for hop in tree.hops() {
+        let start = if hop.parent == ROOT { 0 } else { reached[hop.parent as usize] };
+        reached.push(start + tree.links_of(hop).iter().map(|link| takes[*link as usize]).sum::<u64>());
+    }
+    reached
+}

@@ -1,0 +1,79 @@
+//! Sends of all pieces over all links, made of what is planned for representatives.
+
+use super::fold::{Fold, image_of};
+use super::list::{Batch, ListSchedule};
+use super::periodic::{depths, fluid_epochs};
+use super::timing::PieceTiming;
+use super::tree::{ROOT, Tree};
+use crate::model::network::Network;
+
+/// The start of a piece on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TreeSend {
+    /// Epoch.
+    pub epoch: u32,
+    /// Link.
+    pub link: u32,
+    /// Piece: see [`ListSends::roots`].
+    pub piece: u32,
+}
+
+/// Sends of a list schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListSends {
+    /// Root of each piece; pieces of a root are numbered one after the other.
+    pub roots: Vec<u32>,
+    /// Sends by epoch.
+    pub sends: Vec<TreeSend>,
+}
+
+/// Returns all sends of a list schedule. A piece that a switch copies is sent into it once.
+pub fn list_sends(
+    network: &Network,
+    fold: &Fold,
+    timing: &PieceTiming,
+    batches: &[Batch<'_>],
+    schedule: &ListSchedule,
+) -> ListSends {
+    let mut all = ListSends::default();
+    for (batch, starts) in batches.iter().zip(&schedule.starts) {
+        let hops = batch.tree.hops();
+        for images in fold.elements() {
+            for piece in 0..batch.pieces as usize {
+                let number = all.roots.len() as u32;
+                all.roots.push(images[batch.tree.root as usize]);
+                for (place, hop) in hops.iter().enumerate() {
+                    let mut epoch = starts[piece * hops.len() + place];
+                    for &link in batch.tree.links_of(hop) {
+                        if let Some(image) = image_of(network, images, link) {
+                            all.sends.push(TreeSend { epoch, link: image, piece: number });
+                        }
+                        epoch += timing.takes[link as usize];
+                    }
+                }
+            }
+        }
+    }
+    all.sends.sort_unstable();
+    all.sends.dedup();
+    all
+}
+
+/// Returns the epochs at which the first piece of a tree starts on each of its links, in the order of
+/// [`Tree::links`]; later pieces start one epoch later each.
+pub fn periodic_starts(network: &Network, tree: &Tree, epoch_us: f64) -> Vec<u64> {
+    let mut takes = vec![0; network.links().len()];
+    for &link in tree.links() {
+        takes[link as usize] = fluid_epochs(network, link, epoch_us);
+    }
+    let reached = depths(tree, &takes);
+    let mut starts = Vec::with_capacity(tree.links().len());
+    for hop in tree.hops() {
+        let mut epoch = if hop.parent == ROOT { 0 } else { reached[hop.parent as usize] };
+        for &link in tree.links_of(hop) {
+            starts.push(epoch);
+            epoch += takes[link as usize];
+        }
+    }
+    starts
+}

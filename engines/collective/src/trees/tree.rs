@@ -1,0 +1,87 @@
+//! Spanning trees over GPUs, whose hops may pass through switches.
+
+use crate::model::network::Network;
+
+/// A spanning tree: hops in an order in which a GPU is reached before it passes data on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tree {
+    /// GPU whose data it carries.
+    pub root: u32,
+    hops: Vec<TreeHop>,
+    links: Vec<u32>,
+}
+
+/// A hop of a tree from GPU to GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TreeHop {
+    /// GPU that passes the data on.
+    pub from: u32,
+    /// GPU that receives it.
+    pub to: u32,
+    /// Hop by which `from` received it; `u32::MAX` for the root.
+    pub parent: u32,
+    first: u32,
+    count: u32,
+}
+
+/// Parent of the hops that leave the root.
+pub const ROOT: u32 = u32::MAX;
+
+impl Tree {
+    /// The tree that is a root alone.
+    pub const fn new(root: u32) -> Self {
+        Self { root, hops: Vec::new(), links: Vec::new() }
+    }
+
+    /// Adds a hop over links from a GPU that the hop `parent` reaches ([`ROOT`]: from the root) and returns its position.
+    pub fn add(&mut self, parent: u32, from: u32, to: u32, links: &[u32]) -> u32 {
+        let position = self.hops.len() as u32;
+        let first = self.links.len() as u32;
+        self.links.extend_from_slice(links);
+        self.hops.push(TreeHop { from, to, parent, first, count: links.len() as u32 });
+        position
+    }
+
+    /// The hops, parents first.
+    pub fn hops(&self) -> &[TreeHop] {
+        &self.hops
+    }
+
+    /// Links of a hop in the order in which data crosses them.
+    pub fn links_of(&self, hop: &TreeHop) -> &[u32] {
+        &self.links[hop.first as usize..(hop.first + hop.count) as usize]
+    }
+
+    /// Links of all hops.
+    pub fn links(&self) -> &[u32] {
+        &self.links
+    }
+
+    /// The image under a symmetry given by the images of the nodes; `None` if a link has none.
+    pub fn image(&self, network: &Network, images: &[u32]) -> Option<Self> {
+        let node = |node: u32| images[node as usize];
+        let hops =
+            self.hops.iter().map(|hop| TreeHop { from: node(hop.from), to: node(hop.to), ..*hop }).collect();
+        let links = self
+            .links
+            .iter()
+            .map(|link| super::fold::image_of(network, images, *link))
+            .collect::<Option<_>>()?;
+        Some(Self { root: node(self.root), hops, links })
+    }
+
+    /// Latency from the root to the end of each hop, summing `latency` over links, µs.
+    pub fn reached(&self, latency: impl Fn(u32) -> f64) -> Vec<f64> {
+        let mut reached = Vec::with_capacity(self.hops.len());
+        for hop in &self.hops {
+            let start = if hop.parent == ROOT { 0.0 } else { reached[hop.parent as usize] };
+            reached.push(start + self.links_of(hop).iter().map(|link| latency(*link)).sum::<f64>());
+        }
+        reached
+    }
+
+    /// Longest latency from the root, summing `latency` over links, µs.
+    pub fn depth(&self, latency: impl Fn(u32) -> f64) -> f64 {
+        self.reached(latency).into_iter().fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::model::network::Network;
+use crate::scenario::presets;
+use crate::trees::compact::compact;
+use crate::trees::library::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort};
+use lightbay_core::watch::Unwatched;
+
+/// The plan of a size, and one in the periodic form.
+fn plans(name: &str, bytes: f64) -> (Topology, Vec<CompactPlan>) {
+    let topology = presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology;
+    let network = Network::of(&topology).unwrap();
+    let shard = bytes / network.gpus().len() as f64;
+    let mut watch = Unwatched::default();
+    let library = TreeLibrary::new(&network, network.gpus(), f64::INFINITY, &mut watch).unwrap().unwrap();
+    let effort = TreeEffort { run_hops: 20_000, all_hops: 100_000, ..TreeEffort::default() };
+    let best = library.plan(shard, 0.0, &effort, &mut watch).unwrap().unwrap();
+    let figures = library.periodic_figures(0, shard, &effort).unwrap();
+    let periodic =
+        TreePlan { finish_us: figures.finish_us, variant: 0, sort: TreePlanSort::Periodic(figures) };
+    let plans: Vec<CompactPlan> =
+        [best, periodic].iter().map(|plan| compact(&network, &library, plan, shard).unwrap()).collect();
+    (topology, plans)
+}
+
+#[test]
+fn plans_of_the_planner_hold() {
+    for (name, bytes) in
+        [("dgx1", 1e6), ("ndv2x2", 64e6), ("dgx2x2", 1e6), ("mi250x2", 64e6), ("torus4x4x4", 64e6)]
+    {
+        let (topology, plans) = plans(name, bytes);
+        for plan in plans {
+            assert_eq!(violations(&topology, &plan), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_of_a_thousand_gpus_is_small_and_holds() {
+    let (topology, plans) = plans("h100x128", 64e6);
+    assert!(plans.iter().all(|plan| plan.trees.iter().all(|tree| tree.root == plan.trees[0].root)));
+    assert_eq!(violations(&topology, &plans[0]), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_changed_is_found() {
+    let (topology, plans) = plans("ndv2x2", 1e6);
+    let classes = |change: &dyn Fn(&mut CompactPlan), which: usize| {
+        let mut plan = plans[which].clone();
+        change(&mut plan);
+        let found = violations(&topology, &plan);
+        assert!(!found.is_empty());
+        found.iter().map(|text| text.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let has = |found: Vec<String>, class: &str| {
+        assert!(found.iter().any(|word| word == class), "{class}: {found:?}");
+    };
+    has(classes(&|plan| plan.format = "x".to_owned(), 0), "format");
+    has(classes(&|plan| plan.finish_epochs -= 1, 0), "claim");
+    has(classes(&|plan| plan.trees[0].share = "1/2".to_owned(), 1), "demand");
+    has(classes(&|plan| plan.trees.truncate(1), 0), "demand");
+    has(classes(&|plan| plan.trees[0].edges.truncate(3), 1), "demand");
+    has(classes(&|plan| plan.trees[0].edges.swap(0, 14), 1), "causality");
+    has(classes(&|plan| plan.trees[0].edges[0] = vec![0, 15], 1), "link");
+    has(classes(&|plan| plan.epoch_us /= 2.0, 1), "capacity");
+    has(classes(&|plan| plan.generators = vec![(0..16).rev().collect()], 1), "symmetry");
+    if plans[0].discipline == CompactDiscipline::WholeChunk {
+        has(classes(&|plan| plan.trees[0].starts[0].iter_mut().for_each(|start| *start = 0), 0), "causality");
+        has(
+            classes(
+                &|plan| {
+                    let first = plan.trees[0].starts[0].clone();
+                    plan.trees[0].starts[1] = first;
+                },
+                0,
+            ),
+            "capacity",
+        );
+    }
+}
