@@ -24,6 +24,9 @@ pub struct TreeLibrary<'n> {
 /// Shares of the best rate at which ways are made short.
 const RATES: [f64; 6] = [1.0, 0.995, 0.98, 0.9, 0.8, 0.6];
 
+/// Number of pieces times the combinations that are tried with it.
+const FEW: usize = 640;
+
 /// Limits of the search for a schedule: counted, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeEffort {
@@ -166,24 +169,24 @@ impl<'n> TreeLibrary<'n> {
         // Combinations of trees and order, the best of the last number of pieces first.
         let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
         for variant in 0..self.variants.len() {
-            combinations.extend(ListOrder::ALL.map(|order| (0.0, variant, order)));
+            combinations.extend(ListOrder::ALL.map(|order| (f64::INFINITY, variant, order)));
         }
         let mut left = effort.all_hops;
         for pieces in piece_counts(most as u32) {
+            let cost = hops * u64::from(pieces);
             // Many pieces cost much: only what was good with fewer is tried with them.
-            let tried = if pieces <= 32 {
-                combinations.len()
-            } else {
-                (256 / pieces as usize).clamp(3, combinations.len())
-            };
-            for (score, variant, order) in combinations.iter_mut().take(tried) {
-                let cost = hops * u64::from(pieces);
+            let mut runs = if pieces <= 16 { combinations.len() } else { (FEW / pieces as usize).max(3) };
+            for (score, variant, order) in &mut combinations {
                 let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
                 // Rounding to whole pieces may load links less than the shares do, but not by much.
-                if cost > left || bound * 0.98 > known || known <= floor_us * (1.0 + 1e-5) {
+                let hopeless = bound * 0.98 > known;
+                let enough = runs == 0 || cost > left || known <= floor_us * (1.0 + 1e-5);
+                if hopeless || enough {
+                    *score = if hopeless { f64::INFINITY } else { *score };
                     continue;
                 }
+                runs -= 1;
                 left -= cost;
                 watch.checkpoint()?;
                 let Some(list) = self.list(*variant, shard_bytes, pieces, *order) else { continue };
@@ -272,8 +275,8 @@ fn piece_counts(most: u32) -> Vec<u32> {
     let mut next = 10_u32;
     while next < most {
         counts.push(next);
-        // Steps of about a quarter, then of a third.
-        next += if next < 64 { (next / 4).max(2) } else { next / 3 };
+        // Steps of about a quarter, then of a half.
+        next += if next < 64 { (next / 4).max(2) } else { next / 2 };
     }
     counts.push(most);
     counts.retain(|count| *count <= most);
