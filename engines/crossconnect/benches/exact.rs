@@ -1,4 +1,4 @@
-//! What the searching methods remove and prove on the random family, and how long they take.
+//! Removed circuits, bounds and running times of the searching methods on the random family.
 //!
 //! Without arguments a short list. With arguments `METHOD PODS SWITCHES PERCENT SEEDS SECONDS [KNOB=VALUE …]` that case:
 //! `cargo bench -p lightbay-crossconnect --bench exact -- auto 32 16 25 3 10`.
@@ -25,7 +25,7 @@ struct Case<'a> {
     knobs: &'a [String],
 }
 
-/// What a run ended with, and the seconds until its last improvement.
+/// Returns the end of a run and the seconds until its last improvement.
 fn solve(case: &Case<'_>, seed: u64) -> (Done, f64) {
     let method = methods::all().into_iter().find(|method| method.info().name == case.method).unwrap();
     let info = method.info();

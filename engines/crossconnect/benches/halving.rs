@@ -1,4 +1,4 @@
-//! How long orientation and halving take, by pods and switches: a quarter of the circuits changed.
+//! Running times of orientation and halving, by pods and switches: a quarter of the circuits changed.
 #![allow(missing_docs, clippy::unwrap_used)] // a failed unwrap ends the benchmark
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};

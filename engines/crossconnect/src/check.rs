@@ -103,7 +103,7 @@ pub mod code {
     ];
 }
 
-/// What a plan claims outside its result.
+/// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// Objective value.
@@ -112,7 +112,7 @@ pub struct Envelope<'a> {
     pub bound: Option<f64>,
     /// The plans it covers, if not all.
     pub bound_covers: Option<&'a str>,
-    /// Who claims it.
+    /// Name of the method that claims it.
     pub method: &'a str,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,

@@ -15,7 +15,7 @@ pub enum CrossconnectResult {
     Order(PhaseOrder),
 }
 
-/// What every switch keeps, adds and removes.
+/// Circuits that every switch keeps, adds and removes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Changes {
     /// The switches, in order of id.
@@ -36,7 +36,7 @@ pub struct OcsChanges {
     pub cross_connects: Vec<Entry>,
 }
 
-/// What happens to a circuit.
+/// Change of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -51,7 +51,7 @@ pub enum Action {
 /// One circuit of a switch and what happens to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Entry {
-    /// What happens.
+    /// Its change.
     pub action: Action,
     /// Pod at the A port.
     pub pod_a: u32,
@@ -118,7 +118,7 @@ pub enum PhaseRule {
     Corrected,
 }
 
-/// Who sends to whom in every phase of an inter-pod all-to-all.
+/// Phases of an inter-pod all-to-all, with the destination of every GPU in each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PhaseOrder {
     /// The rule.

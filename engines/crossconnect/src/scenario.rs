@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub const MAX_PODS: usize = 1024;
 /// Most switches of a scenario.
 pub const MAX_OCS: usize = 512;
-/// Why nothing chooses circuits where they are placed, behind "has no effect".
+/// Reason that nothing chooses circuits where they are placed, behind "has no effect".
 pub(crate) const GIVEN: &str = "where the wanted circuits are given port by port";
 /// Most ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
@@ -31,7 +31,7 @@ pub struct CrossconnectScenario {
     pub pods: u32,
     /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
     pub ocs_count: u32,
-    /// What a port may meet on a switch.
+    /// Pairs of ports that a switch may connect.
     pub wiring: Wiring,
     /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
     pub ports_a: Vec<Vec<u32>>,
@@ -39,7 +39,7 @@ pub struct CrossconnectScenario {
     pub ports_b: Vec<Vec<u32>>,
     /// `logical_circuits[i][j]`: duplex circuits wanted between pods i and j (P x P, symmetric, zero diagonal).
     pub logical_circuits: Vec<Vec<u32>>,
-    /// What is set on the switches now.
+    /// Circuits that are set on the switches now.
     pub installed: Installed,
     /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
     /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
@@ -52,13 +52,13 @@ pub struct CrossconnectScenario {
     /// Installed circuits that must stay where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pinned: Vec<Pinned>,
-    /// How gently the change is to be made.
+    /// Limits on the change: circuits that must stay in service while a batch is under way.
     #[serde(skip_serializing_if = "Rollout::is_usual")]
     pub rollout: Rollout,
     /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_names: Option<Vec<String>>,
-    /// Where a random instance comes from, so that another of its family can be drawn.
+    /// Family of a random instance, so that another of it can be drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
     /// Time of one iteration of the job that the wanted circuits were planned for, seconds: what the change gains.
@@ -69,7 +69,7 @@ pub struct CrossconnectScenario {
     pub derived_from: Option<DerivedFrom>,
 }
 
-/// What a port may meet on a switch.
+/// Pairs of ports that a switch may connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Wiring {
@@ -81,7 +81,7 @@ pub enum Wiring {
     SingleSided,
 }
 
-/// What is set on the switches now.
+/// Circuits that are set on the switches now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Installed {
     /// One entry per switch, in order of id; none at all for a green field.
@@ -153,11 +153,11 @@ pub struct Placed {
     pub circuit: Circuit,
 }
 
-/// How gently the change is to be made: what must stay in service while a batch is under way.
+/// Limits on the change: circuits that must stay in service while a batch is under way.
 ///
-/// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. What a pod,
-/// or a pair of pods, has to miss is counted against the smaller of its old and its new number of circuits: what the
-/// plan takes away for good is not missed.
+/// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. The circuits
+/// that a pod, or a pair of pods, misses are counted against the smaller of its old and its new number of circuits:
+/// those that the plan takes away for good are not missed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Rollout {
     /// Circuits that a pod may miss at the same time; 0 for no limit.

@@ -8,7 +8,7 @@ use crate::scenario::{CrossconnectScenario, Rollout};
 use lightbay_core::checked::Figure;
 use std::collections::{HashMap, HashSet};
 
-/// What is missing while the batches are under way.
+/// Circuits that are missing while the batches are under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
     /// Most circuits that are missing during one batch.
@@ -19,7 +19,7 @@ pub(super) struct Dark {
     pub least_pair_share: f64,
 }
 
-/// What is live against what has to be: the smaller of the old and the new number of circuits.
+/// Live circuits against those that have to be live: the smaller of the old and the new number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Service {
     live: u64,

@@ -53,7 +53,7 @@ const fn far_side(wiring: Wiring) -> Side {
     }
 }
 
-/// What is known of the panels: for every switch and side how many ports stand before those of a pod.
+/// Positions on the panels: for every switch and side the number of ports before those of each pod.
 struct Panel {
     before: [Vec<u64>; 2],
 }

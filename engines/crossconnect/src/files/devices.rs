@@ -10,7 +10,7 @@
 //! | `single_sided` | one, T × T | (a, b) and (b, a) |
 //! | bidirectional | one | (a, b), or (a, N_A + b) where both sides are numbered through |
 //!
-//! Where ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
+//! If ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
 
 pub(crate) mod naming;
 pub mod template;
@@ -36,7 +36,7 @@ pub struct Lane {
     pub egress: u64,
 }
 
-/// How ports are numbered.
+/// Numbering of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// Number of the first ingress port.
@@ -63,7 +63,7 @@ pub struct Device {
     egress: Series,
 }
 
-/// What a connection of a box is to a circuit.
+/// Connections that stand for a circuit on a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// Two connections, A to B and back.
@@ -248,7 +248,7 @@ impl Device {
     /// The circuit of a connection, and which way it leads.
     ///
     /// # Errors
-    /// What is wrong with the connection, as the second half of a sentence, and what would be valid.
+    /// The problem of the connection, as the second half of a sentence, and the valid range or form.
     pub fn circuit(&self, lane: Lane) -> Result<(Ends, Way), (String, String)> {
         let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
         // A connection both ways may be listed from either end.

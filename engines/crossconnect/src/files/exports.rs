@@ -1,4 +1,4 @@
-//! What plans are written as for the controllers of switches, with the knobs of each format.
+//! Formats of plans for the controllers of switches, with the knobs of each format.
 //!
 //! | format | reader |
 //! |---|---|
@@ -46,7 +46,7 @@ pub use script::{LineSort, Script};
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// What is written.
+/// Plan to be written, with its scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Name for comments.
@@ -148,7 +148,7 @@ pub fn formats() -> Vec<FormatInfo> {
     ]
 }
 
-/// What of a plan is not in the files of a format.
+/// Returns the parts of a plan that are not in the files of a format.
 fn leaves_out(format: &str) -> &'static [&'static str] {
     match whole(format) {
         Some(_) => &[
@@ -180,7 +180,7 @@ fn ctag() -> ParamInfo {
     ParamInfo::int("ctag", 1, 999_999, 1, "Correlation tag of the first command; the others count up.")
 }
 
-/// What the whole state of a switch is to a format.
+/// Returns the use of the whole state of a switch in a format; `None` for the table.
 fn whole(format: &str) -> Option<Whole> {
     match format {
         polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
@@ -250,7 +250,7 @@ fn changed(result: &CrossconnectResult) -> Result<&Changes, Problem> {
     })
 }
 
-/// How the ports of a format are called if nothing is set.
+/// Returns the names of ports in a format if nothing is set; `None` for a format without names of its own.
 fn usual_naming(format: &str) -> Option<Naming> {
     let ports = ports_of(format)?;
     let params = Params::resolve(&port_knobs(&ports), std::iter::empty()).ok()?;

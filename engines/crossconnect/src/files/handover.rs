@@ -22,7 +22,7 @@ const USUAL_OCS: u32 = 16;
 pub struct SwitchHall {
     /// Number of switches, K.
     pub ocs_count: u32,
-    /// What ports may meet on them.
+    /// Pairs of ports that may meet on them.
     pub wiring: Wiring,
 }
 
@@ -58,9 +58,9 @@ pub struct Handed {
 /// A scenario that wants the circuits of `matrix` on the switches of `hall`, with the ports of every pod spread as evenly
 /// as they go over switches and sides.
 ///
-/// What is left over when the ports of a pod are no multiple of 2K (of K without sides) goes to the first switches, an A and
-/// a B port each. With equal pods the port map then is the same for all of them on every switch, so that any split of the
-/// switches still has a fractional solution in proportion to their ports, and halving cannot fail.
+/// The remainder of a pod's ports, if they are no multiple of 2K (of K without sides), goes to the first switches, an A
+/// and a B port each. With equal pods the port map then is the same for all of them on every switch, so that any split
+/// of the switches still has a fractional solution in proportion to their ports, and halving cannot fail.
 ///
 /// # Errors
 /// Everything that does not fit: too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than

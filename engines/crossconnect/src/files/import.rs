@@ -1,4 +1,4 @@
-//! What is set on switches, from what they answer: the replies to the commands that exports end with, and tables.
+//! Cross-connections of switches, from their replies to the commands that exports end with, and from tables.
 //!
 //! | format | file |
 //! |---|---|
@@ -46,12 +46,12 @@ pub struct Input<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What was read.
+/// Result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// What is set on the switches of the scenario, sorted.
+    /// Circuits on the switches of the scenario, sorted.
     pub installed: Installed,
-    /// What was found and left out, as lines for a person.
+    /// Account of the parts read and left out, as lines for a person.
     pub lines: Vec<String>,
     /// Those of the lines that the files do not say themselves.
     pub assumed: Vec<String>,
@@ -72,11 +72,11 @@ struct Connection {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
     found: Vec<Connection>,
-    /// What is taken from the file that it does not say as clearly as that.
+    /// Remarks on readings that the file does not state as clearly as they were taken.
     notes: Vec<String>,
 }
 
-/// What only the switch knows.
+/// Facts that only the switch has.
 const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the wanted circuits"];
 
@@ -136,7 +136,7 @@ pub fn may_assume(format: &str) -> bool {
     format == table::NAME || format == ocp_ocs::NAME
 }
 
-/// What files say is set on the switches of a scenario.
+/// Returns the circuits on the switches of a scenario, as the files list them.
 ///
 /// # Errors
 /// Every problem of the files with file, line or key, and value: text that is not of the format, ports that the

@@ -1,4 +1,4 @@
-//! How the methods of flows begin and end: their knobs, the first solution, and the exact model where flows cannot
+//! Begin and end of the methods of flows: their knobs, the first solution, and the exact model where flows cannot
 //! decide.
 
 use super::proof::prove;
@@ -33,7 +33,7 @@ const BIPARTITIONS: [(&str, Bipartition, bool); 5] = [
     ("random", Bipartition::EvenOdd, true),
 ];
 
-/// How switches are split in two.
+/// Returns the knob for the split of switches in two.
 pub(super) fn bipartition() -> ParamInfo {
     ParamInfo::choice(
         "bipartition",
@@ -56,7 +56,7 @@ pub(super) fn halving() -> Vec<ParamInfo> {
     vec![bipartition(), best_of]
 }
 
-/// What the knobs of halving say.
+/// Returns the settings of halving from its knobs.
 pub(super) fn tries(params: &Params) -> Tries {
     let word = params.text("bipartition");
     let chosen = BIPARTITIONS.iter().find(|(name, ..)| Some(*name) == word).unwrap_or(&BIPARTITIONS[0]);
@@ -80,7 +80,7 @@ pub(super) fn open(
     Ok(session)
 }
 
-/// How a first solution was looked for.
+/// Outcome of the search for a first solution.
 #[derive(Debug)]
 pub(super) enum First {
     /// With success; it was handed over.
@@ -152,7 +152,7 @@ pub(super) fn by_repair(
     }
 }
 
-/// Where ports differ between switches and a method is stuck: whatever else of halving and repair gets through.
+/// Tries the other variants of halving and repair, where ports differ between switches and a method is stuck.
 fn elsewhere(
     session: &Arc<TaskSession>,
     method: &str,
@@ -182,7 +182,7 @@ pub(super) fn otherwise(
     Ok(Some(FirstPlan { plan, removed, source: "other order" }))
 }
 
-/// How a method ends that only looks for a first solution.
+/// Ends a method that only looks for a first solution.
 pub(super) fn end(
     first: First,
     session: &Arc<TaskSession>,

@@ -36,7 +36,7 @@ pub(super) fn halving(params: &Params) -> Vec<Problem> {
     without_effect(names.into_iter().flatten(), why, "set polish_start=halving or both").collect()
 }
 
-/// What an order of phases does not look at: it changes no switch.
+/// Returns the parameters that an order of phases does not depend on: it changes no switch.
 pub(super) fn order() -> Vec<Problem> {
     let names = [
         "wiring",

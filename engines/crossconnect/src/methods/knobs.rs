@@ -69,7 +69,7 @@ pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
     ]
 }
 
-/// What the knobs of annealing say.
+/// Returns the settings of annealing from its knobs.
 pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSettings {
     let usual = anneal::AnnealSettings::default();
     anneal::AnnealSettings {
@@ -110,7 +110,7 @@ pub(super) fn lns() -> Vec<ParamInfo> {
     ]
 }
 
-/// What the knobs of large neighbourhoods say.
+/// Returns the settings of large neighbourhoods of switches from their knobs.
 pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> lns::LnsSettings {
     let usual = lns::LnsSettings::usual(ocs_count);
     lns::LnsSettings {
@@ -154,7 +154,7 @@ pub(super) fn free() -> Vec<ParamInfo> {
     ]
 }
 
-/// What the knobs of neighbourhoods of circuits say.
+/// Returns the settings of neighbourhoods of circuits from their knobs.
 pub(super) fn free_settings(params: &Params) -> circuits::CircuitLnsSettings {
     let usual = circuits::CircuitLnsSettings::default();
     circuits::CircuitLnsSettings {

@@ -172,7 +172,7 @@ impl TaskSession {
     }
 }
 
-/// How a search ended that may prove its plan by the bound.
+/// Returns the outcome of a search whose plan may be proven by the bound.
 pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
     let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
     if proven {
@@ -187,7 +187,7 @@ pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
     cx.best_bound().map_or(0, crate::programs::bound::whole)
 }
 
-/// What was found; that nothing was is said.
+/// Returns the result of a search; `None`, with a note, if it got stuck.
 fn said<T>(
     found: Result<T, Failure>,
     by: &str,

@@ -1,4 +1,4 @@
-//! What methods work on: how many circuits every switch carries between which pods, ports aside.
+//! Assignments, which methods work on: the number of circuits between two pods on every switch, ports aside.
 
 use crate::scenario::{CrossconnectScenario, Wiring};
 
@@ -37,7 +37,7 @@ impl Assignment {
         Self { ocs: pairs.into_iter().map(cells).collect() }
     }
 
-    /// What is installed, without circuits that end at failed ports: u\[k\]\[i\]\[j\].
+    /// Returns the installed circuits, without those that end at failed ports: u\[k\]\[i\]\[j\].
     pub fn installed(scenario: &CrossconnectScenario) -> Self {
         let failed: std::collections::HashSet<_> = scenario.failed_ports.iter().copied().collect();
         let healthy = scenario.installed_circuits().filter(|&(ocs_id, circuit)| {

@@ -1,7 +1,7 @@
-//! The normal form that methods work on: what has failed and what is pinned is taken out beforehand.
+//! The normal form that methods work on: failed ports and pinned circuits are taken out beforehand.
 //!
 //! Ports are healthy ports that no pinned circuit holds, wanted and installed circuits are those that are not pinned.
-//! What a method finds for the task becomes an [`Assignment`] of the whole scenario by [`Task::assignment`].
+//! Solutions of the task become an [`Assignment`] of the whole scenario by [`Task::assignment`].
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
@@ -89,7 +89,7 @@ impl Task {
         }
     }
 
-    /// What was found for the task, together with the pinned circuits: an assignment of the scenario.
+    /// Returns a solution of the task together with the pinned circuits: an assignment of the scenario.
     pub fn assignment(&self, found: &Assignment) -> Assignment {
         let ocs = (0..self.ocs_count).map(|ocs| {
             let cells = [&self.pinned, found].into_iter().filter_map(|part| part.ocs.get(ocs)).flatten();
@@ -139,8 +139,8 @@ impl Task {
         Assignment { ocs: vec![self.wanted.clone()] }.lacks(&Assignment { ocs: vec![old] })
     }
 
-    /// Why a target is no solution of the task, in a sentence; none if it keeps all ports and realises exactly what is
-    /// wanted.
+    /// Returns the reason that a target is no solution of the task, in a sentence; none if it keeps all ports and
+    /// realises exactly the wanted circuits.
     pub fn misfit(&self, found: &Assignment) -> Option<String> {
         if found.ocs.len() != self.ocs_count {
             return Some(format!("it has {} switches instead of {}", found.ocs.len(), self.ocs_count));

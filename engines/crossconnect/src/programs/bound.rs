@@ -1,4 +1,4 @@
-//! What no plan can beat: the linear relaxation of the exact model over all orientations, by column generation.
+//! Bound that no plan can beat: the linear relaxation of the exact model over all orientations, by column generation.
 //!
 //! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free
 //! B port on the same switch. The relaxation of section 4 does, and is much closer to the optimum. Most of its columns
@@ -21,7 +21,7 @@ use lightbay_highs::solution::Status;
 #[cfg(test)]
 mod tests;
 
-/// What the solver's tolerances may add to a bound, circuits.
+/// Most that the solver's tolerances may add to a bound, circuits.
 const SLIP: f64 = 1e-5;
 
 /// Reduced cost below which a column can help.
@@ -40,7 +40,7 @@ pub fn whole(bound: f64) -> u64 {
 /// `found`, and the search for more ends when the plan meets it.
 ///
 /// # Errors
-/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+/// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
 pub fn relaxation<W: Watch>(
     task: &Task,
     plan: &Assignment,
@@ -77,7 +77,7 @@ struct RestrictedProgram<'m> {
     outside: Vec<u32>,
 }
 
-/// What a round says.
+/// Result of a round of column generation.
 struct Round {
     /// A lower bound of the relaxation.
     bound: f64,

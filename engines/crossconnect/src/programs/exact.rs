@@ -8,7 +8,7 @@
 //!             y <= x,  0 <= y <= u,  x whole
 //! ```
 //!
-//! Where x cannot exceed u it takes the place of y. Rows of a pod whose ports are all needed are equations. If ports have
+//! If x cannot exceed u, it takes the place of y. Rows of a pod whose ports are all needed are equations. If ports have
 //! no sides there is one x\[k\]\[i\]\[j\] for `i < j` and one row for the ports of a pod: a list colouring of edges. A
 //! switch with an odd number of ports then leaves one unused, which the relaxation does not see by itself.
 
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
     a: u32,
     b: u32,
     circuits: Column,
-    /// What is kept, where that is not the circuits themselves.
+    /// Column of the kept circuits with its largest value, where that is not the column of the circuits themselves.
     kept: Option<(Column, u32)>,
 }
 
@@ -293,7 +293,7 @@ impl ExactProgram {
     }
 }
 
-/// Why no solution exists, in the words of the domain, after a proof that none does.
+/// Returns the reason that no solution exists, in the words of the domain, after a proof that none does.
 pub fn infeasible(task: &Task, orientation: Orientation<'_>) -> String {
     let circuits: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let switches = task.ocs_count;

@@ -186,7 +186,8 @@ fn sentence(number: usize, figures: &PhaseFigures) -> Phrase {
         .muted(format!(": GPU {}{dots}", named.join(" ")))
 }
 
-/// Who sends to whom in a phase, by its number counted from 1; behind the last one those of the other rule.
+/// Returns the senders and receivers of a phase, by its number counted from 1; behind the last one those of the other
+/// rule.
 pub(super) fn detail(order: &PhaseOrder, item: u32) -> Result<Section, Unavailable> {
     let phases = order.phases.len() as u32;
     let (sized, number) = if item > phases {

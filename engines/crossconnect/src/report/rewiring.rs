@@ -13,7 +13,7 @@ use lightbay_core::report::{
     Cell, Column, Facts, Line, Matrix, Phrase, PlanBeside, Row, Section, Surroundings, Table, Tone, Unit,
 };
 
-/// What a plan is ranked by.
+/// Plan to be ranked, with the plans that it is ranked among.
 pub(super) struct Ranked<'a> {
     pub scenario: &'a CrossconnectScenario,
     pub changes: &'a Changes,
@@ -123,7 +123,7 @@ impl Ranked<'_> {
         })
     }
 
-    /// What has to be said besides: the gain of the change, circuits that go in any case, and other bounds.
+    /// Returns the remarks besides: the gain of the change, circuits that go in any case, and other bounds.
     fn circumstances(&self, rivals: &[&PlanBeside]) -> Facts {
         let mut facts = Facts::new();
         let totals = self.changes.totals;
@@ -149,7 +149,7 @@ impl Ranked<'_> {
         facts
     }
 
-    /// What is known about the best possible number of removals.
+    /// Returns the verdict on the removals against the best known bound on their number.
     fn verdict(&self) -> Phrase {
         let removed = self.facts.removed() as f64;
         let bound = self.bound();

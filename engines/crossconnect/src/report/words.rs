@@ -33,7 +33,7 @@ pub fn called(called: &Called) -> String {
     format!("{} {}", called.vendor, sides.join(", "))
 }
 
-/// What the numbers of ports are, and what the commands of every vendor call them, one line each.
+/// Returns the meaning of the numbers of ports, and the names of ports in the commands of every vendor, one line each.
 pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
     let (a, b) = sides(scenario.wiring);
     let ports =

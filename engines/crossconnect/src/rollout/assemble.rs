@@ -75,7 +75,7 @@ fn pairs(scenario: &CrossconnectScenario) -> impl Iterator<Item = (usize, usize)
     (0..pods).flat_map(move |i| (i + 1..pods).map(move |j| (i, j)))
 }
 
-/// What has to be said about a plan whose change cannot be made as gently as the scenario asks; `None` if it can.
+/// Returns the remark on a plan whose change cannot be made as gently as the scenario asks; `None` if it can.
 pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
     let broken = |name: &str| metrics.get(name).is_some_and(|&kept| kept == 0.0);
     let figure = |name: &str| metrics.get(name).copied().unwrap_or_default();

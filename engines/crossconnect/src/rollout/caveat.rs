@@ -1,5 +1,5 @@
-//! What a person has to be told of a plan beside its objective: wanted circuits that are not set, pairs of pods that a
-//! batch cuts off, limits of the rollout that are not kept.
+//! Warnings about a plan beside its objective: wanted circuits that are not set, pairs of pods that a batch cuts off,
+//! limits of the rollout that are not kept.
 
 use crate::plan::{Action, Changes, Entry, EntryRef};
 use crate::rollout::assemble::limits_note;
@@ -74,7 +74,7 @@ pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(P
     short.filter(|&(_, set, wanted)| set < wanted).collect()
 }
 
-/// What has to be said of wanted circuits that are not set.
+/// Returns the warning about wanted circuits that are not set; `None` if all are.
 pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let unmet = changes.totals.unmet_circuits?;
     let least = changes.totals.lower_bound_unmet_circuits.unwrap_or(0);
@@ -126,7 +126,8 @@ pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usi
     found
 }
 
-/// What has to be said of pairs of pods that a batch cuts off, with what a gentler order costs.
+/// Returns the warning about pairs of pods that a batch cuts off, with the cost of a gentler order; `None` if no pair
+/// is.
 pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
     let cut = cut_pairs(scenario, changes);
     let (first, pairs) = cut.first()?;

@@ -242,8 +242,8 @@ pub fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }
 
-/// What every batch does, and which pod misses most while it is under way: what is live then against the smaller of the
-/// pod's old and new number of circuits.
+/// Returns the changes of every batch, with the pod that misses most while it is under way: its live circuits then
+/// against the smaller of its old and new number.
 fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts> {
     let pods = scenario.pods as usize;
     let mut live: Vec<i64> = vec![0; pods];

@@ -10,7 +10,7 @@ use crate::scenario::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// What every switch keeps, adds and removes, port by port.
+/// Circuits that every switch keeps, adds and removes, port by port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wired {
     /// The switches, in order of id; entries sorted as [`OcsChanges::cross_connects`] says.

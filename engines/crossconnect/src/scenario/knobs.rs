@@ -7,10 +7,10 @@ use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 use std::collections::BTreeSet;
 
-/// What to do where circuits are given port by port.
+/// Remedy where circuits are given port by port.
 const ANEW: &str =
     "edit 'placed' and 'logical_circuits' in the file, or make the scenario with keep_ports=false";
-/// What to write for an empty list.
+/// Word for an empty list.
 const NONE: &str = "none";
 /// Pairs of pods up to which the knob of their circuits lists them.
 const MOST_LISTED: usize = 64;

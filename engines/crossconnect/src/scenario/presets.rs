@@ -13,7 +13,7 @@ mod tests;
 
 /// The worked example.
 const EXAMPLE: &str = "crossconnect-example";
-/// What names of the random family begin with.
+/// Beginning of the names of the random family.
 const FAMILY: &str = "crossconnect-";
 /// Most circuits of a random instance, so that a name cannot ask for more memory than there is.
 const MAX_FAMILY_CIRCUITS: usize = 1 << 16;

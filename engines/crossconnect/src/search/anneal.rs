@@ -19,7 +19,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// How to anneal.
+/// Settings of annealing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnnealSettings {
     /// `true` if pairs of pods may change their orientation.
@@ -36,7 +36,7 @@ pub struct AnnealSettings {
     pub hot: f64,
     /// Temperature at its end.
     pub cold: f64,
-    /// What leaving the states without a missing circuit costs, in circuits.
+    /// Cost of leaving the states without a missing circuit, in circuits.
     pub detour: f64,
 }
 
@@ -55,7 +55,7 @@ impl Default for AnnealSettings {
     }
 }
 
-/// How much longer a round is than the one before.
+/// Factor by which a round is longer than the one before.
 pub const GROWTH: u64 = 3;
 
 /// Steps between two temperatures and two questions whether to go on: well under 5 ms.
@@ -87,7 +87,7 @@ impl AnnealChain {
 /// `bound`. Every better plan goes to `found` with what it removes; what that returns is the bound from then on.
 ///
 /// # Errors
-/// What the watch and `found` say.
+/// The error of the watch or of `found`.
 pub fn anneal<W: Watch>(
     task: &Task,
     start: &Assignment,

@@ -1,4 +1,4 @@
-//! What the methods have to beat: assignments that ignore what is installed, as they are and with switches renamed.
+//! Baselines of the methods: assignments that ignore what is installed, as they are and with switches renamed.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;

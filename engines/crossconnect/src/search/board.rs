@@ -139,7 +139,7 @@ impl<'t> Board<'t> {
         self.removed
     }
 
-    /// What is placed, as an assignment of the task.
+    /// Returns the placed circuits as an assignment of the task.
     pub fn assignment(&self) -> Assignment {
         let placed = self.ends.iter().zip(&self.at).filter(|&(_, &at)| at != NOWHERE);
         Assignment::of(self.task.ocs_count, placed.map(|(&[a, b], &at)| (at as usize, a, b)))

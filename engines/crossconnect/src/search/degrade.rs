@@ -1,4 +1,4 @@
-//! What of the wanted circuits the ports in order can carry, where failed ports leave too few for all.
+//! Wanted circuits that the ports in order can carry, where failed ports leave too few for all.
 //!
 //! As many circuits are kept as a minimum-cost flow over the orientation of the whole demand allows; among those, the
 //! losses fall on the pairs of pods in proportion to what they want (the cost of the s-th circuit that a pair of C
@@ -79,14 +79,14 @@ impl Task {
 /// The wanted circuits that can be kept, and those that cannot: unordered cells, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// What stays wanted.
+    /// Circuits that stay wanted.
     pub wanted: Vec<Cell>,
-    /// What is lost.
+    /// Circuits that are lost.
     pub lost: Vec<Cell>,
 }
 
-/// What of the wanted circuits of a task can be kept; `None` if all can, or if they would not fit ports that are all in
-/// order either. `sound` is the task with all ports in order.
+/// Returns the wanted circuits of a task that can be kept; `None` if all can, or if they would not fit ports that are
+/// all in order either. `sound` is the task with all ports in order.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if task.single_sided {
         return single::kept(task, sound);

@@ -13,9 +13,9 @@ use lightbay_core::method::MethodError;
 /// A connection from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arc {
-    /// Where it begins.
+    /// Node that it leaves.
     pub from: u32,
-    /// Where it ends.
+    /// Node that it enters.
     pub to: u32,
     /// Least flow.
     pub lower: i64,
@@ -41,7 +41,7 @@ pub struct CheapestFlow {
     pub cost: i64,
 }
 
-/// Why there is no flow.
+/// Reason that there is no flow.
 #[derive(Debug)]
 pub enum FlowError {
     /// The bounds contradict the supplies: more has to enter these nodes than may (a cut that proves it).

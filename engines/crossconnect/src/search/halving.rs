@@ -23,7 +23,7 @@ use rayon::prelude::*;
 #[cfg(test)]
 mod tests;
 
-/// How switches are split in two.
+/// Split of a group of switches in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bipartition {
     /// Positions 0, 2, 4, … and 1, 3, 5, … of the list: the paper's.
@@ -83,10 +83,10 @@ impl Bipartition {
     }
 }
 
-/// How halving goes about it.
+/// Settings of halving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalvingSettings {
-    /// How switches are split in two.
+    /// Split of a group of switches in two.
     pub bipartition: Bipartition,
     /// Seed of random choices among splits of equal cost; none for the same ones every time.
     pub preference: Option<u64>,

@@ -24,7 +24,7 @@ pub mod circuits;
 #[cfg(test)]
 mod tests;
 
-/// How to search.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LnsSettings {
     /// Switches solved together.
@@ -44,7 +44,7 @@ impl LnsSettings {
     }
 }
 
-/// What some switches carry together, as a task of their own.
+/// Returns the circuits that some switches carry together, as a task of their own.
 pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
     let pick = |table: &[Vec<u32>]| switches.iter().map(|&ocs| table[ocs].clone()).collect();
     let chosen = |plan: &Assignment| Assignment {
@@ -73,7 +73,7 @@ pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
 /// that is `bound`.
 ///
 /// # Errors
-/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+/// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
 pub fn lns<W: Watch>(
     task: &Task,
     start: &Assignment,

@@ -15,7 +15,7 @@ use rand::RngExt;
 #[cfg(test)]
 mod tests;
 
-/// Why orientation or halving found nothing.
+/// Reason that orientation or halving found nothing.
 #[derive(Debug)]
 pub enum Failure {
     /// The ports of these pods cannot carry what is wanted, however the rest is chosen.
@@ -24,7 +24,7 @@ pub enum Failure {
     Ended(MethodError),
 }
 
-/// Where a flow had no solution.
+/// Switches and pods for which a flow had no solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Switches that were looked at together.
@@ -55,7 +55,7 @@ impl From<MethodError> for Failure {
 }
 
 impl Failure {
-    /// What a flow said, with what its nodes stand for.
+    /// Returns the failure of a flow, with the pods that its nodes stand for.
     pub(crate) fn of(error: FlowError, switches: &[usize], pods: impl Fn(u32) -> Option<u32>) -> Self {
         match error {
             FlowError::Ended(error) => Self::Ended(error),
@@ -95,7 +95,7 @@ impl<'s> Preference<'s> {
         Self(Some(stream))
     }
 
-    /// What a unit of real cost weighs, so that all preferences together weigh less.
+    /// Returns the weight of a unit of real cost, so that all preferences together weigh less.
     fn unit(&self, circuits: u64) -> i64 {
         if self.0.is_some() { TASTES * (circuits as i64 + 1) } else { 1 }
     }
@@ -143,7 +143,7 @@ impl<'n, 's> Choice<'n, 's> {
     }
 }
 
-/// What was chosen.
+/// Returns the chosen numbers of units, one per choice.
 pub(crate) fn chosen<'f>(made: &'f [(u32, usize, usize)], flow: &'f [i64]) -> impl Iterator<Item = u32> + 'f {
     made.iter().map(|&(low, first, last)| low + flow[first..last].iter().sum::<i64>() as u32)
 }

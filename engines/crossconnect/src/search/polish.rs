@@ -109,7 +109,7 @@ fn resolved(
     Ok(found.filter(|found| removed_on(task, found, switches) < before))
 }
 
-/// What was found, if anything; an error only if it was to stop.
+/// Returns the result of a search, or `None` if it got stuck; an error only if it was to stop.
 pub(crate) fn feasible<T>(found: Result<T, Failure>) -> Result<Option<T>, MethodError> {
     match found {
         Ok(found) => Ok(Some(found)),

@@ -138,8 +138,8 @@ fn kept(
     Ok(missing)
 }
 
-/// Where a pair has more installed circuits than are wanted, any of them may go. Those go whose ports a missing
-/// circuit can use at once.
+/// Exchanges installed circuits of pairs that have more of them than are wanted, of which any may go: those go whose
+/// ports a missing circuit can use at once.
 fn exchange_surplus(
     board: &mut Board<'_>,
     surplus: &[(u32, Cell)],

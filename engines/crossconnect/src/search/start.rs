@@ -15,10 +15,10 @@ use rand::seq::SliceRandom;
 #[cfg(test)]
 mod tests;
 
-/// How often to halve, and how.
+/// Number of tries of halving, and their settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// How switches are split in two.
+    /// Split of a group of switches in two.
     pub bipartition: Bipartition,
     /// `true` if the first try takes the switches in random order too.
     pub random_order: bool,
@@ -33,7 +33,7 @@ impl Default for Tries {
     }
 }
 
-/// Why there is no first solution.
+/// Reason that there is no first solution.
 #[derive(Debug)]
 pub enum NoStart {
     /// No solution exists at all: the ports of these pods do not suffice on all switches together.

@@ -65,7 +65,7 @@ impl Dice {
 /// Largest change of a step that is looked up: each of eight cells changes what is kept by at most one.
 const SPAN: i32 = 8;
 
-/// How readily a step is taken that keeps fewer circuits.
+/// Chances of taking a step that keeps fewer circuits.
 #[derive(Clone, Debug)]
 pub(crate) struct Heat {
     /// Chances of 2^32, by change of properness (-1, 0, 1) and of kept circuits.
@@ -105,7 +105,7 @@ pub(crate) struct AssignmentWalk {
     places: Vec<[u32; 3]>,
     /// Circuits at the A ports of (switch, pod), at the B ports of (switch, pod), of a pair of pods.
     lines: [Lines; 3],
-    /// Where the installed circuits of (switch, A pod) begin in `old`.
+    /// Position in `old` of the first installed circuit of each (switch, A pod).
     old_starts: Vec<u32>,
     /// B pod and number of installed circuits.
     old: Vec<(u16, u16)>,
@@ -117,7 +117,7 @@ pub(crate) struct AssignmentWalk {
     short: Option<Spot>,
 }
 
-/// What a step did.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing: it was drawn in vain or refused.
@@ -249,13 +249,13 @@ impl AssignmentWalk {
         shortest.iter().copied().find(|&number| self.spots[number as usize] == spot)
     }
 
-    /// What one circuit more in a cell keeps more.
+    /// Returns the change of the kept circuits by one circuit more in a cell: 0 or 1.
     fn gain(&self, spot: Spot) -> i32 {
         let installed = self.installed(spot);
         i32::from(installed > 0 && (self.short == Some(spot) || self.circuits(spot) < installed))
     }
 
-    /// What one circuit less in a cell keeps less.
+    /// Returns the loss of kept circuits by one circuit less in a cell: 0 or 1.
     fn loss(&self, spot: Spot) -> i32 {
         let installed = self.installed(spot);
         i32::from(installed > 0 && self.circuits(spot) <= installed)
@@ -293,8 +293,8 @@ impl AssignmentWalk {
         self.places.swap_remove(number as usize);
     }
 
-    /// Where the next step begins: the cell that is short, or one that is to get a circuit; with the circuit of that
-    /// pair that is to move there, if it is known already.
+    /// Returns the cell in which the next step begins: the one that is short, or one that is to get a circuit; with the
+    /// circuit of that pair that is to move there, if it is known already.
     fn aim(&self, dice: &mut Dice) -> Option<(Spot, Option<u32>)> {
         if let Some(short) = self.short {
             return Some((short, None));

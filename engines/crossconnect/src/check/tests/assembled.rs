@@ -1,4 +1,4 @@
-//! What the methods hand over passes, figures and claims about limits included.
+//! Plans that the methods assemble pass, figures and claims about limits included.
 
 use super::support::Case;
 use crate::check::code;

@@ -1,4 +1,4 @@
-//! How the ports of the switches of every format are numbered and called.
+//! Numbers and names of the ports of the switches, format by format.
 
 use super::Numbers;
 use super::template::Template;
@@ -8,14 +8,14 @@ use crate::files::exports::{
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::problem::Problem;
 
-/// How the ports of a format are numbered and called; knobs and reading back follow from it.
+/// Numbering and naming of the ports in a format; knobs and reading back follow from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ports {
     /// `true` if ingress and egress ports share one series of numbers.
     one_series: bool,
     /// The same where one connection carries both directions.
     one_series_both_ways: bool,
-    /// How ports are called, if not by their numbers alone.
+    /// Template of the names, if ports are not called by their numbers alone.
     template: Option<&'static str>,
     /// Least number of a first port.
     least: i64,

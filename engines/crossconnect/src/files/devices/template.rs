@@ -20,7 +20,7 @@ impl Role {
     }
 }
 
-/// What is filled in.
+/// Piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// How a port is called: text with `{n}`, or `{slot}` and `{port}`, and perhaps `{side}`.
+/// Template of port names: text with `{n}`, or `{slot}` and `{port}`, and perhaps `{side}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,

@@ -1,4 +1,4 @@
-//! What every box has to do, batch by batch, and what takes it back.
+//! Connections that every box takes down and sets up, batch by batch, and the steps that take them back.
 
 use crate::files::devices::{Device, Ends, Lane};
 use crate::files::exports::port_list;
@@ -8,7 +8,7 @@ use lightbay_core::problem::{counted, printable};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What the whole state of a switch is to a format.
+/// Use of the whole state of a switch in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// It replaces what is there.
@@ -38,25 +38,25 @@ pub(super) struct BoxJob {
     pub whole: Option<Vec<Lane>>,
     /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
     pub labels: Rc<HashMap<Lane, String>>,
-    /// What has to be told of the plan, safe for a comment.
+    /// Remarks on the plan, safe for a comment.
     remarks: Rc<Vec<String>>,
-    /// What the plan is called, safe for a comment.
+    /// Name of the plan, safe for a comment.
     name: String,
 }
 
-/// What all files of a plan say.
+/// Texts that all files of a plan carry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told<'a> {
     /// The input, for names of pods.
     pub scenario: &'a CrossconnectScenario,
-    /// What the plan is called.
+    /// Name of the plan.
     pub name: &'a str,
-    /// What has to be told of it, one sentence each.
+    /// Remarks on it, one sentence each.
     pub remarks: &'a [String],
 }
 
 impl BoxJob {
-    /// What it is about, in one line.
+    /// Returns the title of the job, in one line.
     pub fn title(&self) -> String {
         let what = match &self.whole {
             Some(whole) => format!("{} in all", connections(whole.len())),
@@ -74,7 +74,7 @@ impl BoxJob {
         format!("Switch {device}, {back}{name}{part}: {what}.")
     }
 
-    /// What an operator should know, in lines for a comment.
+    /// Returns the advice to an operator, in lines for a comment.
     pub fn advice(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.batches > 1 {
@@ -201,7 +201,7 @@ fn all_at_once(
         .collect()
 }
 
-/// What every connection of a box is, by pod, side, index and panel port.
+/// Returns the circuit of every connection of a box, by pod, side, index and panel port.
 fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);

@@ -13,7 +13,7 @@ pub const NAME: &str = "polatis_restconf";
 /// Its sort.
 pub const HELP: &str = "RESTCONF requests for Polatis-class switches, a shell script per switch that takes address and login from OCS_URL, OCS_USER and OCS_PASSWORD.";
 
-/// What every script begins with.
+/// Beginning of every script.
 const REQUEST: &str = r#"set -eu
 : "${OCS_URL:?such as http://192.0.2.1}" "${OCS_USER:?}" "${OCS_PASSWORD:?}"
 request() { # method, path, body (@- for standard input)

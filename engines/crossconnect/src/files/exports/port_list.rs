@@ -71,7 +71,7 @@ pub(super) fn label(scenario: &CrossconnectScenario, entry: &Entry) -> String {
 /// First and last name of a series of ports.
 pub type Names = (String, String);
 
-/// What the commands of a vendor call the ports of a switch if nothing else is set.
+/// Names of the ports of a switch in the commands of a vendor if nothing else is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     /// The vendor.
@@ -82,7 +82,7 @@ pub struct Called {
     pub b: [Option<Names>; 2],
 }
 
-/// What the vendors' commands call the ports of a switch (of the first box, if it is a pair).
+/// Returns the names of the ports of a switch in the vendors' commands (of the first box, if it is a pair).
 pub fn called(scenario: &CrossconnectScenario, ocs: u32) -> Vec<Called> {
     const SHOWN: [(&str, &str); 4] = [
         ("Polatis", super::polatis_tl1::NAME),

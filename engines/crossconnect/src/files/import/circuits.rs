@@ -7,15 +7,15 @@ use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Where a connection was listed: file and place.
+/// Place where a connection was listed: file and line, row or path.
 type Place = (String, String);
 
-/// What is known so far.
+/// Circuits read so far.
 pub(super) struct Circuits<'a> {
     scenario: &'a CrossconnectScenario,
     /// Both ways of every circuit of every switch, with where they were listed.
     ways: Vec<BTreeMap<Ends, BTreeMap<Way, Place>>>,
-    /// What uses a port: side and number on the panel.
+    /// Circuit that uses each port, by side and number on the panel.
     ports: Vec<BTreeMap<(Side, u32), (Ends, Place)>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Circuits<'a> {
         Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
     }
 
-    /// What is set on all switches.
+    /// Returns the circuits that are set on all switches.
     pub(super) fn installed(&self) -> Installed {
         let listed = (0u32..).zip(&self.ways).map(|(ocs_id, ways)| {
             let mut cross_connects: Vec<Circuit> =

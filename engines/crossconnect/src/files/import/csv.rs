@@ -182,7 +182,7 @@ fn occupy(
     Ok(())
 }
 
-/// What has to be said of switches that carry nothing by the table: it may be of fewer switches than the scenario.
+/// Returns the remark on switches that carry nothing by the table: it may be of fewer switches than the scenario.
 fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
     let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
     if dark.is_empty() || dark.len() == switches.len() {

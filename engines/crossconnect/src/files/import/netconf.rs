@@ -38,7 +38,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     })
 }
 
-/// Where a tag begins that is too long, if there is one. Comments may be of any length.
+/// Returns the position of the first tag that is too long, if there is one. Comments may be of any length.
 fn long_tag(message: &str) -> Option<usize> {
     message.match_indices('<').map(|(at, _)| at).find(|&at| {
         let rest = &message.as_bytes()[at + 1..];

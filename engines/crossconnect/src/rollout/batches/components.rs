@@ -30,7 +30,7 @@ pub(super) struct Component {
     pub removals: Vec<u32>,
     /// Its additions.
     pub additions: Vec<u32>,
-    /// What can be done in it step by step, additions that wait for little first.
+    /// Steps that can be made in it one by one, those for additions that wait for few removals first.
     pub moves: Vec<Move>,
 }
 

@@ -3,7 +3,7 @@
 use super::components::Work;
 use super::traffic::Traffic;
 
-/// How many components that do not fit in one batch are under way at the same time.
+/// Number of components under way at the same time, of those that do not fit in one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
     /// As many as the limits allow.
@@ -12,7 +12,7 @@ pub(super) enum Care {
     OneAtATime,
 }
 
-/// How far a component is.
+/// Progress of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// No removal was made.
@@ -49,7 +49,7 @@ pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
 struct Packer<'a> {
     work: &'a Work,
     traffic: Traffic,
-    /// How far each component is.
+    /// Progress of each component.
     stages: Vec<Stage>,
     /// `true` if each change has been made.
     made: Vec<bool>,

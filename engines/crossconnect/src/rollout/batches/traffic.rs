@@ -1,4 +1,4 @@
-//! What is live, against what must be.
+//! Live circuits, against those that must be live.
 
 use super::components::Change;
 use super::entries;
@@ -23,7 +23,7 @@ struct Count {
 }
 
 impl Count {
-    /// What is missed against.
+    /// Returns the number of circuits that missing ones are counted against.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }
@@ -37,7 +37,7 @@ impl Count {
     }
 }
 
-/// What is dark at a moment.
+/// Dark circuits at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
     /// Circuits of all switches together.
@@ -138,7 +138,7 @@ impl Traffic {
         }
     }
 
-    /// What is dark now.
+    /// Returns the circuits that are dark now.
     pub(super) fn dark(&self) -> Dark {
         let share = |pair: &Count| {
             let due = pair.due();

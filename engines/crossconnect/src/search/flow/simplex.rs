@@ -13,7 +13,7 @@ const WORK_PER_QUESTION: usize = 1 << 17;
 /// Smallest number of arcs that are looked at before the best of them enters.
 const SMALLEST_BLOCK: usize = 20;
 
-/// Where an arc stands: at a bound, or in the tree. The number is what a reduced cost is multiplied by to see
+/// State of an arc: at a bound, or in the tree. The number is the factor of the reduced cost whose product tells
 /// whether a change pays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -52,13 +52,13 @@ pub(super) struct Simplex<'n> {
     edges: Vec<Edge>,
     /// Cost of an artificial edge into a node.
     dear: i64,
-    /// Where the search for an entering edge goes on.
+    /// Position at which the search for an entering edge goes on.
     next: usize,
     work: usize,
     stack: Vec<u32>,
 }
 
-/// What a step changes.
+/// Result of a step: the flow that is moved and the edge that leaves.
 struct Leaving {
     /// Flow that goes round the cycle.
     delta: i64,

@@ -17,7 +17,7 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 use rand::RngExt;
 
-/// How to search.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitLnsSettings {
     /// Share of the kept circuits that the first try frees.
@@ -37,13 +37,13 @@ impl Default for CircuitLnsSettings {
 /// Most columns of a try: the solver cannot be stopped in the first relaxation, which therefore has to be short.
 const MOST_COLUMNS: usize = 800;
 
-/// How the share changes from try to try.
+/// Factor by which the share changes from try to try.
 const GROWTH: f64 = 1.1;
 
 /// Least share of kept circuits to free.
 const LEAST: f64 = 0.01;
 
-/// What is left of a task when some circuits of a solution are fixed.
+/// Returns the rest of a task when some circuits of a solution are fixed.
 pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
     let mut rest = task.clone();
     for (ocs, cells) in fixed.ocs.iter().enumerate() {
@@ -90,7 +90,7 @@ fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Ass
 /// search ends when that is `bound`.
 ///
 /// # Errors
-/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+/// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
 pub fn search<W: Watch>(
     task: &Task,
     start: &Assignment,

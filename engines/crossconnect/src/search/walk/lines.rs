@@ -3,7 +3,7 @@
 /// Lists with a fixed room each, from which entries are removed in constant time.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
-    /// Where each list begins; one more entry than lists.
+    /// Position of the first entry of each list; one more than lists.
     starts: Vec<u32>,
     lengths: Vec<u32>,
     items: Vec<u32>,

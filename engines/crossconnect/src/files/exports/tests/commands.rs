@@ -1,4 +1,4 @@
-//! What the files look like, and what is refused.
+//! Tests of the text of the files, and of plans and knobs that are refused.
 
 use super::*;
 

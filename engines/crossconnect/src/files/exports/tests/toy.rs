@@ -6,7 +6,7 @@ use crate::scenario::Circuit;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the last command was about.
+/// Answer of a toy switch to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// The state was read back.

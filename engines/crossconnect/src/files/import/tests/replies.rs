@@ -1,4 +1,4 @@
-//! What switches answer.
+//! Replies of switches to the commands that read their state.
 
 use super::{Numbering, State};
 use serde_json::json;
