@@ -1,6 +1,7 @@
 //! Bounds on the finish of schedules of whole chunks in epochs: paths, cuts with heads and tails, and metrics.
 
 mod cuts;
+mod fluid;
 mod metric;
 mod sets;
 
@@ -10,6 +11,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 pub use cuts::cut_bound;
+pub use fluid::fluid_bound;
 
 /// What binds a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

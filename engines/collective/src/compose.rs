@@ -1,5 +1,9 @@
 //! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
 
+mod fluid;
+
+pub use fluid::parts_of_chunks;
+
 use crate::bounds::{BoundReason, EpochBound};
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};

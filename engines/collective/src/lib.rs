@@ -8,7 +8,8 @@
 //! | [`model`] | the network with exact capacities, links in epochs, schedules |
 //! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
 //! | [`floors`] | what no schedule can beat, whatever its chunks and epochs |
-//! | [`search`] | schedules chunk by chunk, and baselines |
+//! | [`programs`] | integer and linear programs |
+//! | [`search`] | schedules chunk by chunk or round by round, and baselines |
 //! | [`trees`] | spanning trees along which data is spread, and schedules made of them |
 //! | [`compose`] | plans from schedules: parts, directions, figures |
 //! | `report` | scenarios and plans as sections |
@@ -26,6 +27,7 @@ pub mod kind;
 pub mod methods;
 pub mod model;
 pub mod plan;
+pub mod programs;
 mod report;
 pub mod scenario;
 pub mod search;

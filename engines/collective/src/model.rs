@@ -4,14 +4,20 @@
 //! |---|---|
 //! | [`rational`] | exact fractions |
 //! | [`network`] | nodes and links with capacities, and the symmetries of both |
+//! | [`symmetries`] | symmetries that are not declared |
 //! | [`epochs`] | links in epochs |
+//! | [`fluid`] | links for parts of chunks |
+//! | [`group`] | groups of symmetries that fix no GPU |
 //! | [`distances`] | shortest times between nodes |
 //! | [`task`] | the question that searches answer |
 //! | [`schedule`] | starts of chunks on links, pruned, and replayed in continuous time |
 
 pub mod distances;
 pub mod epochs;
+pub mod fluid;
+pub mod group;
 pub mod network;
 pub mod rational;
 pub mod schedule;
+pub mod symmetries;
 pub mod task;

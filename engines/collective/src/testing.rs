@@ -1,10 +1,14 @@
-//! Scenarios for tests, by hand.
+//! Scenarios for tests, by hand, and what holds of every schedule.
 
+use crate::bounds::bound;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::task::CollectiveTask;
 use crate::scenario::presets;
 use crate::scenario::{
     ChunkWish, CollectiveScenario, Demand, EpochRule, LinkRecord, NodeRecord, NodeSort, SwitchHop,
     SwitchModel, TimeRule, Topology,
 };
+use lightbay_core::watch::Unwatched;
 
 /// Chunks of 1 MB on links given as (from, to, GB/s, µs); nodes are GPUs but for those listed as switches.
 pub(crate) fn own(
@@ -45,4 +49,44 @@ pub(crate) fn in_epochs(mut scenario: CollectiveScenario, epoch_us: f64) -> Coll
 /// A built-in scenario.
 pub(crate) fn preset(name: &str) -> CollectiveScenario {
     presets::scenario(name).unwrap_or_else(|| panic!("there is no preset {name}"))
+}
+
+/// Epochs that every schedule takes.
+pub(crate) fn bound_epochs(task: &CollectiveTask) -> u32 {
+    bound::<_, ()>(task, &mut Unwatched::default()).unwrap().epochs
+}
+
+/// Follows a schedule start by start: windows, presence, deliveries.
+pub(crate) fn follow(task: &CollectiveTask, schedule: &EpochSchedule) {
+    let arrival = |start: &ChunkStart| start.epoch + task.epochs.latency(start.link);
+    for (link, model) in (0u32..).zip(&task.epochs.links) {
+        let epochs: Vec<u32> =
+            schedule.starts.iter().filter(|start| start.link == link).map(|start| start.epoch).collect();
+        for &epoch in &epochs {
+            let within =
+                epochs.iter().filter(|other| (epoch..epoch + model.occupied).contains(other)).count();
+            assert!(within <= model.starts as usize, "link {link} epoch {epoch}");
+        }
+    }
+    for chunk in 0..task.chunks.len() as u32 {
+        let starts: Vec<_> = schedule.starts.iter().filter(|start| start.chunk == chunk).collect();
+        let into = |node: u32| {
+            starts.iter().filter(move |start| task.network.links()[start.link as usize].to == node)
+        };
+        for start in &starts {
+            let tail = task.network.links()[start.link as usize].from;
+            let there = tail == task.chunks.source(chunk as usize)
+                || into(tail).any(|before| {
+                    if task.network.is_switch(tail) {
+                        arrival(before) == start.epoch
+                    } else {
+                        arrival(before) <= start.epoch
+                    }
+                });
+            assert!(there, "chunk {chunk} leaves {tail} in {}", start.epoch);
+        }
+        for dest in task.chunks.dests(chunk as usize) {
+            assert!(into(dest).any(|start| arrival(start) <= schedule.finish), "chunk {chunk} to {dest}");
+        }
+    }
 }

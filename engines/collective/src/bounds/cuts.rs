@@ -101,7 +101,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
 }
 
 /// Occurring values, thinned out if there are many.
-fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(super) fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut values: Vec<u32> = values.collect();
     values.sort_unstable();
     values.dedup();

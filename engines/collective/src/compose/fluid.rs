@@ -1,0 +1,80 @@
+//! Plans of parts of chunks.
+
+use super::{claims, figures_of};
+use crate::bounds::EpochBound;
+use crate::model::fluid::FluidLinks;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime};
+use crate::programs::fluid::{FluidPiece, FluidSchedule};
+use crate::scenario::CollectiveScenario;
+use lightbay_core::kind::Candidate;
+
+/// A plan of parts of chunks from a schedule of the only task, with its bound if it is known.
+pub fn parts_of_chunks(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    links: &FluidLinks,
+    schedule: &FluidSchedule,
+    bound: Option<&EpochBound>,
+) -> Option<Candidate<CollectiveResult>> {
+    let task = tasks.tasks.first()?;
+    let time = PlanTime {
+        epoch_us: tasks.epoch_us,
+        alpha_threshold: scenario.time.alpha_threshold,
+        discipline: Discipline::Fluid,
+        switch_copy: scenario.topology.switch_model.copy,
+        switch_hop: scenario.topology.switch_model.hop,
+    };
+    let (mut pieces, mut sends) = (Vec::new(), Vec::new());
+    for part in &schedule.pieces {
+        let piece = pieces.len() as u32;
+        let copy = tasks.copies.as_ref().map(|copies| copies[part.chunk as usize]);
+        pieces.push(ChunkPiece {
+            id: piece,
+            chunk: copy.map_or(part.chunk, |(chunk, _)| chunk),
+            offset_bytes: part.offset * tasks.chunk_bytes,
+            size_bytes: part.size * tasks.chunk_bytes,
+            adds_up: task.adds,
+            dests: copy.map(|(_, dest)| vec![dest]),
+        });
+        sends.extend(part.hops.iter().map(|&(link, start)| {
+            let ends = &task.network.links()[link as usize];
+            let (from, to, epoch) = if task.backwards {
+                (ends.to, ends.from, schedule.finish - (start + links.links[link as usize].latency))
+            } else {
+                (ends.from, ends.to, start)
+            };
+            PieceSend { piece, from, to, epoch }
+        }));
+    }
+    sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
+    let replay_us = replay_us(task, &schedule.pieces);
+    let claims = claims(scenario, tasks, schedule.finish, replay_us, bound.map(std::slice::from_ref));
+    let result = CollectiveResult { time, pieces, sends, claims };
+    Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
+}
+
+/// Time of the last delivery if every part starts as soon as it is there and its link is free, in the order of epochs,
+/// µs.
+fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
+    let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
+    for (part, piece) in parts.iter().enumerate() {
+        order.extend(piece.hops.iter().enumerate().map(|(hop, (link, epoch))| (*epoch, hop, part, *link)));
+    }
+    // Hops of a part that fall into one epoch, through switches that cut through, follow each other.
+    order.sort_unstable();
+    let mut there_us = vec![0.0f64; parts.len()];
+    let mut free_us = vec![0.0f64; task.network.links().len()];
+    let mut end_us = 0.0f64;
+    for (_, _, part, link) in order {
+        let ends = &task.network.links()[link as usize];
+        let bytes = parts[part].size * task.epochs.chunk_bytes;
+        let transmission_us = bytes / (1000.0 * ends.capacity_gbyte_per_s);
+        let begin_us = there_us[part].max(free_us[link as usize]);
+        free_us[link as usize] = begin_us + transmission_us;
+        let paid_us = if task.epochs.links[link as usize].through { 0.0 } else { transmission_us };
+        there_us[part] = begin_us + ends.alpha_us + paid_us;
+        end_us = end_us.max(there_us[part]);
+    }
+    end_us
+}

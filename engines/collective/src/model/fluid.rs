@@ -1,0 +1,63 @@
+//! Links that carry any part of a chunk in every epoch.
+
+use super::distances::EpochDistances;
+use super::task::CollectiveTask;
+
+/// Slack of roundings.
+const SLACK: f64 = 1e-6;
+
+/// A link that carries parts of chunks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FluidLink {
+    /// Chunks that fit in an epoch.
+    pub per_epoch: f64,
+    /// Epochs from the start until the data can be used on the other side.
+    pub latency: u32,
+    /// First and last epochs in which it carries data; always if missing.
+    up: Option<Vec<[u32; 2]>>,
+}
+
+/// All links of a task, for parts of chunks.
+#[derive(Clone, Debug)]
+pub struct FluidLinks {
+    /// The links, by id.
+    pub links: Vec<FluidLink>,
+    /// Shortest times between nodes.
+    pub distances: EpochDistances,
+}
+
+impl FluidLink {
+    /// Whether it carries data in an epoch.
+    pub fn is_up(&self, epoch: u32) -> bool {
+        self.up.as_ref().is_none_or(|up| up.iter().any(|[first, last]| (*first..=*last).contains(&epoch)))
+    }
+}
+
+impl FluidLinks {
+    /// The links of a task. A part of a chunk takes one epoch besides the latency, wherever that is not paid on the way
+    /// into the switch that the link leaves.
+    pub fn of(task: &CollectiveTask) -> Self {
+        let tau = task.epochs.epoch_us;
+        let links: Vec<FluidLink> = task
+            .epochs
+            .links
+            .iter()
+            .zip(task.network.links())
+            .map(|(model, link)| {
+                let up = |&[begin, end]: &[f64; 2]| {
+                    let first = (begin / tau - SLACK).ceil().max(0.0);
+                    let last = (end / tau + SLACK).floor() - 1.0;
+                    let most = f64::from(u32::MAX / 4);
+                    (last >= first && first < most).then(|| [first as u32, last.min(most) as u32])
+                };
+                FluidLink {
+                    per_epoch: model.per_epoch,
+                    latency: model.delay + u32::from(!model.through),
+                    up: model.timed.then(|| link.up_us.iter().filter_map(up).collect()),
+                }
+            })
+            .collect();
+        let lengths = links.iter().map(|link| link.latency).collect();
+        Self { distances: EpochDistances::new(&task.network, lengths), links }
+    }
+}

@@ -1,0 +1,265 @@
+//! Groups of symmetries in which nothing but the identity keeps a GPU where it is, and what they do to chunks.
+//!
+//! Such a group acts freely on GPUs, and so on chunks and on links between GPUs: a program needs one chunk of every
+//! orbit, and its solutions unfold to schedules of all chunks.
+
+use super::network::{Network, Symmetry};
+use crate::scenario::ChunkList;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Most elements of which subgroups are made.
+const MOST_ELEMENTS: usize = 1024;
+/// Most elements at which the search for a subgroup begins.
+const MOST_SEEDS: usize = 64;
+
+/// A group of symmetries of a network and of chunks in which nothing but the identity keeps a GPU where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folding {
+    /// The elements, the identity first.
+    pub elements: Vec<Symmetry>,
+    /// Image of every chunk, by element.
+    pub chunk_images: Vec<Vec<u32>>,
+    /// The first chunk of every orbit, ascending.
+    pub chunks: Vec<u32>,
+    /// The first link of the orbit of every link, and the number of elements that map the link there.
+    pub links: Vec<(u32, u32)>,
+    /// The first node of the orbit of every node, and the number of elements that map the node there.
+    pub nodes: Vec<(u32, u32)>,
+}
+
+impl Symmetry {
+    /// The symmetry that moves nothing.
+    pub fn identity(network: &Network) -> Self {
+        Self {
+            nodes: (0..network.node_count() as u32).collect(),
+            links: (0..network.links().len() as u32).collect(),
+        }
+    }
+
+    /// This symmetry and then another one.
+    #[must_use]
+    pub fn then(&self, other: &Self) -> Self {
+        let through =
+            |first: &[u32], second: &[u32]| first.iter().map(|image| second[*image as usize]).collect();
+        Self { nodes: through(&self.nodes, &other.nodes), links: through(&self.links, &other.links) }
+    }
+
+    /// Whether it keeps some GPU where it is.
+    pub fn fixes_gpu(&self, network: &Network) -> bool {
+        network.gpus().iter().any(|gpu| self.nodes[*gpu as usize] == *gpu)
+    }
+}
+
+/// Chunks of one source with the same destinations and weight, which may stand for each other.
+struct ChunkClasses {
+    /// Source, destinations ascending and weight of every class, with its chunks ascending.
+    members: FxHashMap<(u32, Vec<u32>, u64), Vec<u32>>,
+}
+
+impl ChunkClasses {
+    fn new(chunks: &ChunkList) -> Self {
+        let mut members: FxHashMap<(u32, Vec<u32>, u64), Vec<u32>> = FxHashMap::default();
+        for chunk in 0..chunks.len() {
+            let mut dests: Vec<u32> = chunks.dests(chunk).collect();
+            dests.sort_unstable();
+            let key = (chunks.source(chunk), dests, chunks.priority(chunk).to_bits());
+            members.entry(key).or_default().push(chunk as u32);
+        }
+        Self { members }
+    }
+
+    /// Image of every chunk under a permutation of nodes, if the wishes are the same from its point of view.
+    fn images(&self, count: usize, nodes: &[u32]) -> Option<Vec<u32>> {
+        let mut images = vec![0; count];
+        for ((source, dests, weight), members) in &self.members {
+            let mut moved: Vec<u32> = dests.iter().map(|dest| nodes[*dest as usize]).collect();
+            moved.sort_unstable();
+            let others = self.members.get(&(nodes[*source as usize], moved, *weight))?;
+            if others.len() != members.len() {
+                return None;
+            }
+            // By their order within the class, which makes images of products products of images.
+            members.iter().zip(others).for_each(|(chunk, image)| images[*chunk as usize] = *image);
+        }
+        Some(images)
+    }
+}
+
+/// The group that symmetries generate, the identity first; `None` if it has more elements than `most`.
+fn closure(network: &Network, generators: &[&Symmetry], most: usize) -> Option<Vec<Symmetry>> {
+    let mut elements = vec![Symmetry::identity(network)];
+    let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
+    let mut at = 0;
+    while at < elements.len() {
+        for generator in generators {
+            let next = elements[at].then(generator);
+            if seen.insert(next.nodes.clone()) {
+                if elements.len() == most {
+                    return None;
+                }
+                elements.push(next);
+            }
+        }
+        at += 1;
+    }
+    Some(elements)
+}
+
+/// Elements of the group that symmetries generate, those that are met first.
+fn some_elements(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
+    let mut elements = vec![Symmetry::identity(network)];
+    let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
+    let mut at = 0;
+    while at < elements.len() {
+        for generator in generators {
+            let next = elements[at].then(generator);
+            if elements.len() < MOST_ELEMENTS && seen.insert(next.nodes.clone()) {
+                elements.push(next);
+            }
+        }
+        at += 1;
+    }
+    elements
+}
+
+/// The largest group that is found among products of generators in which nothing but the identity keeps a GPU.
+fn free_group(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
+    // Orbits of GPUs have as many members as such a group has elements.
+    let most = network.gpus().len();
+    let is_free = |elements: &[Symmetry]| elements.iter().skip(1).all(|element| !element.fixes_gpu(network));
+    let identity = || vec![Symmetry::identity(network)];
+    if let Some(whole) = closure(network, generators, most).filter(|whole| is_free(whole)) {
+        return whole;
+    }
+    let mut pool = some_elements(network, generators);
+    pool.retain(|element| !element.fixes_gpu(network));
+    let mut best = identity();
+    for seed in 0..pool.len().min(MOST_SEEDS) {
+        let mut taken = vec![&pool[seed]];
+        let Some(mut group) = closure(network, &taken, most).filter(|group| is_free(group)) else { continue };
+        for element in &pool {
+            if group.len() * 2 > most {
+                break;
+            }
+            if group.iter().any(|known| known.nodes == element.nodes) {
+                continue;
+            }
+            taken.push(element);
+            match closure(network, &taken, most).filter(|wider| is_free(wider)) {
+                Some(wider) => group = wider,
+                None => {
+                    taken.pop();
+                }
+            }
+        }
+        if group.len() > best.len() {
+            best = group;
+        }
+        if best.len() == most {
+            break;
+        }
+    }
+    best
+}
+
+impl Folding {
+    /// The group of the identity alone: nothing is folded.
+    pub fn none(network: &Network, chunks: &ChunkList) -> Self {
+        Self::of(network, chunks, vec![Symmetry::identity(network)])
+    }
+
+    /// The largest group that is found among the declared symmetries of a network that keep the wishes; that of the
+    /// identity if there is no other.
+    pub fn largest(network: &Network, chunks: &ChunkList) -> Self {
+        let classes = ChunkClasses::new(chunks);
+        let keeps = |symmetry: &&Symmetry| classes.images(chunks.len(), &symmetry.nodes).is_some();
+        let generators: Vec<&Symmetry> = network.generators().iter().filter(keeps).collect();
+        Self::of(network, chunks, free_group(network, &generators))
+    }
+
+    fn of(network: &Network, chunks: &ChunkList, elements: Vec<Symmetry>) -> Self {
+        let classes = ChunkClasses::new(chunks);
+        let image = |element: &Symmetry| {
+            let kept = classes.images(chunks.len(), &element.nodes);
+            kept.unwrap_or_else(|| (0..chunks.len() as u32).collect())
+        };
+        let chunk_images: Vec<Vec<u32>> = elements.iter().map(image).collect();
+        let first = |point: u32, images: &dyn Fn(usize) -> u32| {
+            let least = (0..elements.len()).map(images).min().unwrap_or(point);
+            (least, (0..elements.len()).filter(|at| images(*at) == least).count() as u32)
+        };
+        let links = (0..network.links().len() as u32)
+            .map(|link| first(link, &|at| elements[at].links[link as usize]))
+            .collect();
+        let nodes = (0..network.node_count() as u32)
+            .map(|node| first(node, &|at| elements[at].nodes[node as usize]))
+            .collect();
+        let firsts = (0..chunks.len() as u32)
+            .filter(|chunk| chunk_images.iter().all(|images| images[*chunk as usize] >= *chunk))
+            .collect();
+        Self { elements, chunk_images, chunks: firsts, links, nodes }
+    }
+
+    /// Number of elements.
+    pub fn order(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Whether nothing is folded.
+    pub fn is_trivial(&self) -> bool {
+        self.order() == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::presets;
+
+    fn folding(name: &str) -> (Network, ChunkList, Folding) {
+        let scenario = presets::scenario(name).unwrap();
+        let network = Network::of(&scenario.topology).unwrap();
+        let chunks = scenario.demand.expand(&scenario.topology);
+        let folding = Folding::largest(&network, &chunks);
+        (network, chunks, folding)
+    }
+
+    #[test]
+    fn groups_of_published_networks_have_their_orders() {
+        for (name, order) in [
+            ("dgx1-allgather-200kb", 4),
+            ("ndv2x2-allgather-1gb", 2),
+            ("ndv2x4-allgather-1gb", 4),
+            ("dgx2x2-allgather-1gb", 16),
+            ("torus4x4-alltoall-1mb", 16),
+            ("torus4x4x4-allgather-6.4mb", 64),
+        ] {
+            let (_, chunks, folding) = folding(name);
+            assert_eq!(folding.order(), order, "{name}");
+            assert_eq!(folding.chunks.len() * order, chunks.len(), "{name}");
+        }
+    }
+
+    #[test]
+    fn images_of_chunks_follow_their_sources_and_destinations() {
+        let (network, chunks, folding) = folding("torus4x4-alltoall-1mb");
+        for (element, images) in folding.elements.iter().zip(&folding.chunk_images) {
+            for (chunk, &image) in images.iter().enumerate() {
+                let image = image as usize;
+                assert_eq!(chunks.source(image), element.nodes[chunks.source(chunk) as usize]);
+                let moved: Vec<u32> = chunks.dests(chunk).map(|dest| element.nodes[dest as usize]).collect();
+                assert_eq!(moved, chunks.dests(image).collect::<Vec<u32>>());
+            }
+        }
+        let links = folding.links.iter().filter(|(first, _)| folding.links[*first as usize].0 == *first);
+        assert_eq!(links.count(), network.links().len());
+        assert!(folding.links.iter().all(|(_, count)| *count == 1));
+    }
+
+    #[test]
+    fn one_root_leaves_nothing_to_fold() {
+        let (_, chunks, folding) = folding("torus4x4-broadcast-1mb");
+        assert!(folding.is_trivial());
+        assert_eq!(folding.chunks.len(), chunks.len());
+    }
+}

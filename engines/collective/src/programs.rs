@@ -1,0 +1,14 @@
+//! Integer and linear programs, solved by HiGHS.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`solver`] | who solves a program, and how it ended |
+//! | [`copying`] | whole chunks that are copied on the way |
+//! | [`fluid`] | parts of chunks that are not copied |
+//! | [`questions`] | the fewest epochs, by one question after the other: is there a schedule of so many? |
+
+pub mod copying;
+pub mod fluid;
+pub mod questions;
+pub mod solver;
+mod spans;

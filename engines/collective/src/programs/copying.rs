@@ -1,0 +1,194 @@
+//! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs.
+//!
+//! F\[c, e, k\] says that chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning of k.
+//! Only starts exist that can be in time: no chunk is at a node before its shortest way allows, and none leaves when it
+//! cannot be of use any more. Of chunks that a symmetry maps on each other one is kept, see
+//! [`Folding`].
+//!
+//! | module | what |
+//! |---|---|
+//! | [`columns`] | the columns that exist |
+//! | [`rows`] | presence, forwarding, switches, windows of links, buffers |
+
+mod columns;
+mod rows;
+
+pub use columns::{CopyBeginning, CopyEnd};
+
+use crate::model::group::Folding;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::task::CollectiveTask;
+use crate::programs::solver::{BuiltProgram, ProgramExtent};
+use crate::programs::spans::ColumnSpan;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::model::{Column, Model};
+
+/// A program on the schedules of some epochs.
+#[derive(Debug)]
+pub struct CopyProgram<'t> {
+    task: &'t CollectiveTask,
+    folding: &'t Folding,
+    epochs: u32,
+    /// The program.
+    pub model: Model,
+    /// Columns and rows with all epochs and chunks.
+    pub whole: ProgramExtent,
+    /// Columns and rows of all chunks with the starts that can be in time.
+    pub pruned: ProgramExtent,
+    /// Starts on every link, by place of the chunk in the folding.
+    starts: Vec<Vec<ColumnSpan>>,
+    /// Presence at every node, by place of the chunk in the folding.
+    presence: Vec<Vec<ColumnSpan>>,
+}
+
+/// A question about the schedules of a task.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyQuestion<'t> {
+    /// The task.
+    pub task: &'t CollectiveTask,
+    /// Symmetries that schedules have.
+    pub folding: &'t Folding,
+    /// Epochs of the schedules.
+    pub epochs: u32,
+    /// Chunks that a GPU may hold for others at a time.
+    pub buffer_limit: Option<u32>,
+}
+
+impl<'t> CopyProgram<'t> {
+    /// The program of the schedules that end within some epochs; any point will do.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn new<W: Watch>(question: CopyQuestion<'t>, watch: &mut W) -> Result<Self, MethodError> {
+        let beginning = CopyBeginning::sources(question.task, question.folding);
+        Self::from(question, &beginning, CopyEnd::Delivered, watch)
+    }
+
+    /// The program of what follows a beginning.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn from<W: Watch>(
+        question: CopyQuestion<'t>,
+        beginning: &CopyBeginning,
+        end: CopyEnd,
+        watch: &mut W,
+    ) -> Result<Self, MethodError> {
+        let CopyQuestion { task, folding, epochs, .. } = question;
+        let mut program = Self {
+            task,
+            folding,
+            epochs,
+            model: Model::new(format!("schedules of {epochs} epochs")),
+            whole: ProgramExtent::default(),
+            pruned: ProgramExtent::default(),
+            starts: Vec::with_capacity(folding.chunks.len()),
+            presence: Vec::with_capacity(folding.chunks.len()),
+        };
+        program.add_columns(beginning, end, watch)?;
+        program.add_rows(beginning, end, question.buffer_limit, watch)?;
+        program.measure();
+        Ok(program)
+    }
+
+    /// Makes early deliveries the objective, weighed by the priority of their chunks: the sum of B\[c, d, k\] / k, which
+    /// is the paper's reward. It does not make the finish early by itself.
+    pub fn reward_early(&mut self) {
+        self.model.maximise = true;
+        for (at, &chunk) in self.folding.chunks.iter().enumerate() {
+            let priority = self.task.chunks.priority(chunk as usize);
+            for dest in self.task.chunks.dests(chunk as usize) {
+                let span = self.presence[at][dest as usize];
+                for epoch in 1..=self.epochs {
+                    if let Some(column) = span.at(epoch) {
+                        self.model.costs[column.index()] = priority / f64::from(epoch);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The program as it is told of before it is solved.
+    pub fn built(&self) -> BuiltProgram {
+        BuiltProgram {
+            epochs: self.epochs,
+            folded_by: self.folding.order(),
+            whole: self.whole,
+            pruned: self.pruned,
+            size: self.model.size(),
+        }
+    }
+
+    /// Column of the presence of a chunk, by its place in the folding.
+    pub(crate) fn present(&self, at: usize, node: u32, epoch: u32) -> Option<Column> {
+        self.presence[at][node as usize].at(epoch)
+    }
+
+    /// Columns of the starts of a chunk on a link with their epochs.
+    pub(crate) fn starts_on(&self, at: usize, link: u32) -> impl Iterator<Item = (u32, Column)> + '_ {
+        self.starts[at][link as usize].iter()
+    }
+
+    /// The starts of all chunks that a point stands for.
+    pub fn starts(&self, point: &[f64]) -> Vec<ChunkStart> {
+        let mut starts = Vec::new();
+        for (at, &chunk) in self.folding.chunks.iter().enumerate() {
+            for (link, span) in (0u32..).zip(&self.starts[at]) {
+                for (epoch, column) in span.iter().filter(|(_, column)| point[column.index()] > 0.5) {
+                    debug_assert!(point[column.index()] < 1.5);
+                    let images = self.folding.elements.iter().zip(&self.folding.chunk_images);
+                    starts.extend(images.map(|(element, images)| ChunkStart {
+                        epoch,
+                        link: element.links[link as usize],
+                        chunk: images[chunk as usize],
+                    }));
+                }
+            }
+        }
+        starts
+    }
+
+    /// The schedule that a point stands for, without starts that no delivery needs.
+    pub fn schedule(&self, point: &[f64]) -> EpochSchedule {
+        EpochSchedule::pruned(self.task, self.starts(point))
+    }
+
+    /// The point of a schedule, to start from: `None` if it starts what has no column, or is not symmetric.
+    pub fn point(&self, schedule: &EpochSchedule) -> Option<Vec<f64>> {
+        let mut point = vec![0.0; self.model.columns()];
+        let mut places = vec![None; self.task.chunks.len()];
+        for (at, &chunk) in self.folding.chunks.iter().enumerate() {
+            places[chunk as usize] = Some(at);
+        }
+        let mut kept = 0;
+        for start in &schedule.starts {
+            let Some(at) = places[start.chunk as usize] else { continue };
+            let column = self.starts[at][start.link as usize].at(start.epoch)?;
+            point[column.index()] = 1.0;
+            kept += 1;
+            let head = self.task.network.links()[start.link as usize].to;
+            for (_, column) in self.presence[at][head as usize]
+                .iter()
+                .filter(|(epoch, _)| *epoch >= start.epoch + self.task.epochs.latency(start.link))
+            {
+                point[column.index()] = 1.0;
+            }
+        }
+        let symmetric = kept * self.folding.order() == schedule.starts.len();
+        (symmetric && self.model.first_broken(&point, 1e-6).is_none()).then_some(point)
+    }
+
+    fn measure(&mut self) {
+        let task = self.task;
+        let (chunks, links) = (task.chunks.len() as u64, task.network.links().len() as u64);
+        let (gpus, steps) = (task.network.gpus().len() as u64, u64::from(self.epochs) + 1);
+        // A start on every link and presence at every GPU, for every chunk in every epoch; a row for each of them and
+        // for every link in every epoch.
+        let columns = chunks * (links + gpus) * steps;
+        self.whole = ProgramExtent { columns, rows: columns + links * steps };
+        let (order, size) = (self.folding.order() as u64, self.model.size());
+        self.pruned =
+            ProgramExtent { columns: order * u64::from(size.columns), rows: order * u64::from(size.rows) };
+    }
+}

@@ -1,0 +1,160 @@
+//! The columns that exist: starts that can be in time, and where chunks can be.
+
+use super::CopyProgram;
+use crate::model::distances::FAR;
+use crate::model::group::Folding;
+use crate::model::task::CollectiveTask;
+use crate::programs::spans::ColumnSpan;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::model::{Column, Domain};
+
+/// What there is before the first epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyBeginning {
+    /// GPUs that hold a chunk or are about to receive it, with the epoch from which they do; by place in the folding.
+    pub held: Vec<Vec<(u32, u32)>>,
+    /// Starts on every link before the first epoch, as epochs back from it.
+    pub before: Vec<Vec<u32>>,
+    /// Number of the first epoch on the clock of links that come and go.
+    pub clock: u32,
+}
+
+impl CopyBeginning {
+    /// Every chunk at its source.
+    pub fn sources(task: &CollectiveTask, folding: &Folding) -> Self {
+        let held =
+            folding.chunks.iter().map(|chunk| vec![(task.chunks.source(*chunk as usize), 0)]).collect();
+        Self { held, before: vec![Vec::new(); task.network.links().len()], clock: 0 }
+    }
+
+    /// Whether a node holds a chunk or is about to receive it.
+    pub(super) fn holds(&self, at: usize, node: u32) -> bool {
+        self.held[at].iter().any(|(holder, _)| *holder == node)
+    }
+}
+
+/// What holds at the end of the last epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// Everything is delivered.
+    Delivered,
+    /// Chunks are somewhere, or on links to GPUs.
+    Open,
+}
+
+impl CopyProgram<'_> {
+    pub(super) fn add_columns<W: Watch>(
+        &mut self,
+        beginning: &CopyBeginning,
+        end: CopyEnd,
+        watch: &mut W,
+    ) -> Result<(), MethodError> {
+        for at in 0..self.folding.chunks.len() {
+            watch.checkpoint()?;
+            let earliest = self.earliest(&beginning.held[at]);
+            let needed = self.still_needed(at, end);
+            let starts = self.start_columns(at, beginning, end, &earliest, &needed);
+            self.starts.push(starts);
+            let presence = self.presence_columns(at, beginning, &earliest, &needed);
+            self.presence.push(presence);
+        }
+        Ok(())
+    }
+
+    /// First epoch at which a chunk can be at every node.
+    fn earliest(&self, held: &[(u32, u32)]) -> Vec<u32> {
+        let network = &self.task.network;
+        let mut earliest = vec![FAR; network.node_count()];
+        for &(node, from) in held {
+            for (best, way) in earliest.iter_mut().zip(self.task.distances.from(network, node)) {
+                *best = (*best).min(way.saturating_add(from)).min(FAR);
+            }
+        }
+        // A chunk on its way to a node cannot be there before.
+        for &(node, from) in held {
+            earliest[node as usize] = from;
+        }
+        earliest
+    }
+
+    /// Least epochs from every node to a destination that waits for a chunk: 0 at destinations, and everywhere if the
+    /// end is open.
+    fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
+        let network = &self.task.network;
+        if end == CopyEnd::Open {
+            return vec![0; network.node_count()];
+        }
+        let mut least = vec![FAR; network.node_count()];
+        for dest in self.task.chunks.dests(self.folding.chunks[at] as usize) {
+            for (best, way) in least.iter_mut().zip(self.task.distances.to(network, dest)) {
+                *best = (*best).min(*way);
+            }
+        }
+        least
+    }
+
+    fn start_columns(
+        &mut self,
+        at: usize,
+        beginning: &CopyBeginning,
+        end: CopyEnd,
+        earliest: &[u32],
+        needed: &[u32],
+    ) -> Vec<ColumnSpan> {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        let mut spans = vec![ColumnSpan::default(); task.network.links().len()];
+        for (link, ends) in (0u32..).zip(task.network.links()) {
+            let (from, to) = (ends.from as usize, ends.to as usize);
+            if beginning.holds(at, ends.to) || earliest[from] >= FAR || needed[to] >= FAR {
+                continue;
+            }
+            let model = &task.epochs.links[link as usize];
+            let latency = i64::from(model.latency);
+            let last = i64::from(self.epochs)
+                - match end {
+                    CopyEnd::Delivered => latency + i64::from(needed[to]),
+                    // What enters a switch has to leave it before the end.
+                    CopyEnd::Open if task.network.is_switch(ends.to) => 1 + latency,
+                    CopyEnd::Open => 1,
+                };
+            let first = earliest[from];
+            let Ok(count) = u32::try_from(last - i64::from(first) + 1) else { continue };
+            let first_column = Column(self.model.columns() as u32);
+            for epoch in first..first + count {
+                let clock = beginning.clock + epoch;
+                let is_up = !model.timed || model.up.iter().any(|[a, b]| *a <= clock && clock <= *b);
+                let upper = if is_up { 1.0 } else { 0.0 };
+                let name = format!("start {chunk} {}->{} {epoch}", ends.from, ends.to);
+                self.model.column_of(Domain::Integer, name, 0.0, upper, 0.0);
+            }
+            spans[link as usize] = ColumnSpan::new(first, first_column, count);
+        }
+        spans
+    }
+
+    fn presence_columns(
+        &mut self,
+        at: usize,
+        beginning: &CopyBeginning,
+        earliest: &[u32],
+        needed: &[u32],
+    ) -> Vec<ColumnSpan> {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        let mut spans = vec![ColumnSpan::default(); task.network.node_count()];
+        for &node in task.network.gpus() {
+            let (first, after) = (earliest[node as usize], needed[node as usize]);
+            if beginning.holds(at, node) || first.saturating_add(after) > self.epochs {
+                continue;
+            }
+            let first_column = Column(self.model.columns() as u32);
+            for epoch in first..=self.epochs {
+                self.model.column(format!("at {chunk} {node} {epoch}"), 0.0, 1.0, 0.0);
+            }
+            spans[node as usize] = ColumnSpan::new(first, first_column, self.epochs - first + 1);
+        }
+        spans
+    }
+}

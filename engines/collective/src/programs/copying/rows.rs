@@ -1,0 +1,247 @@
+//! Presence, forwarding, switches, windows of links, buffers.
+
+use super::{CopyBeginning, CopyEnd, CopyProgram};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::model::Column;
+use rustc_hash::FxHashMap;
+
+impl CopyProgram<'_> {
+    pub(super) fn add_rows<W: Watch>(
+        &mut self,
+        beginning: &CopyBeginning,
+        end: CopyEnd,
+        buffer_limit: Option<u32>,
+        watch: &mut W,
+    ) -> Result<(), MethodError> {
+        let mut drops = Vec::new();
+        for at in 0..self.folding.chunks.len() {
+            watch.checkpoint()?;
+            let dropped = self.drop_columns(at, beginning, buffer_limit);
+            self.presence_rows(at, &dropped);
+            drops.push(dropped);
+            self.forward_rows(at, beginning);
+            self.once_rows(at);
+            if end == CopyEnd::Delivered {
+                self.demand(at, beginning);
+            }
+        }
+        self.window_rows(beginning);
+        if let Some(limit) = buffer_limit {
+            self.buffer_rows(limit, &drops);
+        }
+        Ok(())
+    }
+
+    /// Arrivals of a chunk at a node at the beginning of an epoch.
+    fn arrivals(&self, at: usize, node: u32, epoch: u32) -> impl Iterator<Item = Column> + '_ {
+        self.task.network.in_links(node).iter().filter_map(move |&link| {
+            let start = epoch.checked_sub(self.task.epochs.latency(link))?;
+            self.starts[at][link as usize].at(start)
+        })
+    }
+
+    /// Columns that say that a GPU drops a chunk which it holds for others after an epoch; by node and epoch.
+    fn drop_columns(
+        &mut self,
+        at: usize,
+        beginning: &CopyBeginning,
+        buffer_limit: Option<u32>,
+    ) -> FxHashMap<(u32, u32), Column> {
+        let mut dropped = FxHashMap::default();
+        if buffer_limit.is_none() {
+            return dropped;
+        }
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        for &node in task.network.gpus() {
+            let wanted = task.chunks.dests(chunk as usize).any(|dest| dest == node);
+            if wanted || beginning.holds(at, node) {
+                continue;
+            }
+            let span = self.presence[at][node as usize];
+            for (epoch, _) in span.iter() {
+                let name = format!("drop {chunk} {node} {epoch}");
+                dropped.insert((node, epoch), self.model.binary(name, 0.0));
+            }
+        }
+        dropped
+    }
+
+    /// `B[k] = B[k-1] - X[k-1] + arrivals`. As presence is at most 1, at most one reception is useful. Where chunks may
+    /// be dropped, plans still must not deliver one twice, so receptions are limited in all.
+    fn presence_rows(&mut self, at: usize, dropped: &FxHashMap<(u32, u32), Column>) {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        for &node in task.network.gpus() {
+            let span = self.presence[at][node as usize];
+            let mut received = Vec::new();
+            let mut may_drop = false;
+            for (epoch, here) in span.iter() {
+                let arrivals: Vec<Column> = self.arrivals(at, node, epoch).collect();
+                let before = epoch.checked_sub(1).and_then(|before| span.at(before));
+                let drop = epoch.checked_sub(1).and_then(|before| dropped.get(&(node, before)).copied());
+                let mut terms = vec![(here, 1.0)];
+                terms.extend(before.map(|before| (before, -1.0)));
+                terms.extend(drop.map(|drop| (drop, 1.0)));
+                terms.extend(arrivals.iter().map(|arrival| (*arrival, -1.0)));
+                self.model.equal(format!("presence {chunk} {node} {epoch}"), 0.0, terms);
+                if let Some(&drop) = dropped.get(&(node, epoch)) {
+                    may_drop = true;
+                    let name = format!("drop what is there {chunk} {node} {epoch}");
+                    self.model.at_most(name, 0.0, [(drop, 1.0), (here, -1.0)]);
+                }
+                received.extend(arrivals);
+            }
+            if may_drop {
+                let terms: Vec<_> = received.into_iter().map(|arrival| (arrival, 1.0)).collect();
+                self.model.at_most(format!("receive once {chunk} {node}"), 1.0, terms);
+            }
+        }
+    }
+
+    /// GPUs send what is there, switches what arrives at that very epoch.
+    fn forward_rows(&mut self, at: usize, beginning: &CopyBeginning) {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        for node in 0..task.network.node_count() as u32 {
+            if beginning.holds(at, node) {
+                continue;
+            }
+            if !task.network.is_switch(node) {
+                for &link in task.network.out_links(node) {
+                    let span = self.starts[at][link as usize];
+                    for (epoch, start) in span.iter() {
+                        let name = format!("forward {chunk} {link} {epoch}");
+                        let there = self.presence[at][node as usize].at(epoch);
+                        let terms = [(start, 1.0)].into_iter().chain(there.map(|there| (there, -1.0)));
+                        self.model.at_most(name, 0.0, terms);
+                    }
+                }
+                continue;
+            }
+            let mut departures: FxHashMap<u32, Vec<Column>> = FxHashMap::default();
+            for &link in task.network.out_links(node) {
+                for (epoch, start) in self.starts[at][link as usize].iter() {
+                    departures.entry(epoch).or_default().push(start);
+                }
+            }
+            let mut epochs: Vec<u32> = departures.keys().copied().collect();
+            epochs.sort_unstable();
+            for epoch in epochs {
+                let arrivals: Vec<(Column, f64)> =
+                    self.arrivals(at, node, epoch).map(|arrival| (arrival, -1.0)).collect();
+                let leaving = departures.remove(&epoch).unwrap_or_default();
+                let name = format!("switch {chunk} {node} {epoch}");
+                if task.switch_copies {
+                    for start in leaving {
+                        let terms = arrivals.iter().copied().chain([(start, 1.0)]);
+                        self.model.at_most(name.clone(), 0.0, terms);
+                    }
+                } else {
+                    let terms = leaving.into_iter().map(|start| (start, 1.0)).chain(arrivals);
+                    self.model.at_most(name, 0.0, terms);
+                }
+            }
+        }
+    }
+
+    /// A chunk with one destination leaves no GPU twice.
+    fn once_rows(&mut self, at: usize) {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        if task.chunks.dests(chunk as usize).nth(1).is_some() {
+            return;
+        }
+        for &node in task.network.gpus() {
+            let links = task.network.out_links(node).iter();
+            let terms: Vec<_> = links
+                .flat_map(|link| self.starts[at][*link as usize].iter().map(|(_, start)| (start, 1.0)))
+                .collect();
+            if terms.len() > 1 {
+                self.model.at_most(format!("leave once {chunk} {node}"), 1.0, terms);
+            }
+        }
+    }
+
+    /// Everybody has what he wants in the end.
+    fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
+        let chunk = self.folding.chunks[at];
+        for dest in self.task.chunks.dests(chunk as usize) {
+            if beginning.holds(at, dest) {
+                continue;
+            }
+            match self.present(at, dest, self.epochs) {
+                Some(column) => self.model.lower[column.index()] = 1.0,
+                // It cannot be there in time.
+                None => {
+                    self.model.at_least(format!("deliver {chunk} {dest}"), 1.0, []);
+                }
+            }
+        }
+    }
+
+    /// Starts in all windows of a link, of all chunks: one link of every orbit, where the chunks of an orbit are
+    /// counted by the images of the link.
+    fn window_rows(&mut self, beginning: &CopyBeginning) {
+        let links = self.task.network.links().len();
+        let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); links];
+        for spans in &self.starts {
+            for (link, span) in spans.iter().enumerate() {
+                let (first, images) = self.folding.links[link];
+                terms[first as usize]
+                    .extend(span.iter().map(|(epoch, column)| (epoch, column, f64::from(images))));
+            }
+        }
+        for (link, mut terms) in terms.into_iter().enumerate() {
+            terms.sort_unstable_by_key(|(epoch, column, _)| (*epoch, *column));
+            let model = &self.task.epochs.links[link];
+            let ends = &self.task.network.links()[link];
+            let (window, room) = (i64::from(model.occupied), f64::from(model.starts));
+            let Some(last) = terms.last().map(|(epoch, ..)| i64::from(*epoch)) else { continue };
+            // Windows that reach back before the first epoch count what started there.
+            let earlier = &beginning.before[link];
+            let first = if earlier.is_empty() { 0 } else { 1 - window };
+            let (mut from, mut to, mut previous) = (0, 0, None);
+            for begin in first..=(last - window + 1).max(first) {
+                while from < terms.len() && i64::from(terms[from].0) < begin {
+                    from += 1;
+                }
+                to = to.max(from);
+                while to < terms.len() && i64::from(terms[to].0) < begin + window {
+                    to += 1;
+                }
+                let gone = earlier.iter().filter(|back| -i64::from(**back) >= begin).count() as f64;
+                let within = &terms[from..to];
+                let most: f64 = within.iter().map(|(_, _, count)| count).sum();
+                // What cannot be exceeded, or was just said, needs no row.
+                if most + gone <= room || previous == Some((from, to, gone.to_bits())) {
+                    continue;
+                }
+                previous = Some((from, to, gone.to_bits()));
+                let name = format!("window {}->{} {begin}", ends.from, ends.to);
+                let row = within.iter().map(|(_, column, count)| (*column, *count));
+                self.model.at_most(name, room - gone, row);
+            }
+        }
+    }
+
+    /// Chunks that GPUs hold for others; one GPU of every orbit.
+    fn buffer_rows(&mut self, limit: u32, drops: &[FxHashMap<(u32, u32), Column>]) {
+        let mut held: FxHashMap<(u32, u32), Vec<(Column, f64)>> = FxHashMap::default();
+        for (at, dropped) in drops.iter().enumerate() {
+            for &(node, epoch) in dropped.keys() {
+                let (first, images) = self.folding.nodes[node as usize];
+                if let Some(there) = self.present(at, node, epoch) {
+                    held.entry((first, epoch)).or_default().push((there, f64::from(images)));
+                }
+            }
+        }
+        let mut rows: Vec<_> = held.into_iter().collect();
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        for ((node, epoch), mut terms) in rows {
+            terms.sort_unstable_by_key(|(column, _)| *column);
+            self.model.at_most(format!("buffer {node} {epoch}"), f64::from(limit), terms);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! From amounts to parts of chunks with a way each.
+//!
+//! Deliveries are walked back in time. From a GPU the walk takes the latest arrival that is early enough, which leaves
+//! the earlier ones to departures that cannot wait for later ones; at a switch it takes an arrival of that very epoch.
+
+use super::{FluidProgram, FluidSource};
+use lightbay_core::method::MethodError;
+use rustc_hash::FxHashMap;
+
+/// Amounts below this, in chunks, are rounding of the solver.
+const NOTHING: f64 = 1e-9;
+/// Parts below this, in chunks, join their neighbours.
+const SLIVER: f64 = 1e-6;
+/// What rounding may lose of a delivery, as a share.
+const LOSS: f64 = 1e-5;
+
+/// A part of a chunk on its way to one destination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FluidPiece {
+    /// The chunk.
+    pub chunk: u32,
+    /// GPU that it is for.
+    pub dest: u32,
+    /// What is in front of it, as a share of the chunk.
+    pub offset: f64,
+    /// Its size, as a share of the chunk.
+    pub size: f64,
+    /// Links in order with the epochs at which it starts on them.
+    pub hops: Vec<(u32, u32)>,
+}
+
+/// Parts of chunks on their ways.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FluidSchedule {
+    /// The parts by chunk, destination and offset.
+    pub pieces: Vec<FluidPiece>,
+    /// Epochs until the last delivery.
+    pub finish: u32,
+}
+
+/// What is left of the amount that starts on a link in an epoch.
+#[derive(Clone, Copy, Debug)]
+struct Amount {
+    arrival: u32,
+    epoch: u32,
+    link: u32,
+    left: f64,
+}
+
+type Hops = Vec<(u32, u32)>;
+
+impl FluidProgram<'_> {
+    /// The parts that a point stands for.
+    ///
+    /// # Errors
+    /// If the point leaves out more of a delivery than rounding explains.
+    pub fn schedule(&self, point: &[f64]) -> Result<FluidSchedule, MethodError> {
+        let mut schedule = FluidSchedule::default();
+        for (at, source) in self.sources.iter().enumerate() {
+            let mut into = self.amounts(at, point);
+            for (&dest, chunks) in &source.wanted {
+                let ways = self.ways(source, dest, chunks.len() as f64, &mut into)?;
+                for (chunk, offset, size, hops) in laid_out(chunks, ways) {
+                    for (element, images) in self.folding.elements.iter().zip(&self.folding.chunk_images) {
+                        let moved = |(link, epoch): &(u32, u32)| (element.links[*link as usize], *epoch);
+                        schedule.pieces.push(FluidPiece {
+                            chunk: images[chunk as usize],
+                            dest: element.nodes[dest as usize],
+                            offset,
+                            size,
+                            hops: hops.iter().map(moved).collect(),
+                        });
+                    }
+                }
+            }
+        }
+        schedule
+            .pieces
+            .sort_by(|a, b| (a.chunk, a.dest).cmp(&(b.chunk, b.dest)).then(a.offset.total_cmp(&b.offset)));
+        let end = |(link, epoch): &(u32, u32)| epoch + self.links.links[*link as usize].latency;
+        schedule.finish =
+            schedule.pieces.iter().filter_map(|piece| piece.hops.last().map(end)).max().unwrap_or(0);
+        Ok(schedule)
+    }
+
+    /// Amounts into every node, by arrival.
+    fn amounts(&self, at: usize, point: &[f64]) -> FxHashMap<u32, Vec<Amount>> {
+        let mut into: FxHashMap<u32, Vec<Amount>> = FxHashMap::default();
+        for (link, span) in (0u32..).zip(&self.flows[at]) {
+            for (epoch, column) in span.iter() {
+                let left = point[column.index()];
+                if left > NOTHING {
+                    let arrival = epoch + self.links.links[link as usize].latency;
+                    let node = self.task.network.links()[link as usize].to;
+                    into.entry(node).or_default().push(Amount { arrival, epoch, link, left });
+                }
+            }
+        }
+        for amounts in into.values_mut() {
+            amounts.sort_unstable_by_key(|amount| (amount.arrival, amount.link));
+        }
+        into
+    }
+
+    /// Ways from a source to a destination, with amounts that make up what is wanted.
+    fn ways(
+        &self,
+        source: &FluidSource,
+        dest: u32,
+        wanted: f64,
+        into: &mut FxHashMap<u32, Vec<Amount>>,
+    ) -> Result<Vec<(Hops, f64)>, MethodError> {
+        let mut ways: Vec<(Hops, f64)> = Vec::new();
+        let mut left = wanted;
+        while left > NOTHING {
+            let Some((places, amount)) = self.walk_back(source.node, dest, left, into) else { break };
+            let mut hops = Hops::with_capacity(places.len());
+            for &(node, place) in places.iter().rev() {
+                if let Some(taken) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
+                    taken.left -= amount;
+                    hops.push((taken.link, taken.epoch));
+                }
+            }
+            left -= amount;
+            self.erase_loops(dest, &mut hops);
+            match ways.iter_mut().find(|(known, _)| *known == hops) {
+                Some((_, known)) => *known += amount,
+                None => ways.push((hops, amount)),
+            }
+        }
+        if left > wanted * LOSS {
+            let name = |node: u32| &self.task.network.nodes()[node as usize].name;
+            return Err(MethodError::Failed(format!(
+                "the linear program leaves {left} of {wanted} chunks from {} to {} undelivered; set lp_method to \
+                 simplex, or take longer epochs",
+                name(source.node),
+                name(dest)
+            )));
+        }
+        // The largest way takes up what rounding lost and what is too small to count.
+        ways.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ways.truncate(ways.iter().filter(|(_, amount)| *amount >= SLIVER).count().max(1));
+        let sum: f64 = ways.iter().map(|(_, amount)| amount).sum();
+        if let Some((_, largest)) = ways.first_mut() {
+            *largest += wanted - sum;
+        }
+        Ok(ways)
+    }
+
+    /// A way back from a destination to the source, as places among the amounts into its nodes, last hop first, and the
+    /// most that goes along it. `None` if the amounts end before the source.
+    fn walk_back(
+        &self,
+        source: u32,
+        dest: u32,
+        most: f64,
+        into: &FxHashMap<u32, Vec<Amount>>,
+    ) -> Option<(Vec<(u32, usize)>, f64)> {
+        let (mut node, mut time, mut amount) = (dest, self.epochs, most);
+        let mut places = Vec::new();
+        while node != source {
+            let amounts = into.get(&node)?;
+            let until = amounts.partition_point(|amount| amount.arrival <= time);
+            let exact = self.task.network.is_switch(node);
+            let place = amounts[..until]
+                .iter()
+                .rposition(|amount| amount.left > NOTHING && (!exact || amount.arrival == time))?;
+            let taken = &amounts[place];
+            places.push((node, place));
+            amount = amount.min(taken.left);
+            (node, time) = (self.task.network.links()[taken.link as usize].from, taken.epoch);
+        }
+        Some((places, amount))
+    }
+
+    /// Cuts out what comes back to a GPU that was passed before, where the data may as well wait, and what follows the
+    /// first visit to the destination.
+    fn erase_loops(&self, dest: u32, hops: &mut Hops) {
+        let network = &self.task.network;
+        let head = |hop: &(u32, u32)| network.links()[hop.0 as usize].to;
+        if let Some(first) = hops.iter().position(|hop| head(hop) == dest) {
+            hops.truncate(first + 1);
+        }
+        let mut at = 0;
+        while at < hops.len() {
+            let node = head(&hops[at]);
+            if !network.is_switch(node)
+                && let Some(again) = hops.iter().rposition(|hop| head(hop) == node)
+                && again > at
+            {
+                hops.drain(at + 1..=again);
+            }
+            at += 1;
+        }
+    }
+}
+
+/// Lays ways one after the other over chunks: chunk, offset, size and way of every part.
+fn laid_out(chunks: &[u32], ways: Vec<(Hops, f64)>) -> Vec<(u32, f64, f64, Hops)> {
+    let mut parts = Vec::with_capacity(ways.len() + chunks.len());
+    let (mut position, mut sum, count) = (0.0f64, 0.0, ways.len());
+    for (at, (hops, amount)) in ways.into_iter().enumerate() {
+        sum += amount;
+        // Ends near the end of a chunk are there, so that no slivers are left.
+        let near = (sum - sum.round()).abs() < SLIVER;
+        let end = if at + 1 == count {
+            chunks.len() as f64
+        } else if near {
+            sum.round()
+        } else {
+            sum
+        };
+        while position < end {
+            let first = position.floor();
+            let stop = end.min(first + 1.0);
+            if let Some(&chunk) = chunks.get(first as usize) {
+                parts.push((chunk, position - first, stop - position, hops.clone()));
+            }
+            position = stop;
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_tile_their_chunks(shares in prop::collection::vec(0.001f64..1.0, 1..12), count in 1usize..5) {
+            let sum: f64 = shares.iter().sum();
+            let ways: Vec<(Hops, f64)> =
+                (0..).zip(&shares).map(|(at, share)| (vec![(at, 0)], share / sum * count as f64)).collect();
+            let chunks: Vec<u32> = (10..10 + count as u32).collect();
+            let parts = laid_out(&chunks, ways);
+            for chunk in chunks {
+                let mut end = 0.0;
+                for (_, offset, size, _) in parts.iter().filter(|part| part.0 == chunk) {
+                    prop_assert!(*size > SLIVER / 2.0);
+                    prop_assert!((offset - end).abs() < 1e-12);
+                    end = offset + size;
+                }
+                prop_assert!((end - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}

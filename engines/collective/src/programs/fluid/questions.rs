@@ -1,0 +1,87 @@
+//! The fewest epochs for parts of chunks.
+
+use super::{FluidProgram, FluidSchedule};
+use crate::model::fluid::FluidLinks;
+use crate::model::group::Folding;
+use crate::model::task::CollectiveTask;
+use crate::programs::questions::{AskedQuestion, Ladder, LadderStep, QuestionLimits, QuestionOutcome};
+use crate::programs::solver::{FeasibilityEnd, ProgramSolver, SolverStops, any_point};
+use lightbay_core::method::MethodError;
+use lightbay_highs::options::OptionValue;
+
+/// End of a series of questions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FewestFluidEpochs {
+    /// The best schedule, if one of fewer epochs than the known finish was found.
+    pub schedule: Option<FluidSchedule>,
+    /// Epochs that every schedule takes.
+    pub proven: u32,
+    /// The questions in order.
+    pub asked: Vec<AskedQuestion>,
+}
+
+/// Asks whether there is a schedule of so many epochs.
+///
+/// # Errors
+/// The reason to stop, or that the solver failed.
+pub fn ask_fluid<S: ProgramSolver>(
+    task: &CollectiveTask,
+    links: &FluidLinks,
+    folding: &Folding,
+    epochs: u32,
+    limits: &QuestionLimits,
+    solver: &mut S,
+) -> Result<(AskedQuestion, Option<FluidSchedule>), MethodError> {
+    solver.checkpoint()?;
+    let began = solver.elapsed_s();
+    let program = FluidProgram::new(task, links, folding, epochs, &mut SolverStops(solver))?;
+    let built = program.built();
+    solver.built(&built);
+    // Vertices are made of few ways; points inside of a face would be made of many.
+    let chosen = limits.options.get("solver").is_some_and(|method| *method != OptionValue::from("choose"));
+    let options =
+        if chosen { limits.options.clone() } else { limits.options.clone().set("solver", "simplex") };
+    let (outcome, schedule) = match any_point(&program.model, options, limits.seconds, solver)? {
+        FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point)?)),
+        FeasibilityEnd::Infeasible => (QuestionOutcome::Infeasible, None),
+        FeasibilityEnd::Unknown => (QuestionOutcome::Unknown, None),
+    };
+    let asked = AskedQuestion { program: built, seconds: solver.elapsed_s() - began, outcome };
+    Ok((asked, schedule))
+}
+
+/// Looks for schedules that end before a known finish, from a bound upward. `told` hears every question with the schedule
+/// that was found.
+///
+/// # Errors
+/// The reason to stop, or that the solver failed.
+#[expect(clippy::too_many_arguments, reason = "the question, its limits and who hears of it")]
+pub fn fewest_fluid_epochs<S: ProgramSolver>(
+    task: &CollectiveTask,
+    links: &FluidLinks,
+    folding: &Folding,
+    bound: u32,
+    known: u32,
+    limits: &QuestionLimits,
+    solver: &mut S,
+    mut told: impl FnMut(&mut S, &AskedQuestion, Option<&FluidSchedule>) -> Result<(), MethodError>,
+) -> Result<FewestFluidEpochs, MethodError> {
+    let mut ladder = Ladder::new(bound, known);
+    let mut result = FewestFluidEpochs::default();
+    while let LadderStep::Ask(epochs) = ladder.next_step() {
+        let (asked, schedule) = ask_fluid(task, links, folding, epochs, limits, solver)?;
+        told(solver, &asked, schedule.as_ref())?;
+        match asked.outcome {
+            QuestionOutcome::Infeasible => ladder.exclude(epochs),
+            QuestionOutcome::Unknown => ladder.leave_open(epochs),
+            QuestionOutcome::Feasible => {}
+        }
+        result.asked.push(asked);
+        if let Some(schedule) = schedule {
+            ladder.reach(schedule.finish);
+            result.schedule = Some(schedule);
+        }
+    }
+    result.proven = ladder.proven();
+    Ok(result)
+}

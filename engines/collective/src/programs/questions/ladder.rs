@@ -1,0 +1,98 @@
+//! Which number of epochs is asked for next.
+
+/// Distance of bound and known finish above which the middle is asked for.
+const BISECT_ABOVE: u32 = 8;
+
+/// Numbers of epochs between a bound and a known finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ladder {
+    /// Epochs that every schedule takes.
+    proven: u32,
+    /// Least number that is still to be asked for.
+    next: u32,
+    /// Finish that is known.
+    known: u32,
+}
+
+/// Next step on a ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LadderStep {
+    /// Is there a schedule of so many epochs?
+    Ask(u32),
+    /// Nothing is left to ask.
+    Done,
+}
+
+impl Ladder {
+    /// The numbers from a bound to below a known finish.
+    pub const fn new(bound: u32, known: u32) -> Self {
+        Self { proven: bound, next: bound, known }
+    }
+
+    /// The next number: the least that is left, or the middle if many are.
+    pub const fn next_step(&self) -> LadderStep {
+        if self.next >= self.known {
+            LadderStep::Done
+        } else if self.known - self.next > BISECT_ABOVE {
+            LadderStep::Ask(self.next.midpoint(self.known))
+        } else {
+            LadderStep::Ask(self.next)
+        }
+    }
+
+    /// There is a schedule of so many epochs.
+    pub fn reach(&mut self, epochs: u32) {
+        self.known = self.known.min(epochs);
+    }
+
+    /// There is no schedule of so many epochs, and so none of fewer.
+    pub fn exclude(&mut self, epochs: u32) {
+        self.proven = self.proven.max(epochs + 1);
+        self.next = self.next.max(epochs + 1);
+    }
+
+    /// It is not known whether there is a schedule of so many epochs; those of fewer are not asked for any more.
+    pub fn leave_open(&mut self, epochs: u32) {
+        self.next = self.next.max(epochs + 1);
+    }
+
+    /// Epochs that every schedule takes.
+    pub fn proven(&self) -> u32 {
+        self.proven.min(self.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn answers_lead_to_the_fewest_epochs(bound in 0u32..60, gap in 0u32..60, least in 0u32..60) {
+            let known = bound + gap;
+            let least = (bound + least).min(known);
+            let mut ladder = Ladder::new(bound, known);
+            let mut asked = 0;
+            while let LadderStep::Ask(epochs) = ladder.next_step() {
+                prop_assert!((bound..known).contains(&epochs));
+                if epochs >= least { ladder.reach(epochs) } else { ladder.exclude(epochs) }
+                asked += 1;
+                prop_assert!(asked <= 16);
+            }
+            prop_assert_eq!((ladder.proven(), ladder.known), (least, least));
+        }
+    }
+
+    #[test]
+    fn an_open_question_proves_nothing() {
+        let mut ladder = Ladder::new(4, 7);
+        assert_eq!(ladder.next_step(), LadderStep::Ask(4));
+        ladder.exclude(4);
+        assert_eq!(ladder.next_step(), LadderStep::Ask(5));
+        ladder.leave_open(5);
+        assert_eq!(ladder.next_step(), LadderStep::Ask(6));
+        ladder.reach(6);
+        assert_eq!((ladder.next_step(), ladder.proven()), (LadderStep::Done, 5));
+    }
+}

@@ -1,0 +1,184 @@
+//! Schedules round by round, as A\* does: each round is an integer program of a few epochs that rewards deliveries, and
+//! chunks that come nearer to where they are wanted.
+//!
+//! Nothing is bounded by it, because a round knows of the rest of the way only its length.
+
+mod reward;
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::group::Folding;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::task::CollectiveTask;
+use crate::programs::copying::{CopyBeginning, CopyEnd, CopyProgram, CopyQuestion};
+use crate::programs::solver::{ProgramSolver, SolverStops};
+use lightbay_core::method::MethodError;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
+
+/// Limits of the rounds.
+#[derive(Clone, Debug)]
+pub struct RoundLimits {
+    /// Epochs of a round; none is shorter than the longest latency of a link.
+    pub epochs: u32,
+    /// Seconds for each.
+    pub seconds: f64,
+    /// Options of the solver.
+    pub options: Options,
+}
+
+/// A round that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundEnd {
+    /// Number of the round, from 1.
+    pub round: u32,
+    /// Deliveries that are neither made nor on their way.
+    pub waiting: usize,
+    /// Deliveries in all.
+    pub deliveries: usize,
+}
+
+/// Epochs of a round that suits a task: so many that a chunk is late by at most one round.
+pub fn shortest_round(task: &CollectiveTask) -> u32 {
+    task.epochs.links.iter().map(|link| link.latency).max().unwrap_or(1).max(1)
+}
+
+/// Spreads all chunks, round by round. `bound` are the epochs that every schedule takes; `told` hears of every round.
+///
+/// # Errors
+/// The reason to stop; that the solver failed; that the chunks do not come nearer to where they are wanted.
+pub fn in_rounds<S: ProgramSolver>(
+    task: &CollectiveTask,
+    folding: &Folding,
+    bound: u32,
+    limits: &RoundLimits,
+    solver: &mut S,
+    mut told: impl FnMut(&mut S, RoundEnd) -> Result<(), MethodError>,
+) -> Result<EpochSchedule, MethodError> {
+    let epochs = limits.epochs.max(shortest_round(task));
+    let most_rounds = 4 * (bound / epochs) + 10;
+    let mut state = RoundState::new(task, folding);
+    let mut starts: Vec<ChunkStart> = Vec::new();
+    let deliveries = task.chunks.deliveries();
+    for round in 1..=most_rounds {
+        if state.waiting() == 0 {
+            break;
+        }
+        solver.checkpoint()?;
+        let question = CopyQuestion { task, folding, epochs, buffer_limit: None };
+        let mut program =
+            CopyProgram::from(question, &state.beginning, CopyEnd::Open, &mut SolverStops(solver))?;
+        reward::add(&mut program, task, folding, &state, epochs);
+        let options = limits.options.clone().time_limit_s(limits.seconds);
+        let solution = solver.solve(&program.model, options, Start::None)?;
+        let Some(point) = solution.values else {
+            return Err(MethodError::Failed(format!(
+                "round {round} has no solution after {} s; give a round more seconds or fewer epochs",
+                limits.seconds
+            )));
+        };
+        let of_round = program.starts(&point);
+        let before = state.waiting();
+        let moved = state.advance(task, folding, epochs, &of_round);
+        if !moved && state.waiting() == before {
+            return Err(MethodError::Failed(format!(
+                "round {round} starts nothing though {before} deliveries wait; give a round more epochs than {epochs}"
+            )));
+        }
+        let first = (round - 1) * epochs;
+        starts.extend(of_round.iter().map(|start| ChunkStart { epoch: first + start.epoch, ..*start }));
+        let end = RoundEnd { round, waiting: state.waiting() * folding.order(), deliveries };
+        told(solver, end)?;
+    }
+    if state.waiting() > 0 {
+        return Err(MethodError::Failed(format!(
+            "{} deliveries still wait after {most_rounds} rounds of {epochs} epochs; give a round more epochs or seconds",
+            state.waiting() * folding.order()
+        )));
+    }
+    Ok(EpochSchedule::pruned(task, starts))
+}
+
+/// What one round leaves to the next one.
+#[derive(Clone, Debug)]
+struct RoundState {
+    beginning: CopyBeginning,
+    /// Destinations that neither have a chunk nor are about to receive it, by place of the chunk in the folding.
+    unsatisfied: Vec<Vec<u32>>,
+}
+
+impl RoundState {
+    fn new(task: &CollectiveTask, folding: &Folding) -> Self {
+        let unsatisfied = folding.chunks.iter().map(|chunk| task.chunks.dests(*chunk as usize).collect());
+        let mut state =
+            Self { beginning: CopyBeginning::sources(task, folding), unsatisfied: unsatisfied.collect() };
+        state.forget_done();
+        state
+    }
+
+    fn waiting(&self) -> usize {
+        self.unsatisfied.iter().map(Vec::len).sum()
+    }
+
+    /// Chunks that nobody waits for are nowhere, so that no program moves them.
+    fn forget_done(&mut self) {
+        for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&self.unsatisfied) {
+            if unsatisfied.is_empty() {
+                held.clear();
+            }
+        }
+    }
+
+    /// Goes on to the next round; whether anything moved.
+    fn advance(
+        &mut self,
+        task: &CollectiveTask,
+        folding: &Folding,
+        epochs: u32,
+        starts: &[ChunkStart],
+    ) -> bool {
+        let mut places = vec![None; task.chunks.len()];
+        for (at, &chunk) in folding.chunks.iter().enumerate() {
+            places[chunk as usize] = Some(at);
+        }
+        let mut moved = false;
+        for start in starts {
+            let Some(at) = places[start.chunk as usize] else { continue };
+            let node = task.network.links()[start.link as usize].to;
+            if task.network.is_switch(node) {
+                continue;
+            }
+            moved = true;
+            let arrival = start.epoch + task.epochs.latency(start.link);
+            let held = &mut self.beginning.held[at];
+            match held.iter_mut().find(|(holder, _)| *holder == node) {
+                Some((_, from)) => *from = arrival.min(*from),
+                None => held.push((node, arrival)),
+            }
+        }
+        for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&mut self.unsatisfied) {
+            unsatisfied.retain(|dest| held.iter().all(|(holder, _)| holder != dest));
+            for (_, from) in held.iter_mut() {
+                *from = from.saturating_sub(epochs);
+            }
+        }
+        self.forget_done();
+        // Windows of slow links reach back into this round, and further back if it was short.
+        for (link, before) in self.beginning.before.iter_mut().enumerate() {
+            let window = task.epochs.links[link].occupied;
+            for back in before.iter_mut() {
+                *back += epochs;
+            }
+            before.retain(|back| *back < window);
+        }
+        for start in starts {
+            let back = epochs - start.epoch;
+            if back < task.epochs.links[start.link as usize].occupied {
+                self.beginning.before[start.link as usize].push(back);
+            }
+        }
+        self.beginning.clock += epochs;
+        moved
+    }
+}

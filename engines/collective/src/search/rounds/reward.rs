@@ -1,0 +1,87 @@
+//! What a round is worth: early deliveries, deliveries at all, and chunks near to where they are wanted.
+
+use super::RoundState;
+use crate::model::group::Folding;
+use crate::model::task::CollectiveTask;
+use crate::programs::copying::CopyProgram;
+use lightbay_highs::model::Column;
+
+/// Worth of a chunk beside its destination, against that of a delivery.
+const NEAR: f64 = 0.9;
+/// Worth of a chunk on its way against one that is there, so that they never tie.
+const IN_FLIGHT: f64 = 0.999;
+
+/// Presence of a chunk at a GPU at the end of a round: a constant, and columns that add to it.
+struct EndPlace {
+    gpu: u32,
+    constant: f64,
+    terms: Vec<(Column, f64)>,
+}
+
+/// Adds the reward of a round to its program. Every delivery counts the one GPU with the chunk that is worth most: each
+/// has columns of its own for this, where the paper adds chunks up by present holder and destination.
+pub(super) fn add(
+    program: &mut CopyProgram<'_>,
+    task: &CollectiveTask,
+    folding: &Folding,
+    state: &RoundState,
+    epochs: u32,
+) {
+    program.model.maximise = true;
+    for (at, &chunk) in folding.chunks.iter().enumerate() {
+        if state.unsatisfied[at].is_empty() {
+            continue;
+        }
+        let places: Vec<EndPlace> = task
+            .network
+            .gpus()
+            .iter()
+            .map(|&gpu| {
+                let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
+                if let Some((_, from)) = held {
+                    let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
+                    return EndPlace { gpu, constant, terms: Vec::new() };
+                }
+                let mut terms: Vec<(Column, f64)> =
+                    program.present(at, gpu, epochs).map(|there| (there, 1.0)).into_iter().collect();
+                for &link in task.network.in_links(gpu) {
+                    let latency = task.epochs.latency(link);
+                    let late = program.starts_on(at, link).filter(|(epoch, _)| epoch + latency > epochs);
+                    terms.extend(late.map(|(_, start)| (start, IN_FLIGHT)));
+                }
+                EndPlace { gpu, constant: 0.0, terms }
+            })
+            .collect();
+        for EndPlace { gpu, terms, .. } in &places {
+            // What is there, or on its way, is not sent again.
+            if terms.len() > 1 {
+                let once = terms.iter().map(|(column, _)| (*column, 1.0));
+                program.model.at_most(format!("once {chunk} {gpu}"), 1.0, once);
+            }
+        }
+        let priority = task.chunks.priority(chunk as usize);
+        for &dest in &state.unsatisfied[at] {
+            for epoch in 1..=epochs {
+                if let Some(there) = program.present(at, dest, epoch) {
+                    let last = if epoch == epochs { 1.0 } else { 0.0 };
+                    program.model.costs[there.index()] += priority * (1.0 / f64::from(epoch) + last);
+                }
+            }
+            let ways = task.distances.to(&task.network, dest);
+            let mut counted = Vec::new();
+            for EndPlace { gpu, constant, terms } in &places {
+                if *constant == 0.0 && terms.is_empty() {
+                    continue;
+                }
+                let way = f64::from(ways[*gpu as usize]);
+                let worth = if *gpu == dest { 1.0 } else { NEAR / (1.0 + way) };
+                let name = format!("near {chunk} {gpu} {dest}");
+                let near = program.model.column(name.clone(), 0.0, 1.0, priority * worth);
+                let row = terms.iter().map(|(column, share)| (*column, -share)).chain([(near, 1.0)]);
+                program.model.at_most(name, *constant, row);
+                counted.push((near, 1.0));
+            }
+            program.model.at_most(format!("one near {chunk} {dest}"), 1.0, counted);
+        }
+    }
+}
