@@ -1,4 +1,4 @@
-//! How long a certified flow takes, by size: pods of the evaluator's vectors and of random voltages.
+//! Running time of a certified flow, by size: pods of the evaluator's vectors and of random voltages.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point; a failed unwrap ends it
 
 use lightbay_core::random::Streams;

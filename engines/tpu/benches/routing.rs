@@ -1,5 +1,5 @@
-//! How well and how fast designed pods are routed, with and without failed switches. Prints figures; give sizes in
-//! chips as arguments to route only those.
+//! Quality and running time of the routing of designed pods, with and without failed switches. Prints figures; give
+//! sizes in chips as arguments to route only those.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // figures are the point
 
 #[path = "routing/designs.rs"]

@@ -1,4 +1,4 @@
-//! How many flit-hops per second the simulator does on one core.
+//! Flit-hops per second that the simulator does on one core.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point
 
 use lightbay_core::watch::Unwatched;

@@ -21,12 +21,12 @@ pub struct TorusFigures {
     pub mcf: f64,
 }
 
-/// What a pod of some size is measured against.
+/// Figures that a pod of some size is measured against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yardsticks {
-    /// What no pod of the size can beat.
+    /// Bound that no pod of the size can beat.
     pub cover: CoverBound,
-    /// What no network of as many links can beat, flits per cycle and ordered pair.
+    /// Moore bound, which no network of as many links can beat, flits per cycle and ordered pair.
     pub moore: f64,
     /// The prismatic torus.
     pub pt: Option<TorusFigures>,

@@ -69,7 +69,7 @@ pub mod code {
     pub const SIMULATION: &str = "simulation";
 }
 
-/// What a plan claims outside its result.
+/// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// Objective value.
@@ -78,7 +78,7 @@ pub struct Envelope<'a> {
     pub bound: Option<f64>,
     /// The pods it covers, if not all.
     pub bound_covers: Option<&'a str>,
-    /// Who claims it.
+    /// Name of the method that claims it.
     pub method: &'a str,
     /// The choice to list the routes, if its method was given one.
     pub with_routes: Option<bool>,
@@ -89,7 +89,7 @@ pub struct Envelope<'a> {
 /// The flit simulator with the settings and the seed of the plan, run on routes as long as the depth gives it time.
 ///
 /// # Errors
-/// Why there are no figures.
+/// The reason that there are no figures.
 pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
 
 /// The router of the methods with the settings and the seed of the plan, as long as the depth gives it time.

@@ -20,7 +20,7 @@ pub use check::check;
 pub use exchange::{Exchange, fractional, single_path};
 pub use gather::all_gather;
 
-/// What a schedule achieves.
+/// Collective operation, by the shards that every chip ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collective {
     /// Every chip ends with the shards of all chips. A shard is named by its origin.
@@ -38,18 +38,18 @@ pub enum Collective {
 pub struct Send {
     /// When: it can be passed on from the next epoch on.
     pub epoch: u32,
-    /// Where: `6 * node + port`.
+    /// Arc: `6 * node + port`.
     pub arc: u32,
-    /// What.
+    /// Shard, named as [`Collective`] says.
     pub shard: u32,
 }
 
-/// Who sends what when.
+/// Sends of a collective, epoch by epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// What it achieves.
+    /// Collective that it carries out.
     pub collective: Collective,
-    /// How long it takes.
+    /// Number of epochs.
     pub epochs: u32,
     /// Under translation, only sends of one cube (all-to-all: of shards from cube 0) are listed; the group of the
     /// topology carries them to every cube.
@@ -63,12 +63,12 @@ pub const fn gather_bound(nodes: usize) -> u32 {
     (nodes - 1).div_ceil(PORTS) as u32
 }
 
-/// How well a schedule does against what no schedule can beat.
+/// Length of a schedule against that of the shortest possible one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utilisation {
     /// No schedule takes fewer epochs.
     pub bound_epochs: f64,
-    /// What this one takes.
+    /// Epochs of this one.
     pub epochs: f64,
 }
 
@@ -79,8 +79,8 @@ impl Utilisation {
     }
 }
 
-/// How much more all chips together move under uniform traffic in a design than in another, TB/s: the difference of the
-/// flows per pair, times all pairs, times the bandwidth of a link.
+/// Returns the difference in throughput of all chips together under uniform traffic between two designs, TB/s: the
+/// difference of the flows per pair, times all pairs, times the bandwidth of a link.
 pub fn throughput_difference_tb_per_s(nodes: usize, mcf: f64, other_mcf: f64, link_gbyte_per_s: f64) -> f64 {
     let pairs = nodes as f64 * (nodes as f64 - 1.0);
     (mcf - other_mcf) * pairs * link_gbyte_per_s / 1e3
@@ -130,7 +130,7 @@ impl Schedule {
         Ok(Self { expand: Expansion::None, sends, ..*self })
     }
 
-    /// How many cubes a listed send stands for.
+    /// Returns the number of cubes that a listed send stands for.
     fn copies(&self, pod: &Topology) -> Result<usize, Problem> {
         match self.expand {
             Expansion::None => Ok(1),

@@ -202,7 +202,7 @@ fn within(depth: Depth) -> StopTest {
 /// plan.
 ///
 /// # Errors
-/// Why there are no figures.
+/// The reason that there are no figures.
 fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<Simulation, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
     let settings = plan.scenario.body.simulate.clone().unwrap_or_default();

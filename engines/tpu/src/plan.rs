@@ -8,21 +8,21 @@ use serde::Serialize;
 /// Fields of `result` in a plan of kind `tpu`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TpuResult {
-    /// What the switches are set to.
+    /// States of the switches.
     pub topology: TopologyRecord,
     /// Figures of the topology.
     pub claims: Claims,
-    /// What proves them.
+    /// Proofs of the claims.
     pub certificates: Certificates,
     /// One route for every pair of chips, if routes were asked for.
     pub routing: Option<Routing>,
-    /// What remains if one switch fails, in order of the failed switch; empty if the sweep was not asked for.
+    /// Cases of one failed switch, in order of the failed switch; empty if the sweep was not asked for.
     pub faults: Vec<FaultCase>,
     /// Saturation by the flit simulator, if asked for.
     pub simulation: Option<Simulation>,
 }
 
-/// What the switches are set to.
+/// States of the switches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyRecord {
     /// The 48 switches, in order of id.
@@ -80,7 +80,7 @@ pub struct Claims {
     pub mcf_upper: f64,
 }
 
-/// What proves the claims.
+/// Proofs of the claims.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Certificates {
     /// Lengths of the 192 link classes whose metric gives `mcf_upper`: the electrical links of X, Y, Z by lower
@@ -92,7 +92,7 @@ pub struct Certificates {
     pub link_lengths: Option<Vec<f64>>,
 }
 
-/// How routes of cube 0 stand for those of all cubes.
+/// Expansion of the routes of cube 0 to those of all cubes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expansion {
@@ -158,7 +158,7 @@ pub struct Unbalanced {
     pub loads: Vec<Vec<u32>>,
 }
 
-/// What remains if one switch fails.
+/// Routes and figures of the pod with one switch failed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FaultCase {
     /// The switch.
@@ -175,7 +175,7 @@ pub struct FaultCase {
     pub routing: Option<Routing>,
 }
 
-/// What the flit simulator found.
+/// Result of the flit simulator.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Simulation {
     /// Highest rate at which the network delivers what is offered.

@@ -55,7 +55,7 @@ const RESCUES: u64 = 6;
 /// Streams of random numbers: orders of turns, then selections.
 const TURN_STREAM: u64 = 1 << 32;
 
-/// How routes are selected among the allowed ones.
+/// Selection of routes among the allowed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteSelection {
     /// By prices that grow with the load.
@@ -65,7 +65,7 @@ pub enum RouteSelection {
     Ilp,
 }
 
-/// What is asked for.
+/// Settings of the routing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingSettings {
     /// Virtual channels that routes may use, 1 to 8.
@@ -82,7 +82,7 @@ pub struct RoutingSettings {
     pub failed: Vec<u8>,
     /// Seed of everything random.
     pub seed: u64,
-    /// How routes are selected.
+    /// Selection among the allowed routes.
     pub selection: RouteSelection,
     /// Most seconds of the exact program.
     pub exact_limit_s: f64,
@@ -111,7 +111,7 @@ impl Default for RoutingSettings {
 }
 
 impl RoutingSettings {
-    /// What a scenario asks for.
+    /// Returns the settings that a scenario asks for.
     pub fn of(scenario: &TpuScenario, seed: u64) -> Self {
         let nodes = crate::model::pod::CHIPS * usize::from(scenario.cubes);
         Self {
@@ -161,17 +161,17 @@ impl RoutingSettings {
 pub struct Missing {
     /// Source and target of the first twenty.
     pub named: Vec<(u32, u32)>,
-    /// How many there are; of a symmetric pod from the sources of cube 0.
+    /// Number of such pairs; of a symmetric pod from the sources of cube 0.
     pub total: usize,
 }
 
-/// Why there are no routes.
+/// Reason that there are no routes.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
     /// Some pairs cannot be connected.
     #[error("{}", unreachable_words(.0))]
     Unreachable(Missing),
-    /// What was asked for is not possible.
+    /// The settings do not suit the pod.
     #[error("{0}")]
     Invalid(Problem),
     /// The watch says stop.
@@ -206,7 +206,7 @@ impl From<RouteError> for MethodError {
 pub struct FoundRoutes {
     /// The pod as it was routed.
     pub frame: Frame,
-    /// What the routes may do.
+    /// Turns that the routes may take.
     pub turns: Turns,
     /// One route for every pair.
     pub selection: Selection,

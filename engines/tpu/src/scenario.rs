@@ -29,7 +29,7 @@ pub struct TpuScenario {
     /// Chips along X, Y, Z of the job, multiples of 4, for the tori.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_shape: Option<[u16; 3]>,
-    /// What the pod is wired as.
+    /// Wiring of the pod.
     pub topology: TopologyChoice,
     /// The group that numbers the cubes of a design; left to the method if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub enum GroupChoice {
     Named(String),
 }
 
-/// What the pod is wired as.
+/// Wiring of a pod.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TopologyChoice {
@@ -109,7 +109,7 @@ pub struct SimulationSettings {
     pub injection_latency_cycles: u32,
     /// Virtual channels of a link.
     pub vc_count: u8,
-    /// How many of them follow the routes' labels; the others are free lanes.
+    /// Virtual channels that follow the routes' labels; the others are free lanes.
     pub escape_vc_count: u8,
     /// Buffer of a virtual channel.
     pub buffer_flits_per_vc: u32,
@@ -121,7 +121,7 @@ pub struct SimulationSettings {
     pub measure_cycles: u32,
     /// Step of the offered rate, flits per cycle and node.
     pub rate_step: f64,
-    /// Who sends to whom.
+    /// Traffic pattern.
     pub traffic: Traffic,
 }
 
@@ -271,7 +271,7 @@ impl Default for SimulationSettings {
     }
 }
 
-/// Who sends to whom.
+/// Traffic pattern: the destinations of the packets of every chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Traffic {

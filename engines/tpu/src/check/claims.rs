@@ -180,8 +180,8 @@ pub(super) fn mcf(
     }
 }
 
-/// What lengths of the arcs prove: their sum over the distances of all pairs. Where the symmetry was confirmed, one
-/// cube's arcs against the sources of one cube. `None` if told to stop.
+/// Returns the bound that lengths of the arcs prove: their sum over the distances of all pairs. If the symmetry was
+/// confirmed, one cube's arcs stand against the sources of one cube. `None` if told to stop.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,

@@ -1,4 +1,4 @@
-//! What is claimed to remain when a switch fails.
+//! Check of the claims about the pod with one switch failed.
 
 use super::routes::{self, Pod};
 use super::wiring::SWITCHES;

@@ -1,4 +1,4 @@
-//! Whether the symmetry that a plan states is one.
+//! Symmetry that a plan states, and the check that it is one.
 
 use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};

@@ -9,7 +9,7 @@ use super::wiring::{CHIPS, PORTS, Wiring};
 use super::{EXACT, Findings, code};
 use crate::plan::{Expansion, Route, Routing};
 
-/// What routes are judged against.
+/// Pod that routes are judged against.
 #[derive(Debug)]
 pub(super) struct Pod<'a> {
     pub wiring: &'a Wiring,
@@ -20,7 +20,7 @@ pub(super) struct Pod<'a> {
     pub hop_sum: u64,
 }
 
-/// What the routes add up to.
+/// Sums over the routes.
 #[derive(Debug)]
 pub(super) struct Sums {
     /// Routes over the fullest arc.

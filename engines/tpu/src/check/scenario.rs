@@ -1,4 +1,4 @@
-//! Whether the pod is the one that the scenario names.
+//! Check that the pod is the one that the scenario names.
 
 use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};

@@ -1,4 +1,4 @@
-//! Who is whose neighbour, from the states of the switches.
+//! Neighbours of every chip, from the states of the switches.
 
 use super::{Findings, code};
 use crate::plan::{Dimension, TopologyRecord};

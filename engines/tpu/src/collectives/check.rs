@@ -58,13 +58,13 @@ fn wrong(what: String) -> Problem {
     Problem::new("schedule", what, "please report this")
 }
 
-/// What all chips hold.
+/// Shards on all chips.
 enum State {
     /// `held[node * nodes + shard]`.
     Gathering { nodes: usize, held: Vec<bool> },
-    /// How many contributions a partial sum has; `GONE` after it was passed on.
+    /// Number of contributions in each partial sum; `GONE` after it was passed on.
     Reducing { nodes: usize, parts: Vec<u16> },
-    /// Where the shard of each pair is.
+    /// Chip that holds the shard of each pair.
     Exchanging { nodes: usize, at: Vec<u32> },
 }
 

@@ -164,7 +164,7 @@ impl Flood {
         self.moved[element as usize * self.copies + copy] as usize * self.locals + chip
     }
 
-    /// What an arc sends: a shard that its tail holds and its head lacks, of the rarest origin there is.
+    /// Returns the shard that an arc sends: one that its tail holds and its head lacks, of the rarest origin there is.
     fn choose(&self, arc: u32, held: &Sets, known: &Sets, origins: &[u32], first: usize) -> Option<usize> {
         let tail = arc as usize / PORTS;
         let (head, element) = self.heads[arc as usize];

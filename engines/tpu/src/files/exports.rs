@@ -1,4 +1,4 @@
-//! What plans and pods are written as for other programs, with the knobs of each format.
+//! Formats of plans and pods for other programs, with the knobs of each format.
 //!
 //! | format | reader |
 //! |---|---|
@@ -31,7 +31,7 @@ pub(crate) use entry::{export, exporters};
 /// Files larger than this are refused.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// What is written.
+/// Plan or pod to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Name for files that hold one.
@@ -179,7 +179,7 @@ pub fn formats() -> Vec<FormatInfo> {
     ]
 }
 
-/// What of a plan is not in the files of a format.
+/// Returns the parts of a plan that are not in the files of a format.
 fn leaves_out(format: &str) -> &'static [&'static str] {
     const ROUTES: &str = "the routes and their virtual channels";
     const RATES: &str = "the throughput and its bounds";
@@ -225,7 +225,7 @@ fn level() -> ParamInfo {
 /// Writes a subject in a format.
 ///
 /// # Errors
-/// What the subject lacks, or that the file would be too large.
+/// The parts that the subject lacks, or that the file would be too large.
 pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let alone = |text: String| Ok(vec![File { text, beside: None }]);
     match format {
@@ -296,7 +296,7 @@ fn fits(bytes: u64, remedy: &str) -> Result<(), Problem> {
     Err(Problem::new("", format!("the file would have {:.1} GB", bytes as f64 / 1e9), remedy))
 }
 
-/// What a planner said, as problems of an export.
+/// Returns the error of a planner as problems of an export.
 fn problems_of(error: MethodError) -> Problems {
     match error {
         MethodError::Invalid(problems) => problems,

@@ -1,5 +1,5 @@
-//! What every method on the optimisation model begins with: whether the scenario suits it, the group whose elements
-//! are the states of the switches, and what is known before anything is computed.
+//! Begin of every method on the optimisation model: the check that the scenario suits it, the group whose elements are
+//! the states of the switches, and the bounds that hold before anything is computed.
 
 use super::{finish, idle};
 use crate::Tpu;
@@ -19,7 +19,7 @@ pub(super) trait ModelMethod: Send + Sync {
     /// Largest pods that it is for, in cubes.
     const MOST_CUBES: usize;
 
-    /// What the method is and takes.
+    /// Returns the description of the method with its parameters.
     fn info(&self) -> MethodInfo;
 
     /// Designs a pod of the scenario's size, symmetric under the group.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// Everything that is known of a pod, for a candidate.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// What the switches are set to.
+    /// States of the switches and the links that follow.
     pub topology: Topology,
     /// Its distances.
     pub hops: Hops,
@@ -26,7 +26,7 @@ pub struct Parts {
     pub routing: Option<Routing>,
     /// The fault sweep, empty if there was none.
     pub faults: Vec<FaultCase>,
-    /// What the simulator found, if it ran.
+    /// Result of the simulator, if it ran.
     pub simulation: Option<Simulation>,
 }
 

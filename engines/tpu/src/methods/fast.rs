@@ -168,7 +168,7 @@ impl Method<Tpu> for Fast {
 #[derive(Clone, Debug)]
 struct BestPod {
     pod: Topology,
-    /// Where designs like it are found; `None` for a pod without symmetry, which is not searched from.
+    /// Its family and design, to search on from; `None` for a pod without symmetry, which is not searched from.
     entry: Option<Entry>,
     certificate: Certificate,
     source: String,

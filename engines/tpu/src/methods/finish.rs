@@ -42,11 +42,11 @@ const WIDEST_GAP: f64 = 0.01;
 /// A topology that a method has chosen.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// What the switches are set to.
+    /// States of the switches and the links that follow.
     pub topology: Topology,
-    /// Where it came from, in a word.
+    /// Origin of the topology, in a word.
     pub source: String,
-    /// What is proven of it already.
+    /// Certificate that it has already.
     pub certificate: Option<Certificate>,
     /// Lengths of the 192 link classes to begin the certificate with.
     pub lengths: Option<Vec<f64>>,
@@ -194,7 +194,7 @@ fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
 /// The topology of the plan that a run was started from.
 #[derive(Clone, Debug)]
 pub struct Hot {
-    /// What its switches are set to.
+    /// States of the switches and the links that follow.
     pub topology: Topology,
     /// The throughput it claims.
     pub value: f64,
@@ -350,7 +350,7 @@ enum Wished {
     None,
 }
 
-/// What parameters and scenario ask for beside the certificate.
+/// Work that parameters and scenario ask for beside the certificate.
 #[derive(Clone, Debug)]
 struct Wanted {
     routing: Wished,

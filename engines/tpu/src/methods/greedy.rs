@@ -19,7 +19,7 @@ use rand::RngExt;
 /// Rounding in several steps.
 pub(super) struct Greedy;
 
-/// What noise decides: shares that differ by less count as ties, since the first relaxation is highly symmetric.
+/// Largest difference of shares that count as ties, which noise decides; the first relaxation is highly symmetric.
 const NOISE: f64 = 1e-2;
 
 /// Random stream of the noise.

@@ -6,10 +6,10 @@ use lightbay_core::method::without_effect;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 
-/// What the routing by allowed turns looks at.
+/// Parameters of the routing by allowed turns.
 const OF_TURNS: [&str; 5] = ["vc_count", "turn_priority", "slack_hops", "route_passes", "route_selection"];
 
-/// What every method does at the end: routes, failed switches, the simulator.
+/// Returns the parameters without effect on the end of every method: routes, failed switches, the simulator.
 pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     let (simulated, failing) = (scenario.simulate.is_some(), params.bool("fault_saturation"));
@@ -39,14 +39,14 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
     idle
 }
 
-/// What a method that designs a pod or takes it from a plan does not look at.
+/// Returns the parameters without effect on a method that designs a pod or takes it from a plan.
 pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem> {
     let names = (scenario.topology == TopologyChoice::Design).then_some("job_shape");
     let why = format!("on {method}, whose pod is not a torus");
     without_effect(names, &why, "leave it out, or take the methods pt or pdtt").collect()
 }
 
-/// What a method that builds no pod of its own group does not look at.
+/// Returns the parameters without effect on a method that builds no pod of its own group.
 pub(super) fn without_group(method: &str) -> Vec<Problem> {
     let why = format!("on {method}, which designs no pod");
     without_effect(["group"], &why, "leave it out, or take a method that designs, such as tons-fast")

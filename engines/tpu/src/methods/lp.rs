@@ -109,7 +109,7 @@ pub(super) fn score(pod: &Topology) -> Option<f64> {
     Some(two_length(pod, 1, 2).map_or(bound, |other| bound.min(other)))
 }
 
-/// How exact relaxations are solved.
+/// Returns the knob for the accuracy of exact relaxations.
 pub(super) fn gap() -> ParamInfo {
     ParamInfo::float(
         "relaxation_gap",

@@ -42,7 +42,7 @@ const START_STREAM: u64 = 2;
 /// Feasibility of points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// What the solver's tolerances may add to a bound, relative.
+/// Most that the solver's tolerances may add to a bound, relative.
 const SLIP: f64 = 1e-6;
 
 fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> PodProgramRequest<'g> {

@@ -93,7 +93,7 @@ impl Group {
     /// A group from its multiplication table, row by row.
     ///
     /// # Errors
-    /// What keeps the table from being a group with identity 0.
+    /// The reason that the table is no group with identity 0.
     pub fn from_table(rows: &[Vec<u16>]) -> Result<Self, Problem> {
         let order = rows.len();
         let refuse = |what: String| {

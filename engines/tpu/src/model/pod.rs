@@ -38,7 +38,7 @@ pub const fn chip(at: [u8; 3]) -> u8 {
     at[0] + 4 * at[1] + 16 * at[2]
 }
 
-/// Where a chip of a cube is: x, y, z.
+/// Returns the position of a chip in its cube: x, y, z.
 pub const fn position(chip: u8) -> [u8; 3] {
     [chip & 3, (chip >> 2) & 3, chip >> 4]
 }

@@ -1,4 +1,4 @@
-//! What the switches of a pod are set to, and the links that follow.
+//! States of the switches of a pod, and the links that follow.
 
 use crate::model::group::Group;
 use crate::model::pod::{self, CHIPS, PORTS, SWITCHES};

@@ -25,7 +25,7 @@ pub struct PodProgram {
     circuits: Vec<Vec<Column>>,
 }
 
-/// What is to be written.
+/// Program to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct PodProgramRequest<'g> {
     /// Numbers the cubes.

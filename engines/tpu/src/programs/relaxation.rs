@@ -29,7 +29,7 @@ const SEEDS: u32 = 12;
 /// Share of the best metric in the next lengths.
 const MIXES: [f64; 2] = [0.7, 0.3];
 
-/// What the relaxation found.
+/// Result of the relaxation.
 #[derive(Clone, Debug)]
 pub struct Relaxed {
     /// No pod that respects what is fixed carries more.
@@ -42,7 +42,7 @@ pub struct Relaxed {
     pub rounds: u32,
 }
 
-/// How far to go.
+/// Limits of the relaxation.
 #[derive(Clone, Copy, Debug)]
 pub struct RelaxationSettings {
     /// Relative distance of the two ends at which to end.
@@ -103,7 +103,7 @@ impl Space {
         self.first[switch]..self.first[switch + 1]
     }
 
-    /// What the links cost at some lengths, every switch at its dearest circuit.
+    /// Returns the cost of the links at some lengths, every switch at its dearest circuit.
     fn cost(&self, length: impl Fn(usize) -> f64) -> f64 {
         let electrical: f64 = (0..ELECTRICAL_LINKS).map(&length).sum();
         let optical: f64 =

@@ -33,7 +33,7 @@ pub(super) fn channels(routing: &Routing) -> Section {
 /// Levels of load that are told apart; more share one.
 const LEVELS: usize = 12;
 
-/// What loads are measured against.
+/// Loads that those of the arcs are measured against.
 struct Ideal {
     mean: f64,
     /// No routes of the pod can keep below this: `1 / mcf_upper`.
@@ -41,7 +41,7 @@ struct Ideal {
 }
 
 impl Ideal {
-    /// How far a load is above what is unavoidable, as a share.
+    /// Returns the excess of a load over the least possible one, as a share of it.
     fn over(&self, load: u32) -> f64 {
         f64::from(load) / self.least - 1.0
     }

@@ -70,7 +70,7 @@ pub(super) fn section(cubes: usize, beside: &Surroundings) -> Section {
         .block("sizes", "", table(&rows, &designs, chips))
 }
 
-/// What the better torus of a size reaches.
+/// Returns the throughput of the better torus of a size.
 fn torus(row: &SizeRow) -> f64 {
     row.pdtt.unwrap_or(0.0).max(row.pt)
 }

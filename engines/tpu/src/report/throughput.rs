@@ -36,7 +36,7 @@ struct Line {
     note: &'static str,
 }
 
-/// What is set against each other.
+/// Scenario, plan, yardsticks and run that are compared.
 pub(super) struct Compared<'a> {
     pub scenario: &'a TpuScenario,
     pub result: Option<&'a TpuResult>,
@@ -181,7 +181,7 @@ impl Compared<'_> {
     }
 }
 
-/// What a run has said: phases, notes and the last value of each series.
+/// Returns the report of a run in lines: phases, notes and the last value of each series.
 fn told(run: &RunBeside) -> Vec<String> {
     let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];
     let phase = |(at_s, phase): &(f64, lightbay_core::event::Phase)| {

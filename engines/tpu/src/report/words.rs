@@ -17,7 +17,7 @@ pub const fn axis(dimension: usize) -> &'static str {
     }
 }
 
-/// What the two coordinates of a face position are called.
+/// Returns the names of the two coordinates of a face position.
 pub const fn face(dimension: usize) -> &'static str {
     match dimension {
         0 => "y,z",

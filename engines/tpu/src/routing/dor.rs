@@ -23,7 +23,7 @@ const NAMED_PAIRS: usize = 20;
 /// Flows between two questions whether to go on.
 const BATCH: usize = 4096;
 
-/// What is asked for.
+/// Settings of routing in dimension order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DorSettings {
     /// Passes over the flows that have a choice between vectors of equal length.
@@ -56,8 +56,8 @@ pub fn route(
     routed(pod, shape, twisted, settings, watch, |_, _| ())
 }
 
-/// What such routes amount to, and how many go over every channel, `[vc][6·node + port]`; no route is written, so that
-/// large tori take little memory.
+/// Returns the figures of such routes, and the number of routes over every channel, `[vc][6·node + port]`; no route is
+/// written, so that large tori take little memory.
 ///
 /// # Errors
 /// Like [`route`].
@@ -166,7 +166,7 @@ impl<'a> DorSelection<'a> {
         open
     }
 
-    /// How full the arcs of a route are: the fullest, then the sum of squares.
+    /// Returns the load of the arcs of a route: that of the fullest, then the sum of squares.
     fn weight(&self, source: u32, vector: Vector) -> (u32, u64) {
         let (mut top, mut sum) = (0, 0);
         self.walk(source, vector, |arc, _| {

@@ -23,7 +23,7 @@ const MOST_ROUTES: usize = 400_000;
 /// Seconds that the solver gets.
 pub const TIME_LIMIT_S: f64 = 120.0;
 
-/// What the program found.
+/// Result of the program.
 #[derive(Clone, Debug)]
 pub struct Exact {
     /// The best selection known: the given one if nothing is better.
@@ -47,7 +47,7 @@ struct Lister<'a> {
     reach: &'a Reach,
     source: u32,
     longest: usize,
-    /// What comes after the state that is looked at, last first.
+    /// Nodes on the way from the state that is looked at to the target, last first.
     nodes: Vec<u32>,
     ports: Vec<u8>,
 }

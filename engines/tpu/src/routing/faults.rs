@@ -1,4 +1,4 @@
-//! What remains if a switch fails: one case for each of the 48, all of them routed.
+//! Routes of the pod with one switch failed: one case for each of the 48, all of them routed.
 //!
 //! A failed switch takes one class of links out of every cube, so that a symmetric pod stays symmetric. It is known
 //! before the job starts; at most one fails at a time.
@@ -29,10 +29,10 @@ pub enum FaultTurns {
     PerFault,
 }
 
-/// What is asked for.
+/// Settings of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultSettings {
-    /// How the pod is routed.
+    /// Settings of the routing.
     pub routing: routing::RoutingSettings,
     /// Which turns the cases use.
     pub turns: FaultTurns,

@@ -1,4 +1,4 @@
-//! What routes take in memory, said before any is made.
+//! Memory that routes take, computed before any is made.
 
 use super::RoutingSettings;
 use super::frame::Frame;
@@ -69,7 +69,7 @@ fn words(bytes: u64) -> String {
 /// Refuses what would take more than the settings allow.
 ///
 /// # Errors
-/// How much it is, and what to do.
+/// The memory needed, with a remedy.
 pub fn check(frame: &Frame, settings: &RoutingSettings) -> Result<(), Problem> {
     let remedy = if frame.is_symmetric() {
         "allow more memory, or route a smaller pod"

@@ -14,7 +14,7 @@ const PATIENCE: u32 = 20_000;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     state: u32,
-    /// Where the route goes on, among all entries.
+    /// Position of the next entry of the route among all entries.
     next: u32,
     cost: f64,
 }
@@ -217,7 +217,7 @@ impl Finder {
     }
 }
 
-/// What a search without repeats knows all the time.
+/// Inputs of a search for a route without repeated nodes.
 struct RouteSearch<'a> {
     frame: &'a Frame,
     steps: &'a Steps,

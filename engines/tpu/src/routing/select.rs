@@ -55,7 +55,7 @@ const PARALLEL_FROM_NODES: usize = 512;
 /// Passes without improvement after which the rest is not done.
 const STALL: u32 = 4;
 
-/// How routes are selected.
+/// Effort and rules of the selection of routes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionEffort {
     /// Hops by which a route may be longer than the shortest allowed.
@@ -137,13 +137,13 @@ impl Selection {
         self.set(flow, ports);
     }
 
-    /// How good it is: smaller is better.
+    /// Returns the quality, smaller is better: the largest load, then the sum of the hops.
     pub fn rank(&self) -> (u32, u64) {
         (self.max_load(), self.hop_sum)
     }
 }
 
-/// What routes are selected from.
+/// Allowed turns and distances that routes are selected from.
 #[derive(Clone, Copy, Debug)]
 pub struct Ways<'a> {
     /// The pod.

@@ -8,7 +8,7 @@ use crate::model::topology::Topology;
 /// A spanning tree: the port of every node to its parent; `None` at the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Where all ways lead.
+    /// Node that all ways lead to.
     pub root: u32,
     /// Port to the parent by node.
     pub parent: Vec<Option<u8>>,

@@ -52,7 +52,7 @@ impl Turns {
         self.versions[PORTS * class + usize::from(port)] |= 1 << (first * self.vcs + second);
     }
 
-    /// How many versions are allowed.
+    /// Returns the number of allowed versions.
     pub fn count(&self) -> usize {
         self.versions.iter().map(|bits| bits.count_ones() as usize).sum()
     }

@@ -10,12 +10,12 @@ use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 use std::sync::LazyLock;
 
-/// What to write to give a knob its usual value back.
+/// Word that gives a knob its usual value back.
 const USUAL: &str = "auto";
-/// What to write for an empty list.
+/// Word for an empty list.
 const NONE: &str = "none";
 
-/// Where a whole-number setting of the simulator is kept.
+/// Access to a whole-number setting of the simulator.
 type Slot = fn(&mut SimulationSettings) -> &mut u32;
 
 /// The whole-number settings of the simulator that are `u32` in files.

@@ -23,7 +23,7 @@ use chain::Crew;
 use meter::Meter;
 use ties::Ties;
 
-/// What makes a design good: the largest of the times 1/λ by several bounds, and a share of their mean.
+/// Score of designs, smaller is better: the largest of the times 1/λ by several bounds, and a share of their mean.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// Numbers the cubes.
@@ -38,14 +38,14 @@ pub struct Objective {
     pub mean_share: f64,
 }
 
-/// How long and how hot.
+/// Length and temperatures of annealing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnnealSettings {
     /// Chains side by side.
     pub chains: u32,
     /// Evaluations of each chain.
     pub steps: u64,
-    /// How often the chains exchange states.
+    /// Number of exchanges of states between the chains.
     pub exchanges: u32,
     /// First temperature, as a share of the score at the start.
     pub hot: f64,
@@ -88,7 +88,7 @@ const SLICE_WORDS: u64 = 2_000_000;
 /// design of every chain, best first.
 ///
 /// # Errors
-/// What the watch stops with.
+/// The error of the watch.
 pub fn anneal<W: Watch>(
     objective: &Objective,
     settings: &AnnealSettings,

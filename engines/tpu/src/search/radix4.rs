@@ -140,7 +140,7 @@ impl Digraph {
         Network::new(self.nodes, &arcs, arcs.len(), 1.0)
     }
 
-    /// What it carries for each ordered pair, both ends.
+    /// Returns the interval of the throughput for each ordered pair: lower and upper end.
     ///
     /// # Errors
     /// The reason to stop.
@@ -246,7 +246,7 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
 pub struct StudyRow {
     /// Nodes.
     pub nodes: usize,
-    /// What no network carries.
+    /// Bound that no network exceeds.
     pub bound: f64,
     /// The generalised Kautz graph.
     pub gen_kautz: f64,

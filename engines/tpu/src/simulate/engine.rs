@@ -33,7 +33,7 @@ const BLOCK: usize = 4;
 pub(super) struct Flit {
     /// Cycle in which its packet joined its source queue, and [`TAIL`].
     birth: u32,
-    /// What is left of its route, as the network codes it; in halves, so that a flit has 12 bytes.
+    /// Rest of its route, as the network codes it; in halves, so that a flit has 12 bytes.
     codes: [u32; 2],
 }
 
@@ -58,7 +58,7 @@ impl Flit {
 #[derive(Clone, Copy, Debug, Default)]
 struct LaneBuffer {
     first: Flit,
-    /// Where the second flit is in the ring.
+    /// Slot of the second flit in the ring.
     next: u16,
     /// Flits that have arrived.
     present: u16,
@@ -89,7 +89,7 @@ struct Packet {
     sent: u32,
 }
 
-/// What has happened since the last [`Simulator::reset_counts`].
+/// Counts since the last [`Simulator::reset_counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Flits generated, those refused by full source queues included.
@@ -178,7 +178,7 @@ impl<'a> Simulator<'a> {
         self.now
     }
 
-    /// What has happened since the counts were reset.
+    /// Returns the counts since they were reset.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
@@ -235,7 +235,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Where the route from `local` to `at`, walked from `source`, ends.
+    /// Returns the node where the route from `local` to `at`, walked from `source`, ends.
     fn lands(&self, source: usize, local: usize, at: usize) -> usize {
         let net = self.net;
         let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
@@ -354,8 +354,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Where a slot of a lane's ring buffer is. The first slots of all lanes lie together, so that short queues share
-    /// few pages.
+    /// Returns the position of a slot of a lane's ring buffer. The first slots of all lanes lie together, so that short
+    /// queues share few pages.
     fn place(&self, at: usize, slot: usize) -> usize {
         ((slot / BLOCK) * self.lanes.len() + at) * BLOCK + slot % BLOCK
     }

@@ -210,7 +210,7 @@ impl SimulatedPod {
         pack(now, MORE | (self.words.len() as u64 - 1) << CODE_BITS)
     }
 
-    /// What is left of a route after its next hop.
+    /// Returns the rest of a route after its next hop.
     pub(super) fn after_hop(&self, codes: u64) -> u64 {
         let rest = codes >> CODE_BITS;
         if rest & 7 == MORE { self.words[(rest >> CODE_BITS) as usize] } else { rest }

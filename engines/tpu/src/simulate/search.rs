@@ -35,7 +35,7 @@ pub struct Point {
     pub saturated: bool,
 }
 
-/// How the saturation point is looked for.
+/// Search for the saturation point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaturationSearch {
     /// Every multiple of the rate step, from the first one on, until one saturates.

@@ -40,7 +40,7 @@ impl Wheel {
         self.spare = list;
     }
 
-    /// How many arrivals are to come.
+    /// Returns the number of arrivals to come.
     pub(super) fn pending(&self) -> usize {
         self.slots.iter().map(Vec::len).sum()
     }

@@ -1,4 +1,4 @@
-//! How much every chip can send to every other chip at once: the maximum concurrent flow, between two certificates.
+//! Maximum concurrent flow, between two certificates: the most that every chip can send to every other chip at once.
 //!
 //! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in
 //! flits per cycle and ordered pair. `lower` is the size of a fractional flow that was written down, `upper` what a
@@ -59,7 +59,7 @@ impl Certificate {
     }
 }
 
-/// How far to go.
+/// Limits of the computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSettings {
     /// Relative width of the interval at which to end.
@@ -88,7 +88,7 @@ impl FlowSettings {
 pub struct Flow {
     /// Units for each ordered pair.
     pub value: f64,
-    /// What it is mixed of.
+    /// Shortest path flows that it is mixed of.
     pub trees: Vec<Tree>,
 }
 
@@ -101,7 +101,7 @@ pub struct Tree {
     pub shares: Vec<f64>,
 }
 
-/// What is known of a pod when the work ended, whatever ended it.
+/// State of the computation when it ended, whatever ended it.
 #[derive(Debug)]
 pub struct Attempt {
     /// The interval, if one round was done.
@@ -198,8 +198,8 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     (0..3 * pod.nodes()).map(|at| class_lengths[class(at)]).collect()
 }
 
-/// What the metric of some class lengths proves: no flow is larger. Infinite if the pod is not connected or the
-/// lengths are not 192.
+/// Returns the bound that the metric of some class lengths proves: no flow is larger. Infinite if the pod is not
+/// connected or the lengths are not 192.
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     if class_lengths.len() != LINK_CLASSES {
         return f64::INFINITY;
@@ -208,7 +208,7 @@ pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     upper_of(&Network::pod(pod, 1), &lengths)
 }
 
-/// What the metric of some lengths of a general pod's links (`3·node + axis`) proves.
+/// Returns the bound that the metric of some lengths of a general pod's links (`3·node + axis`) proves.
 pub fn upper_of_link_lengths(pod: &Topology, link_lengths: &[f64]) -> f64 {
     if link_lengths.len() != 3 * pod.nodes() || pod.symmetry().is_some() {
         return f64::INFINITY;

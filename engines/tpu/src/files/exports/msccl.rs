@@ -129,7 +129,7 @@ struct Programs {
     transfers: Vec<u32>,
     /// The step that brought a chunk to where it is: by rank and shard, or by pair in an all-to-all.
     brought: Vec<Option<At>>,
-    /// Where the chunk of a pair is, in an all-to-all.
+    /// Buffer and chunk that hold the shard of each pair, in an all-to-all.
     places: Vec<BufferPlace>,
 }
 
@@ -163,7 +163,7 @@ impl Programs {
         }
     }
 
-    /// Where a shard is before and after a transfer to `to`.
+    /// Returns the places of a shard before and after a transfer to `to`.
     fn ends(&mut self, to: usize, shard: usize) -> (BufferPlace, BufferPlace) {
         let same = |buffer| BufferPlace { buffer, offset: shard as u32 };
         match self.collective {

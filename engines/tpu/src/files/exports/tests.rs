@@ -330,7 +330,7 @@ fn peer(word: &str) -> Option<usize> {
     word.parse().ok()
 }
 
-/// What a chunk holds: its name and, of sums, who has contributed.
+/// Content of a chunk: its name and, of sums, the ranks that have contributed as bits.
 type Chunk = (usize, u128);
 
 /// Runs a schedule with first-in first-out connections of a few slots, and gives back what is in the buffers.

@@ -4,7 +4,7 @@ use super::Group;
 use crate::model::pod::MAX_CUBES;
 use lightbay_core::problem::Problem;
 
-/// What a name may be made of, for messages.
+/// Forms of a group's name, for messages.
 const KNOWN: &str = "cyclic factors such as 2,2, or a product such as 'Z2 x Z4' of Zn (cyclic), Dn (dihedral, 2n \
                      elements), Qn (dicyclic, n elements), Sn and An (permutations)";
 

@@ -7,13 +7,13 @@ use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Phrase, RunBeside};
 
-/// What a run has certified by the moments at which it certified more: of every design only while it is the best, so
-/// that the certificate of a new one, which begins far below, takes nothing back.
+/// Certificate of a run that proved more than those before: of every design only while it is the best, so that the
+/// certificate of a new one, which begins far below, takes nothing back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
     /// When, and what a flow is proven to reach.
     pub lower: RunPoint,
-    /// What the same certificate says the design cannot exceed.
+    /// Upper end of the same certificate, which the design cannot exceed.
     pub upper: Option<f64>,
 }
 
@@ -35,11 +35,11 @@ pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
 /// The values that are set against each other.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Standing {
-    /// What any pod of the size could reach.
+    /// Bound on the throughput of any pod of the size.
     pub any: f64,
-    /// What the metrics of this pod allow.
+    /// Bound on this pod by its metrics.
     pub metric: Option<f64>,
-    /// What a flow on this pod is proven to reach.
+    /// Throughput that a flow on this pod is proven to reach.
     pub certified: Option<f64>,
     /// Name and throughput of the tori, best first.
     pub tori: Vec<(String, f64)>,
@@ -80,7 +80,7 @@ impl Standing {
         (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
     }
 
-    /// How many times the tori, and how much of what any pod could reach.
+    /// Returns the ratio to each torus, and the share of the bound on any pod.
     pub(super) fn answer(&self) -> Phrase {
         let mut phrase = Phrase::new();
         let Some(certified) = self.certified else { return phrase };

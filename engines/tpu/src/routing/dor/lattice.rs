@@ -12,7 +12,7 @@ pub type Vector = [i16; 3];
 #[derive(Clone, Debug)]
 pub struct Lattice {
     shape: [i16; 3],
-    /// What crossing the wrap-around of a dimension adds to the position; zero for plain wraps.
+    /// Shift of the position by crossing the wrap-around of a dimension; zero for plain wraps.
     twist: [Vector; 3],
     /// Shortest vectors by difference of positions, as ranges of `vectors`.
     starts: Vec<u32>,

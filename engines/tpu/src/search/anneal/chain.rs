@@ -46,7 +46,7 @@ pub(super) struct Crew<'a> {
     /// `parts[((tie * order) + chosen) * cuts + cut]`: what a choice adds to each cut.
     parts: Vec<f64>,
     constants: Vec<f64>,
-    /// What 1/λ is at least by any metric: what a cheap test may rely on.
+    /// Lower bound on 1/λ by any metric, on which a cheap test may rely.
     floor: f64,
 }
 

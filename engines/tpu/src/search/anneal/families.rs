@@ -12,7 +12,7 @@ use lightbay_core::watch::Watch;
 /// Designs of one group that look the same after one turn of the cube, or after none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
-    /// What it is, for people.
+    /// Description for people.
     pub name: String,
     /// Numbers the cubes.
     pub group: Group,
@@ -101,7 +101,7 @@ const DRAWS: usize = 2;
 /// Families of `cubes` cubes that are worth a try; of one group only if it is given.
 ///
 /// # Errors
-/// What the watch stops with.
+/// The error of the watch.
 pub fn families<W: Watch>(
     cubes: usize,
     given: Option<&Group>,

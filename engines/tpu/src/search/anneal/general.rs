@@ -17,7 +17,7 @@ use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rayon::prelude::*;
 
-/// What makes a pod without symmetry good, as [`super::Objective`] says of voltages.
+/// Score of pods without symmetry, as [`super::Objective`] is of voltages.
 #[derive(Clone, Debug)]
 pub struct GeneralObjective {
     /// Lengths of links that every pod is measured with; at least one.
@@ -58,7 +58,7 @@ const SLICE_WORDS: u64 = 2_000_000;
 /// `settings.exchanges` are of no use here.
 ///
 /// # Errors
-/// What the watch stops with.
+/// The error of the watch.
 pub fn anneal<W: Watch>(
     objective: &GeneralObjective,
     settings: &AnnealSettings,
@@ -141,7 +141,7 @@ struct Crew<'a> {
     cubes: usize,
     wavefront: Wavefront,
     chains: Vec<GeneralChain>,
-    /// What 1/λ is at least by any metric: what a cheap test may rely on.
+    /// Lower bound on 1/λ by any metric, on which a cheap test may rely.
     floor: f64,
 }
 

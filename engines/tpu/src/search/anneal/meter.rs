@@ -18,7 +18,7 @@ pub(super) enum Meter {
 }
 
 impl Meter {
-    /// How many pods of `cubes` cubes are looked at together.
+    /// Returns the number of pods of `cubes` cubes that are measured together.
     pub(super) fn pods(cubes: usize) -> usize {
         if in_blocks(cubes) { blocks::PODS } else { Wavefront::best_pods(cubes) }
     }

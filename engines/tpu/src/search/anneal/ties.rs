@@ -79,7 +79,7 @@ impl Ties {
         Self { ties, sources: orbits(symmetries) }
     }
 
-    /// How many designs there are, as a power of two.
+    /// Returns the number of designs, as a power of two.
     pub fn bits(&self) -> f64 {
         self.ties.iter().map(|tie| (tie.choices.len() as f64).log2()).sum()
     }
@@ -164,7 +164,7 @@ pub(super) fn any_automorphism(group: &Group, random: &mut Stream) -> Option<Vec
     (0..TRIES).find_map(|_| draw(group, &generators, &orders, random))
 }
 
-/// How often an automorphism has to be repeated until it is the identity.
+/// Returns the order of an automorphism: the least n ≥ 1 for which n applications give the identity.
 pub(super) fn turns(map: &[u16]) -> usize {
     let (mut power, mut turns) = (map.to_vec(), 1);
     while power.iter().enumerate().any(|(element, &image)| element != usize::from(image)) {
@@ -174,7 +174,7 @@ pub(super) fn turns(map: &[u16]) -> usize {
     turns
 }
 
-/// How often an element has to be multiplied until it is the identity.
+/// Returns the order of an element: the least n ≥ 1 for which its n-th power is the identity.
 pub(super) fn order_of(group: &Group, element: usize) -> usize {
     let (mut at, mut turns) = (element, 1);
     while at != 0 {

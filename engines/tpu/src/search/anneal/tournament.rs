@@ -58,7 +58,7 @@ pub fn metrics(cubes: usize) -> Vec<Lengths> {
 /// Runs the tournament; returns the best design of every family, best first. `each` hears of every round's best.
 ///
 /// # Errors
-/// What the watch stops with.
+/// The error of the watch or of `each`.
 pub fn tournament<W: Watch>(
     families: Vec<Family>,
     settings: &AnnealSettings,

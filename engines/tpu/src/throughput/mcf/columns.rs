@@ -24,12 +24,12 @@ pub struct Interval {
     pub flow: Flow,
 }
 
-/// What is known so far, and what ended the work before the gap was reached.
+/// Best interval so far, and the trouble that ended the work before the gap was reached.
 #[derive(Debug)]
 pub struct Ending {
-    /// What is known.
+    /// Best interval, if there is one.
     pub known: Option<Interval>,
-    /// Why no more.
+    /// Reason that the work ended early; `None` if it reached its gap or its limit of rounds.
     pub trouble: Option<Trouble>,
 }
 
@@ -45,7 +45,7 @@ const SEEDS: u32 = 15;
 /// Most classes for which dense Newton steps are the quicker method.
 const DENSE: usize = 400;
 
-/// How exact the program is solved, as a share of the gap of the interval.
+/// Accuracy to which the program is solved, as a share of the gap of the interval.
 const LOOSE: f64 = 0.3;
 
 /// Shares of a flow below which a column is left out of it.

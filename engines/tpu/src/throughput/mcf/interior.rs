@@ -28,7 +28,7 @@ pub struct Interior {
     classes: usize,
     groups: usize,
     capacity: f64,
-    /// What loads are divided by, so that `t` is near 1.
+    /// Divisor of the loads, so that `t` is near 1.
     unit: f64,
     prices: Vec<f64>,
 }
@@ -216,7 +216,7 @@ impl InteriorProgram {
 }
 
 impl Point {
-    /// How far both sides can go along a direction, at most 1.
+    /// Returns the primal and the dual step length along a direction, each at most 1.
     fn reach(&self, step: &Step, share: f64) -> (f64, f64) {
         let limit = |x: &[f64], dx: &[f64]| {
             x.iter().zip(dx).filter(|(_, dx)| **dx < 0.0).map(|(x, dx)| -x / dx).fold(f64::INFINITY, f64::min)

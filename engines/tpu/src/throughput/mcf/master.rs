@@ -32,12 +32,12 @@ impl Piece {
     }
 }
 
-/// What the program says after a run.
+/// Prices of the program after a run.
 #[derive(Clone, Debug)]
 pub struct Prices {
     /// Price of each class, not negative; times the capacity they sum up to 1.
     pub classes: Vec<f64>,
-    /// What a column of each group costs at these prices at most if it is of use.
+    /// Highest cost at these prices at which a column of each group is of use.
     pub groups: Vec<f64>,
 }
 
@@ -51,7 +51,7 @@ pub struct Master {
     unit: f64,
 }
 
-/// Why a run of the program gave nothing.
+/// Reason that a run of the program gave nothing.
 #[derive(Debug)]
 pub enum Trouble {
     /// The run is to stop, or failed.

@@ -19,7 +19,7 @@ pub struct Network {
     tails: Vec<u32>,
     classes: Vec<u32>,
     class_count: usize,
-    /// What the arcs of a class carry together.
+    /// Capacity of each class, all its arcs together.
     capacity: f64,
     /// First entry of each node in `into`; one more at the end.
     into_starts: Vec<u32>,

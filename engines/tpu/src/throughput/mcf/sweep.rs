@@ -13,7 +13,7 @@ const NODE_BITS: u32 = 20;
 /// Distance of a node that was not reached.
 pub const FAR: u64 = u64::MAX;
 
-/// What is kept between sources.
+/// Buffers that are kept between sources.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Distance of every node.
@@ -25,7 +25,7 @@ pub struct Scratch {
     tight: Vec<u32>,
 }
 
-/// What all sources see under some lengths.
+/// Sums over all sources under some lengths.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Sum of the distances of all pairs that start at a source; `None` if a pair is not connected.
@@ -154,7 +154,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
     }
 }
 
-/// What a metric certifies: no flow is larger. Exact up to rounding of one division.
+/// Returns the bound that a metric certifies: no flow is larger. Exact up to rounding of one division.
 pub fn upper(network: &Network, lengths: &[u32], distance: u64) -> f64 {
     let cost: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     if distance == 0 {

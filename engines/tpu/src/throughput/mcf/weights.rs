@@ -11,8 +11,8 @@ use lightbay_core::watch::Watch;
 /// Phases at most.
 const PHASES: u32 = 600;
 
-/// How strongly lengths react to loads in the first phase; grows with the root of the phases, while a single phase
-/// counts for less and less.
+/// Strength with which lengths react to loads in the first phase; grows with the root of the phases, while a single
+/// phase counts for less and less.
 const FORCE: f64 = 2.0;
 
 /// Phases between two looks at the mean of all metrics so far, which is often better than each of them.

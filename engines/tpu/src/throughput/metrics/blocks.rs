@@ -31,7 +31,7 @@ const WORDS: usize = BLOCK * PODS;
 /// Sources of one pass.
 const SOURCES: usize = 32;
 
-/// Where a circuit takes a block from: the blocks of both pods, and how their elements are exchanged.
+/// Source of a block over a circuit: the blocks of both pods, and the exchange of their elements.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     from: [u16; PODS],
@@ -52,7 +52,7 @@ struct Cosets {
     /// `moves[element * blocks + block]`: what right multiplication takes a block to, and the element of the subgroup
     /// by its number.
     moves: Vec<(u16, u8)>,
-    /// Where the words of a row come from, by the elements of both pods.
+    /// Sources of the words of a row, by the elements of both pods.
     turns: Vec<Row>,
 }
 
@@ -228,7 +228,7 @@ fn subgroup(group: &Group) -> Option<Vec<usize>> {
     Some(inside)
 }
 
-/// What one run of the wavefronts works on.
+/// State of one run of the wavefronts.
 struct BlockSweep<'a> {
     lengths: &'a Lengths,
     blocks: usize,

@@ -66,7 +66,7 @@ impl CircuitCut {
         self.constant
     }
 
-    /// What one switch in a state adds to the bound.
+    /// Returns the part of the bound that one switch in a state contributes.
     pub fn of_state(&self, switch: usize, state: &[u16]) -> f64 {
         let rows = self.by_circuit[switch * self.cubes * self.cubes..].chunks(self.cubes);
         rows.zip(state).map(|(row, far)| row[usize::from(*far)]).sum()

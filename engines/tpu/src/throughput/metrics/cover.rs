@@ -3,7 +3,7 @@
 use super::hop_bound;
 use crate::model::pod::{self, CHIPS, ELECTRICAL_LINKS, PORTS, SWITCHES};
 
-/// What no pod of a size can beat.
+/// Bound that no pod of a size can beat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverBound {
     /// Least mean hop distance.

@@ -58,7 +58,7 @@ impl LinearCut {
                 .sum::<f64>()
     }
 
-    /// How many voltages a switch may have: the order of the group.
+    /// Returns the number of voltages that a switch may have: the order of the group.
     pub const fn order(&self) -> usize {
         self.order
     }
@@ -68,7 +68,7 @@ impl LinearCut {
         self.constant
     }
 
-    /// What one switch with one voltage adds to the bound.
+    /// Returns the part of the bound that one switch with one voltage contributes.
     pub fn part(&self, switch: usize, voltage: usize) -> f64 {
         self.by_voltage[switch * self.order + voltage]
     }
@@ -138,7 +138,7 @@ impl CubeSymmetry {
         Self { axes: [0, 1, 2], reflected: [true, true, false] }
     }
 
-    /// Where a chip goes.
+    /// Returns the image of a chip.
     pub fn chip(&self, chip: u8) -> u8 {
         let at = pod::position(chip);
         let mut image = [0; 3];
@@ -148,7 +148,7 @@ impl CubeSymmetry {
         pod::chip(image)
     }
 
-    /// Where a switch goes, and whether its sides change places.
+    /// Returns the image of a switch, and `true` if its sides change places.
     pub fn switch(&self, switch: usize) -> (usize, bool) {
         let axis = pod::switch_dimension(switch);
         let image = self.chip(pod::face_chip(switch, true));

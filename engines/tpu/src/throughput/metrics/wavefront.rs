@@ -15,7 +15,7 @@ use crate::model::pod::{self, CHIPS, LINK_CLASSES, PORTS, SWITCHES};
 use crate::model::topology::Topology;
 use pulp::{Arch, Simd, WithSimd};
 
-/// What the wavefronts of one pod found from the 64 chips of one cube.
+/// Distances from the 64 chips of one cube that the wavefronts of one pod found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
@@ -59,7 +59,7 @@ impl Wavefront {
         Self { arch: Arch::new(), cubes, pods, lanes, lane, ring: Vec::new(), found: vec![None; pods] }
     }
 
-    /// How many pods of `cubes` cubes are best looked at together: as many as fill a vector.
+    /// Returns the number of pods of `cubes` cubes that are best measured together: as many as fill a vector.
     pub fn best_pods(cubes: usize) -> usize {
         match cubes {
             0 | 1 => 16,
@@ -138,7 +138,7 @@ impl Wavefront {
     }
 }
 
-/// What one run of the wavefronts works on.
+/// State of one run of the wavefronts.
 struct WavefrontSweep<'a> {
     lengths: &'a Lengths,
     cubes: usize,
@@ -169,7 +169,7 @@ pub(super) struct Inlets {
     pub(super) optical: [Inlet; 3],
     /// Table of lanes of each optical port: `2 * switch + side`.
     pub(super) table: [u8; 3],
-    /// How many there are.
+    /// Number of optical links.
     pub(super) optical_count: usize,
 }
 

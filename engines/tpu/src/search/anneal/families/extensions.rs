@@ -40,7 +40,7 @@ pub(super) fn drawn<W: Watch>(
     Ok(found.into_iter().map(|(_, group)| group).collect())
 }
 
-/// What tells most groups of an order apart.
+/// Invariants that tell most groups of an order apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Profile {
     involutions: usize,

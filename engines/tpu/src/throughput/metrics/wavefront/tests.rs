@@ -4,7 +4,7 @@ use crate::model::topology::tests::vector;
 use crate::throughput::metrics::cuts::Walk;
 use proptest::prelude::*;
 
-/// What the wavefront should find, by Dijkstra.
+/// Returns the sums that the wavefront should find, by Dijkstra.
 fn by_walking(pod: &Topology, lengths: &Lengths, source: usize) -> WavefrontSums {
     let real: [f64; LINK_CLASSES] = std::array::from_fn(|class| f64::from(lengths.classes()[class]));
     let mut walk = Walk::new(pod);
