@@ -60,6 +60,25 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Cont
     Ok(Content { compressed, reader })
 }
 
+/// The whole content as text, unpacked, at most `most` bytes of it.
+///
+/// # Errors
+/// Content that cannot be read, is longer, or is not UTF-8.
+pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, Problem> {
+    let limits = Limits { content_bytes: limits.content_bytes.min(most), ..*limits };
+    let mut content = unpack(reader, &limits)?;
+    let mut bytes = Vec::new();
+    content.reader.read_to_end(&mut bytes).map_err(|error| io_problem("", &error))?;
+    let marked = bytes.starts_with(b"\xef\xbb\xbf");
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = String::from_utf8_lossy(before).matches('\n').count() + 1;
+        let remedy = "save the file as UTF-8, or check that it is the file you meant";
+        Problem::new(format!("line {line}"), "is not UTF-8 text", remedy)
+    })?;
+    Ok(if marked { text.trim_start_matches('\u{feff}').to_owned() } else { text })
+}
+
 /// Returns the problem, with its remedy, that an I/O error of an input means to its owner.
 pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
     let remedy = match error.kind() {

@@ -12,10 +12,12 @@
 pub mod aicb;
 pub mod anynet;
 pub mod chrome_trace;
+pub mod collective;
 pub mod csv;
 pub mod detect;
 pub mod graph;
 pub mod gz;
+pub mod imported;
 mod lines;
 pub mod markdown;
 pub mod msccl;
@@ -24,7 +26,9 @@ pub mod sections;
 pub mod solutions;
 pub mod svg;
 mod value;
+mod xml;
 
 pub use detect::{Format, SwitchState};
 pub use gz::Limits;
+pub use imported::Imported;
 pub use value::Value;

@@ -2,7 +2,18 @@
 //!
 //! A schedule has one program per rank, made of thread blocks that run their steps in order, each with at most one peer
 //! to send to and one to receive from. The k-th send from one rank to another on a channel pairs with the k-th receive
-//! there.
+//! there. [`read`] reads such a file, [`check`] says what no executor would take, [`execute`] runs it chunk by chunk.
+
+mod check;
+mod execute;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use crate::collective::{Buffer, BufferPlace, CollectiveOp};
+pub use check::{check, limits};
+pub use execute::{ExecuteOptions, Execution, Passage, execute};
+pub use read::read;
 
 use crate::graph::xml;
 use std::fmt::Write as _;
@@ -11,8 +22,12 @@ use std::fmt::Write as _;
 pub const MOST_STEPS: usize = 256;
 /// Thread blocks of a rank that the public executors take.
 pub const MOST_BLOCKS: usize = 216;
+/// Thread blocks of a rank on one channel that the public executors take.
+pub const MOST_BLOCKS_OF_CHANNEL: usize = 32;
+/// Chunks that a step moves at once must be fewer.
+pub const MOST_COUNT: u32 = 72;
 /// Characters of a name that the public executors take.
-const MOST_NAME: usize = 63;
+pub const MOST_NAME: usize = 63;
 
 /// Transport protocol of NCCL on the connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,43 +41,18 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    const fn name(self) -> &'static str {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("Simple", Self::Simple), ("LL", Self::Ll), ("LL128", Self::Ll128)];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Simple => "Simple",
             Self::Ll => "LL",
             Self::Ll128 => "LL128",
         }
     }
-}
-
-/// A buffer of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Buffer {
-    /// The chunks that the rank contributes.
-    Input,
-    /// The chunks that it ends up with.
-    Output,
-    /// Room for what passes through.
-    Scratch,
-}
-
-impl Buffer {
-    const fn letter(self) -> char {
-        match self {
-            Self::Input => 'i',
-            Self::Output => 'o',
-            Self::Scratch => 's',
-        }
-    }
-}
-
-/// A chunk in a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BufferPlace {
-    /// Which buffer.
-    pub buffer: Buffer,
-    /// Which chunk of it.
-    pub offset: u32,
 }
 
 /// Operation of a step.
@@ -72,20 +62,62 @@ pub enum Action {
     Send,
     /// Receives into the destination.
     Receive,
+    /// Receives into the destination and sends it on.
+    ReceiveCopySend,
+    /// Receives, reduces with the source and sends the result on.
+    ReceiveReduceSend,
     /// Receives, reduces with the source and puts the result into the destination.
     ReceiveReduceCopy,
+    /// Receives, reduces with the source, puts the result into the destination and sends it on.
+    ReceiveReduceCopySend,
     /// Copies the source to the destination.
     Copy,
+    /// Reduces the source into the destination.
+    Reduce,
+    /// Waits only.
+    Nothing,
 }
 
 impl Action {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Send => "s",
-            Self::Receive => "r",
-            Self::ReceiveReduceCopy => "rrc",
-            Self::Copy => "cpy",
-        }
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 9] = [
+        ("s", Self::Send),
+        ("r", Self::Receive),
+        ("rcs", Self::ReceiveCopySend),
+        ("rrs", Self::ReceiveReduceSend),
+        ("rrc", Self::ReceiveReduceCopy),
+        ("rrcs", Self::ReceiveReduceCopySend),
+        ("cpy", Self::Copy),
+        ("re", Self::Reduce),
+        ("nop", Self::Nothing),
+    ];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
+    }
+
+    /// `true` if it sends.
+    pub const fn sends(self) -> bool {
+        matches!(
+            self,
+            Self::Send | Self::ReceiveCopySend | Self::ReceiveReduceSend | Self::ReceiveReduceCopySend
+        )
+    }
+
+    /// `true` if it receives.
+    pub const fn receives(self) -> bool {
+        !matches!(self, Self::Send | Self::Copy | Self::Reduce | Self::Nothing)
+    }
+
+    /// `true` if it reads its source.
+    pub const fn reads(self) -> bool {
+        !matches!(self, Self::Receive | Self::ReceiveCopySend | Self::Nothing)
+    }
+
+    /// `true` if it writes to its destination.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Send | Self::ReceiveReduceSend | Self::Nothing)
     }
 }
 
@@ -94,14 +126,30 @@ impl Action {
 pub struct Step {
     /// Operation.
     pub action: Action,
-    /// Source.
+    /// Source, the first of its chunks.
     pub source: BufferPlace,
-    /// Destination.
+    /// Destination, the first of its chunks.
     pub destination: BufferPlace,
+    /// Chunks that it moves; 0 for [`Action::Nothing`].
+    pub count: u32,
     /// Thread block and step of the same rank that must be done first.
     pub after: Option<(u32, u32)>,
     /// `true` if another step waits for it.
     pub awaited: bool,
+}
+
+impl Step {
+    /// A step that moves nothing and waits for `after`. Steps have one dependency each: such steps before them add more.
+    pub const fn waiting(after: (u32, u32)) -> Self {
+        Self {
+            action: Action::Nothing,
+            source: BufferPlace { buffer: Buffer::Input, offset: 0 },
+            destination: BufferPlace { buffer: Buffer::Output, offset: 0 },
+            count: 0,
+            after: Some(after),
+            awaited: false,
+        }
+    }
 }
 
 /// A thread block.
@@ -126,6 +174,8 @@ pub struct Gpu {
     pub output_chunks: u32,
     /// Chunks of room.
     pub scratch_chunks: u32,
+    /// Chunks of the input with the places in the output that they belong at before anything else is done.
+    pub copies: Vec<(u32, u32)>,
     /// Thread blocks by number.
     pub blocks: Vec<Block>,
 }
@@ -133,16 +183,18 @@ pub struct Gpu {
 /// A schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Algorithm {
-    /// Name; the first 63 characters are kept.
+    /// Name; the first 63 characters are written.
     pub name: String,
-    /// `allgather`, `reduce_scatter`, `allreduce`, `alltoall`.
-    pub collective: &'static str,
+    /// Operation that it carries out.
+    pub collective: CollectiveOp,
     /// Transport protocol on the connections.
     pub protocol: Protocol,
     /// Chunks of the whole buffer of a rank.
     pub chunks_per_loop: u32,
-    /// `true` if input and output are one buffer.
+    /// `true` if it may be used with input and output in one buffer.
     pub in_place: bool,
+    /// `true` if it may be used with input and output in two buffers.
+    pub out_of_place: bool,
     /// Smallest buffer it is used for.
     pub min_bytes: u64,
     /// Largest buffer it is used for.
@@ -151,21 +203,28 @@ pub struct Algorithm {
     pub gpus: Vec<Gpu>,
 }
 
+impl Algorithm {
+    /// Channels that it uses.
+    pub fn channels(&self) -> u32 {
+        let channels = self.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.channel + 1);
+        channels.max().unwrap_or(1)
+    }
+}
+
 /// Writes a schedule.
 pub fn write(algorithm: &Algorithm) -> String {
-    let channels = algorithm.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.channel + 1).max();
     let name: String = algorithm.name.chars().take(MOST_NAME).collect();
     let mut text = format!(
         "<algo name=\"{}\" proto=\"{}\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" \
          inplace=\"{}\" outofplace=\"{}\" minBytes=\"{}\" maxBytes=\"{}\" redop=\"nop\">\n",
         xml(&name),
         algorithm.protocol.name(),
-        channels.unwrap_or(1),
+        algorithm.channels(),
         algorithm.chunks_per_loop,
         algorithm.gpus.len(),
-        algorithm.collective,
+        algorithm.collective.name(),
         u8::from(algorithm.in_place),
-        u8::from(!algorithm.in_place),
+        u8::from(algorithm.out_of_place),
         algorithm.min_bytes,
         algorithm.max_bytes,
     );
@@ -176,6 +235,9 @@ pub fn write(algorithm: &Algorithm) -> String {
             "  <gpu id=\"{id}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">",
             gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks
         );
+        for (input, output) in &gpu.copies {
+            let _ = writeln!(text, "    <copy i_off=\"{input}\" o_off=\"{output}\"/>");
+        }
         for (number, block) in gpu.blocks.iter().enumerate() {
             let _ = writeln!(
                 text,
@@ -185,19 +247,7 @@ pub fn write(algorithm: &Algorithm) -> String {
                 block.channel
             );
             for (index, step) in block.steps.iter().enumerate() {
-                let (block_before, step_before) =
-                    step.after.map_or((-1, -1), |(block, step)| (i64::from(block), i64::from(step)));
-                let _ = writeln!(
-                    text,
-                    "      <step s=\"{index}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" \
-                     cnt=\"1\" depid=\"{block_before}\" deps=\"{step_before}\" hasdep=\"{}\"/>",
-                    step.action.name(),
-                    step.source.buffer.letter(),
-                    step.source.offset,
-                    step.destination.buffer.letter(),
-                    step.destination.offset,
-                    u8::from(step.awaited),
-                );
+                write_step(&mut text, index, step);
             }
             text.push_str("    </tb>\n");
         }
@@ -207,54 +257,20 @@ pub fn write(algorithm: &Algorithm) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_smallest_all_to_all_looks_like_the_tools_own() {
-        let input = |offset| BufferPlace { buffer: Buffer::Input, offset };
-        let output = |offset| BufferPlace { buffer: Buffer::Output, offset };
-        let step =
-            |action, source, destination| Step { action, source, destination, after: None, awaited: false };
-        let gpu = |rank: u32| {
-            let other = 1 - rank;
-            let copy = step(Action::Copy, input(rank), output(rank));
-            let receive = step(Action::Receive, input(rank), output(other));
-            let send = Step { after: Some((0, 0)), ..step(Action::Send, input(other), output(rank)) };
-            let block = |send, receive, steps| Block { send, receive, channel: 0, steps };
-            let blocks = vec![
-                block(None, None, vec![Step { awaited: true, ..copy }]),
-                block(None, Some(other), vec![receive]),
-                block(Some(other), None, vec![send]),
-            ];
-            Gpu { input_chunks: 2, output_chunks: 2, scratch_chunks: 0, blocks }
-        };
-        let text = write(&Algorithm {
-            name: "two & two".to_owned() + &"x".repeat(100),
-            collective: "alltoall",
-            protocol: Protocol::Ll,
-            chunks_per_loop: 2,
-            in_place: false,
-            min_bytes: 0,
-            max_bytes: 9216,
-            gpus: vec![gpu(0), gpu(1)],
-        });
-        assert!(
-            text.starts_with(&format!(
-                "<algo name=\"two &amp; two{}\" proto=\"LL\" nchannels=\"1\"",
-                "x".repeat(54)
-            )),
-            "{text}"
-        );
-        assert!(
-            text.contains(
-                "coll=\"alltoall\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"9216\""
-            )
-        );
-        assert!(text.contains("<tb id=\"1\" send=\"-1\" recv=\"0\" chan=\"0\">"));
-        assert!(text.contains(
-            "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"0\" deps=\"0\" hasdep=\"0\"/>"
-        ));
-    }
+fn write_step(text: &mut String, index: usize, step: &Step) {
+    let (block, before) = step.after.map_or((-1, -1), |(block, step)| (i64::from(block), i64::from(step)));
+    let idle = step.action == Action::Nothing;
+    let offset = |place: BufferPlace| if idle { -1 } else { i64::from(place.offset) };
+    let _ = writeln!(
+        text,
+        "      <step s=\"{index}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" \
+         cnt=\"{}\" depid=\"{block}\" deps=\"{before}\" hasdep=\"{}\"/>",
+        step.action.name(),
+        step.source.buffer.letter(),
+        offset(step.source),
+        step.destination.buffer.letter(),
+        offset(step.destination),
+        if idle { 0 } else { step.count },
+        u8::from(step.awaited),
+    );
 }

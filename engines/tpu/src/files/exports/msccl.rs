@@ -12,7 +12,8 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::Unwatched;
 use lightbay_formats::msccl::{
-    Action, Algorithm, Block, Buffer, BufferPlace, Gpu, MOST_BLOCKS, MOST_STEPS, Protocol, Step, write,
+    Action, Algorithm, Block, Buffer, BufferPlace, CollectiveOp, Gpu, MOST_BLOCKS, MOST_STEPS, Protocol,
+    Step, write,
 };
 use rustc_hash::FxHashMap;
 
@@ -101,14 +102,15 @@ pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algo
     Ok(Algorithm {
         name: name.to_owned(),
         collective: match schedule.collective {
-            Collective::AllGather => "allgather",
-            Collective::ReduceScatter => "reduce_scatter",
-            Collective::AllReduce => "allreduce",
-            Collective::AllToAll => "alltoall",
+            Collective::AllGather => CollectiveOp::AllGather,
+            Collective::ReduceScatter => CollectiveOp::ReduceScatter,
+            Collective::AllReduce => CollectiveOp::AllReduce,
+            Collective::AllToAll => CollectiveOp::AllToAll,
         },
         protocol: Protocol::Simple,
         chunks_per_loop: nodes as u32,
         in_place: schedule.collective != Collective::AllToAll,
+        out_of_place: schedule.collective == Collective::AllToAll,
         min_bytes: 0,
         max_bytes: 1 << 40,
         gpus,
@@ -147,7 +149,8 @@ impl Programs {
             for (rank, gpu) in gpus.iter_mut().enumerate() {
                 let place = |buffer| BufferPlace { buffer, offset: rank as u32 };
                 let (source, destination) = (place(Buffer::Input), place(Buffer::Output));
-                let copy = Step { action: Action::Copy, source, destination, after: None, awaited: false };
+                let action = Action::Copy;
+                let copy = Step { action, source, destination, count: 1, after: None, awaited: false };
                 gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps: vec![copy] });
             }
         }
@@ -231,7 +234,7 @@ impl Programs {
             blocks[before as usize].steps[step as usize].awaited = true;
         }
         let steps = &mut blocks[block as usize].steps;
-        steps.push(Step { action, source, destination, after, awaited: false });
+        steps.push(Step { action, source, destination, count: 1, after, awaited: false });
         steps.len() as u32 - 1
     }
 }

@@ -1,0 +1,246 @@
+//! Collectives as the files of executors name them: the buffers they work in, and the chunks that must be in them at
+//! the end.
+
+pub mod memory;
+pub mod order;
+
+use lightbay_core::problem::Problem;
+
+/// A buffer of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Buffer {
+    /// The chunks that the rank contributes.
+    Input,
+    /// The chunks that it ends up with.
+    Output,
+    /// Room for what passes through.
+    Scratch,
+}
+
+impl Buffer {
+    /// All three, with their names in files.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("i", Self::Input), ("o", Self::Output), ("s", Self::Scratch)];
+
+    /// The letter that files name it by.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Input => 'i',
+            Self::Output => 'o',
+            Self::Scratch => 's',
+        }
+    }
+}
+
+/// A chunk in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferPlace {
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Chunk of it, from 0.
+    pub offset: u32,
+}
+
+/// A collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CollectiveOp {
+    /// Every rank gets the inputs of all.
+    AllGather,
+    /// Every rank gets the sum of all inputs.
+    AllReduce,
+    /// Every rank gets its part of the sum of all inputs.
+    ReduceScatter,
+    /// Every rank gets its part of every input.
+    AllToAll,
+    /// Every rank gets the input of one.
+    Broadcast,
+    /// Anything else; the file does not say what.
+    Custom,
+}
+
+impl CollectiveOp {
+    /// All, with the names that files have for them; the first of an operation is the one that is written.
+    pub const NAMES: [(&'static str, Self); 12] = [
+        ("allgather", Self::AllGather),
+        ("all_gather", Self::AllGather),
+        ("allreduce", Self::AllReduce),
+        ("all_reduce", Self::AllReduce),
+        ("reduce_scatter", Self::ReduceScatter),
+        ("reducescatter", Self::ReduceScatter),
+        ("alltoall", Self::AllToAll),
+        ("all_to_all", Self::AllToAll),
+        ("alltoallv", Self::AllToAll),
+        ("broadcast", Self::Broadcast),
+        ("bcast", Self::Broadcast),
+        ("custom", Self::Custom),
+    ];
+
+    /// The operation that files call `name`.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
+    }
+
+    /// The name that is written.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, op)| *op == self).map_or("custom", |(name, _)| name)
+    }
+}
+
+/// Chunks in the buffers of one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BufferSizes {
+    /// Chunks put in.
+    pub input: u32,
+    /// Chunks got out.
+    pub output: u32,
+    /// Chunks of room.
+    pub scratch: u32,
+}
+
+/// A chunk that a rank puts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Contribution {
+    /// The rank.
+    pub rank: u32,
+    /// BufferPlace in its input, in chunks.
+    pub chunk: u32,
+}
+
+/// Content that a slot of an output must have in the end: the sum of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The rank.
+    pub rank: u32,
+    /// BufferPlace in its output, in chunks.
+    pub offset: u32,
+    /// The contributions, in order of rank and chunk.
+    pub sum: Vec<Contribution>,
+}
+
+/// Calls `each` with what every slot of every output must hold.
+///
+/// # Errors
+/// Buffers whose sizes do not suit the operation, a broadcast without a root, and [`CollectiveOp::Custom`].
+pub fn for_each_wanted(
+    op: CollectiveOp,
+    sizes: &[BufferSizes],
+    root: Option<u32>,
+    mut each: impl FnMut(Wanted),
+) -> Result<(), Problem> {
+    let ranks = sizes.len() as u32;
+    let first = sizes.first().copied().unwrap_or_default();
+    let (input, output) = (first.input, first.output);
+    if let Some(rank) = sizes.iter().position(|size| (size.input, size.output) != (input, output)) {
+        let message = format!(
+            "has {} input and {} output chunks, rank 0 has {input} and {output}",
+            sizes[rank].input, sizes[rank].output
+        );
+        return Err(Problem::new(format!("gpu {rank}"), message, "give all ranks buffers of one size"));
+    }
+    let expect = |fits: bool, rule: &str| {
+        if fits {
+            return Ok(());
+        }
+        let message = format!("{} of {ranks} ranks with {input} input and {output} output chunks", op.name());
+        Err(Problem::new("", message, format!("it takes {rule}")))
+    };
+    let by_ranks = |chunks: u32| u64::from(chunks) * u64::from(ranks);
+    match op {
+        CollectiveOp::AllGather => {
+            expect(u64::from(output) == by_ranks(input), "an output of as many inputs as there are ranks")?;
+        }
+        CollectiveOp::ReduceScatter => {
+            expect(u64::from(input) == by_ranks(output), "an input of as many outputs as there are ranks")?;
+        }
+        CollectiveOp::AllToAll => {
+            let divides = ranks > 0 && input.is_multiple_of(ranks);
+            expect(input == output && divides, "input and output of equal size that the ranks divide")?;
+        }
+        CollectiveOp::AllReduce | CollectiveOp::Broadcast => {
+            expect(input == output, "input and output of equal size")?;
+        }
+        CollectiveOp::Custom => {
+            return Err(Problem::new(
+                "",
+                "a custom collective",
+                "say what every slot of its outputs must hold",
+            ));
+        }
+    }
+    let root = match (op, root) {
+        (CollectiveOp::Broadcast, Some(root)) if root < ranks => root,
+        (CollectiveOp::Broadcast, _) => {
+            return Err(Problem::new("", "a broadcast whose root is not known", "name its root"));
+        }
+        _ => 0,
+    };
+    let part = if op == CollectiveOp::AllToAll { input / ranks.max(1) } else { input };
+    let all = |chunk: u32| (0..ranks).map(|rank| Contribution { rank, chunk }).collect();
+    for rank in 0..ranks {
+        for offset in 0..output {
+            let sum = match op {
+                CollectiveOp::AllGather => vec![Contribution { rank: offset / part, chunk: offset % part }],
+                CollectiveOp::AllToAll => {
+                    let chunk = rank * part + offset % part;
+                    vec![Contribution { rank: offset / part, chunk }]
+                }
+                CollectiveOp::ReduceScatter => all(rank * output + offset),
+                CollectiveOp::Broadcast => vec![Contribution { rank: root, chunk: offset }],
+                CollectiveOp::AllReduce | CollectiveOp::Custom => all(offset),
+            };
+            each(Wanted { rank, offset, sum });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(op: CollectiveOp, input: u32, output: u32) -> Vec<Wanted> {
+        let mut found = Vec::new();
+        for_each_wanted(op, &[BufferSizes { input, output, scratch: 0 }; 2], Some(1), |w| found.push(w))
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn outputs_of_two_ranks() {
+        let c = |rank, chunk| Contribution { rank, chunk };
+        let at = |found: &[Wanted], rank, offset| {
+            found.iter().find(|w| (w.rank, w.offset) == (rank, offset)).unwrap().sum.clone()
+        };
+        let gather = wanted(CollectiveOp::AllGather, 2, 4);
+        assert_eq!(at(&gather, 0, 3), [c(1, 1)]);
+        let exchange = wanted(CollectiveOp::AllToAll, 4, 4);
+        assert_eq!((at(&exchange, 1, 0), at(&exchange, 0, 3)), (vec![c(0, 2)], vec![c(1, 1)]));
+        assert_eq!(at(&wanted(CollectiveOp::ReduceScatter, 2, 1), 1, 0), [c(0, 1), c(1, 1)]);
+        assert_eq!(at(&wanted(CollectiveOp::AllReduce, 2, 2), 1, 0), [c(0, 0), c(1, 0)]);
+        assert_eq!(at(&wanted(CollectiveOp::Broadcast, 1, 1), 0, 0), [c(1, 0)]);
+    }
+
+    #[test]
+    fn buffers_that_do_not_suit_are_named() {
+        let sizes = [BufferSizes { input: 1, output: 3, scratch: 0 }; 2];
+        let wrong = |op| for_each_wanted(op, &sizes, None, |_| {}).unwrap_err().to_string();
+        assert!(
+            wrong(CollectiveOp::AllGather).contains("allgather of 2 ranks with 1 input and 3 output chunks")
+        );
+        assert!(wrong(CollectiveOp::Custom).contains("say what every slot"));
+        let even = [BufferSizes { input: 1, output: 1, scratch: 0 }; 2];
+        assert!(for_each_wanted(CollectiveOp::Broadcast, &even, None, |_| {}).is_err());
+        let uneven = [even[0], sizes[0]];
+        let problem = for_each_wanted(CollectiveOp::AllReduce, &uneven, None, |_| {}).unwrap_err();
+        assert_eq!(problem.path, "gpu 1");
+    }
+
+    #[test]
+    fn every_name_is_understood() {
+        for (name, op) in CollectiveOp::NAMES {
+            assert_eq!(CollectiveOp::of(name), Some(op));
+            assert_eq!(CollectiveOp::of(op.name()), Some(op));
+        }
+        assert_eq!(CollectiveOp::of("AllGather"), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! Order of the accesses of a running program, so that two that only happen to be in order are found.
+//!
+//! Every thread block counts its steps and knows, of every other block, the last step that surely came before
+//! (a vector clock). Two accesses of one slot, one of them a write, must be ordered that way.
+
+use std::rc::Rc;
+
+/// Most thread blocks whose order is followed: the clocks take the square of it.
+pub const MOST_BLOCKS: usize = 4096;
+
+/// A step that has been done: thread block and time on its own clock.
+pub type Moment = (u32, u32);
+
+/// Last steps of all other thread blocks that surely came before.
+pub type Clock = Rc<[u32]>;
+
+/// Clocks of all thread blocks, and the last accesses of all slots.
+#[derive(Debug)]
+pub struct Order {
+    clocks: Vec<Vec<u32>>,
+    writes: Vec<Option<Moment>>,
+    reads: Vec<Vec<Moment>>,
+}
+
+impl Order {
+    /// Nothing has been done; `None` for more than [`MOST_BLOCKS`] thread blocks.
+    pub fn new(blocks: usize, slots: usize) -> Option<Self> {
+        (blocks <= MOST_BLOCKS).then(|| Self {
+            clocks: vec![vec![0; blocks]; blocks],
+            writes: vec![None; slots],
+            reads: vec![Vec::new(); slots],
+        })
+    }
+
+    /// A block begins its next step.
+    pub fn tick(&mut self, block: usize) {
+        if let Some(time) = self.clocks.get_mut(block).and_then(|clock| clock.get_mut(block)) {
+            *time += 1;
+        }
+    }
+
+    /// Returns the clock of a block as it is now.
+    pub fn clock(&self, block: usize) -> Clock {
+        self.clocks.get(block).map_or_else(|| Rc::from([]), |clock| Rc::from(clock.as_slice()))
+    }
+
+    /// A block learns what another knew.
+    pub fn learn(&mut self, block: usize, known: &Clock) {
+        if let Some(clock) = self.clocks.get_mut(block) {
+            for (own, other) in clock.iter_mut().zip(known.iter()) {
+                *own = (*own).max(*other);
+            }
+        }
+    }
+
+    fn before(&self, (block, time): Moment, now: usize) -> bool {
+        self.clocks.get(now).and_then(|clock| clock.get(block as usize)).is_some_and(|known| *known >= time)
+    }
+
+    fn moment(&self, block: usize) -> Moment {
+        let time = self.clocks.get(block).and_then(|clock| clock.get(block)).copied().unwrap_or(0);
+        (block as u32, time)
+    }
+
+    /// A block reads a slot. A write that is not ordered before.
+    pub fn read(&mut self, block: usize, slot: usize) -> Option<Moment> {
+        let now = self.moment(block);
+        let clash = self.writes.get(slot).copied().flatten().filter(|write| !self.before(*write, block));
+        if let Some(reads) = self.reads.get_mut(slot) {
+            // Of one block only the last read matters.
+            reads.retain(|read| read.0 != now.0);
+            reads.push(now);
+        }
+        clash
+    }
+
+    /// A block writes to a slot. An access that is not ordered before.
+    pub fn write(&mut self, block: usize, slot: usize) -> Option<Moment> {
+        let now = self.moment(block);
+        let reads = self.reads.get_mut(slot).map(std::mem::take).unwrap_or_default();
+        let write = self.writes.get_mut(slot).and_then(|write| write.replace(now));
+        reads.into_iter().chain(write).find(|access| !self.before(*access, block))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_passed_on_is_known() {
+        let mut order = Order::new(2, 1).unwrap();
+        order.tick(0);
+        assert_eq!(order.write(0, 0), None);
+        let clock = order.clock(0);
+        order.tick(1);
+        assert_eq!(order.read(1, 0), Some((0, 1)));
+        order.learn(1, &clock);
+        assert_eq!(order.read(1, 0), None);
+        // The first block does not know of the read.
+        order.tick(0);
+        assert_eq!(order.write(0, 0), Some((1, 1)));
+        assert!(Order::new(MOST_BLOCKS + 1, 1).is_none());
+    }
+}

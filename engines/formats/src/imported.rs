@@ -1,0 +1,36 @@
+//! Answers of readers: the record, with the values that the file did not give and the parts that were left aside.
+
+pub use crate::aicb::summary::Assumed;
+
+/// A record read from another tool's file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported<T> {
+    /// The record.
+    pub value: T,
+    /// Values that the file does not give, each with the value that was taken and the knob that sets it.
+    pub assumed: Vec<Assumed>,
+    /// Parts that were left aside or are odd, each in one sentence.
+    pub notes: Vec<String>,
+}
+
+impl<T> Imported<T> {
+    /// A record of which the file said everything.
+    pub const fn new(value: T) -> Self {
+        Self { value, assumed: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Says that something was assumed.
+    pub fn assume(&mut self, what: impl Into<String>, value: impl Into<String>, set_with: impl Into<String>) {
+        self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
+    }
+
+    /// Adds a sentence.
+    pub fn note(&mut self, sentence: impl Into<String>) {
+        self.notes.push(sentence.into());
+    }
+
+    /// The same beside another record.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Imported<U> {
+        Imported { value: change(self.value), assumed: self.assumed, notes: self.notes }
+    }
+}

@@ -1,0 +1,502 @@
+//! Running a schedule chunk by chunk, as the thread blocks of all ranks would.
+//!
+//! Connections are first in, first out for each ordered pair of ranks and channel, and hold few messages at a time. Every
+//! chunk is followed by the contributions that it is the sum of, and in the end every slot of every output is compared
+//! with what the collective wants there.
+
+use super::{Action, Algorithm, BufferPlace, CollectiveOp, Step, check};
+use crate::collective::BufferSizes;
+use crate::collective::Wanted;
+use crate::collective::memory::{Memory, SumId};
+use crate::collective::order::{Clock, Moment, Order};
+use lightbay_core::problem::{Problem, Problems};
+use std::collections::{HashMap, VecDeque};
+
+/// Most chunks that all steps together may move.
+const MOST_MOVES: u64 = 1 << 26;
+
+/// Choices for a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecuteOptions {
+    /// Rank whose input a broadcast spreads; if missing, the one rank that receives nothing.
+    pub root: Option<u32>,
+    /// `true` if input and output are one buffer; if missing, they are if the schedule allows it.
+    pub in_place: Option<bool>,
+    /// Messages that a connection holds at a time; no limit if missing.
+    pub in_flight: Option<u32>,
+    /// Content that a custom collective must leave in its outputs.
+    pub wanted: Vec<Wanted>,
+}
+
+impl Default for ExecuteOptions {
+    fn default() -> Self {
+        Self { root: None, in_place: None, in_flight: Some(2), wanted: Vec::new() }
+    }
+}
+
+/// A message that went over a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Rank that sent it.
+    pub from: u32,
+    /// Rank that received it.
+    pub to: u32,
+    /// Channel of the connection.
+    pub channel: u32,
+    /// Thread block and step that sent it.
+    pub send: (u32, u32),
+    /// Thread block and step that received it.
+    pub receive: (u32, u32),
+    /// BufferPlace that it was written to; none if it was only added and sent on.
+    pub destination: Option<BufferPlace>,
+    /// Its chunks, as sums of the run's memory.
+    pub sums: Vec<SumId>,
+}
+
+/// A run that went well.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// Steps done.
+    pub steps: u64,
+    /// Messages in the order in which they were received.
+    pub passages: Vec<Passage>,
+    /// All buffers at the end.
+    pub memory: Memory,
+    /// Slots of outputs that were compared.
+    pub compared: u64,
+    /// `true` if accesses were checked for being ordered by the program; not with more thread blocks than are followed.
+    pub ordered: bool,
+    /// Assumptions, and checks that were not made, each in one sentence.
+    pub notes: Vec<String>,
+}
+
+/// Runs a schedule.
+///
+/// # Errors
+/// Everything that [`check()`] finds, a chunk that is sent before it is there, accesses that nothing orders, a
+/// deadlock with its circle, a contribution added twice, and every slot that ends up with something else than it should.
+pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execution, Problems> {
+    check(algorithm)?;
+    let moves: u64 =
+        blocks_of(algorithm).flat_map(|block| &block.steps).map(|step| u64::from(step.count)).sum();
+    if moves > MOST_MOVES {
+        let message = format!("moves {moves} chunks, more than {MOST_MOVES}");
+        return Err(Problem::new("", message, "schedules of that size are not executed here").into());
+    }
+    let in_place = options.in_place.unwrap_or(algorithm.in_place);
+    if !(if in_place { algorithm.in_place } else { algorithm.out_of_place }) {
+        let what = if in_place { "inplace" } else { "outofplace" };
+        return Err(Problem::new("", format!("{what} of the schedule is 0"), "run it the other way").into());
+    }
+    let mut run = Run::new(algorithm, in_place, options.in_flight)?;
+    run.go()?;
+    let mut notes = Vec::new();
+    let compared = run.compare(options, &mut notes)?;
+    let ordered = run.order.is_some();
+    if !ordered {
+        notes.push("has more thread blocks than accesses are checked for order with".to_owned());
+    }
+    Ok(Execution { steps: run.steps, passages: run.passages, memory: run.memory, compared, ordered, notes })
+}
+
+fn blocks_of(algorithm: &Algorithm) -> impl Iterator<Item = &super::Block> {
+    algorithm.gpus.iter().flat_map(|gpu| &gpu.blocks)
+}
+
+#[derive(Default)]
+struct Connection {
+    sender: usize,
+    receiver: usize,
+    messages: VecDeque<Message>,
+}
+
+struct Message {
+    sums: Vec<SumId>,
+    send: (u32, u32),
+    clock: Option<Clock>,
+}
+
+/// A thread block that runs.
+struct Running<'a> {
+    rank: usize,
+    number: usize,
+    steps: &'a [Step],
+    done: usize,
+    send: Option<usize>,
+    receive: Option<usize>,
+    queued: bool,
+}
+
+struct Run<'a> {
+    algorithm: &'a Algorithm,
+    memory: Memory,
+    order: Option<Order>,
+    blocks: Vec<Running<'a>>,
+    /// First thread block of each rank.
+    first: Vec<usize>,
+    connections: Vec<Connection>,
+    peers: Vec<(u32, u32, u32)>,
+    in_flight: usize,
+    /// Thread blocks that wait for a step.
+    waiting: HashMap<(usize, usize), Vec<usize>>,
+    /// Clocks of steps that others wait for.
+    clocks: HashMap<(usize, usize), Clock>,
+    ready: VecDeque<usize>,
+    passages: Vec<Passage>,
+    steps: u64,
+    problems: Problems,
+}
+
+impl<'a> Run<'a> {
+    fn new(algorithm: &'a Algorithm, in_place: bool, in_flight: Option<u32>) -> Result<Self, Problems> {
+        let sizes: Vec<BufferSizes> = algorithm
+            .gpus
+            .iter()
+            .map(|gpu| BufferSizes {
+                input: gpu.input_chunks,
+                output: gpu.output_chunks,
+                scratch: gpu.scratch_chunks,
+            })
+            .collect();
+        let memory = Memory::new(algorithm.collective, in_place, &sizes)?;
+        let count = blocks_of(algorithm).count();
+        let mut run = Self {
+            algorithm,
+            order: Order::new(count, memory.slots()),
+            memory,
+            blocks: Vec::with_capacity(count),
+            first: Vec::new(),
+            connections: Vec::new(),
+            peers: Vec::new(),
+            in_flight: in_flight.map_or(usize::MAX, |most| most.max(1) as usize),
+            waiting: HashMap::new(),
+            clocks: HashMap::new(),
+            ready: (0..count).collect(),
+            passages: Vec::new(),
+            steps: 0,
+            problems: Problems::new(),
+        };
+        let mut known: HashMap<(u32, u32, u32), usize> = HashMap::new();
+        for (rank, gpu) in algorithm.gpus.iter().enumerate() {
+            run.first.push(run.blocks.len());
+            for (number, block) in gpu.blocks.iter().enumerate() {
+                let here = run.blocks.len();
+                let mut connection = |from: u32, to: u32| {
+                    let key = (from, to, block.channel);
+                    *known.entry(key).or_insert_with(|| {
+                        run.connections.push(Connection::default());
+                        run.peers.push(key);
+                        run.connections.len() - 1
+                    })
+                };
+                let send = block.send.map(|peer| connection(rank as u32, peer));
+                let receive = block.receive.map(|peer| connection(peer, rank as u32));
+                if let Some(at) = send {
+                    run.connections[at].sender = here;
+                }
+                if let Some(at) = receive {
+                    run.connections[at].receiver = here;
+                }
+                let steps = &block.steps;
+                run.blocks.push(Running { rank, number, steps, done: 0, send, receive, queued: true });
+            }
+            run.copy(rank, in_place);
+        }
+        let problems = std::mem::take(&mut run.problems);
+        problems.into_result(run)
+    }
+
+    /// The `<copy>` rows of a rank. In place they move nothing and only say where inputs are.
+    fn copy(&mut self, rank: usize, in_place: bool) {
+        for (input, output) in &self.algorithm.gpus[rank].copies {
+            let place = |buffer, offset| BufferPlace { buffer, offset };
+            let from = self.memory.slot(rank, place(super::Buffer::Input, *input));
+            let to = self.memory.slot(rank, place(super::Buffer::Output, *output));
+            if in_place && from != to {
+                self.problems.add(
+                    format!("gpu {rank}"),
+                    format!(
+                        "copies input chunk {input} to output chunk {output}, in place it is another chunk"
+                    ),
+                    "correct the <copy>, or set inplace to 0",
+                );
+            }
+            if let (Some(from), Some(to)) = (from, to)
+                && let Some(sum) = self.memory.get(from)
+            {
+                self.memory.set(to, sum);
+            }
+        }
+    }
+
+    fn go(&mut self) -> Result<(), Problems> {
+        while let Some(block) = self.ready.pop_front() {
+            self.blocks[block].queued = false;
+            while self.obstacle(block).is_none_or(|obstacle| self.wait(block, obstacle)) {
+                let running = &self.blocks[block];
+                let Some(step) = running.steps.get(running.done).copied() else { break };
+                if let Err(message) = self.step(block, step) {
+                    let place = self.place(block);
+                    let remedy = "add a dependency on the step that brings the chunk, or correct the places";
+                    self.problems.add(place, message, remedy);
+                    return Err(std::mem::take(&mut self.problems));
+                }
+            }
+        }
+        let stuck =
+            (0..self.blocks.len()).find(|block| self.blocks[*block].done < self.blocks[*block].steps.len());
+        if let Some(block) = stuck {
+            let problem = self.circle(block);
+            self.problems.push(problem);
+        }
+        std::mem::take(&mut self.problems).into_result(())
+    }
+
+    /// Registers what a block waits for. Always false: it cannot go on.
+    fn wait(&mut self, block: usize, obstacle: Obstacle) -> bool {
+        if let Obstacle::Step(other, step) = obstacle {
+            self.waiting.entry((other, step)).or_default().push(block);
+        }
+        false
+    }
+
+    /// Returns the obstacle that keeps a block from its next step.
+    fn obstacle(&self, block: usize) -> Option<Obstacle> {
+        let running = &self.blocks[block];
+        let step = running.steps.get(running.done)?;
+        if let Some((other, before)) = step.after {
+            let other = self.first[running.rank] + other as usize;
+            if self.blocks[other].done <= before as usize {
+                return Some(Obstacle::Step(other, before as usize));
+            }
+        }
+        if let Some(at) = running.receive.filter(|_| step.action.receives())
+            && self.connections[at].messages.is_empty()
+        {
+            return Some(Obstacle::Empty(at));
+        }
+        let at = running.send.filter(|_| step.action.sends())?;
+        (self.connections[at].messages.len() >= self.in_flight).then_some(Obstacle::Full(at))
+    }
+
+    fn step(&mut self, block: usize, step: Step) -> Result<(), String> {
+        let Running { rank, number, done, send, receive, .. } = self.blocks[block];
+        let here = (number as u32, done as u32);
+        if let Some(order) = &mut self.order {
+            order.tick(block);
+            if let Some((other, before)) = step.after {
+                let other = self.first[rank] + other as usize;
+                if let Some(clock) = self.clocks.get(&(other, before as usize)) {
+                    order.learn(block, clock);
+                }
+            }
+        }
+        let mut sums: Option<Vec<SumId>> = None;
+        if step.action.receives()
+            && let Some(at) = receive
+            && let Some(message) = self.connections[at].messages.pop_front()
+        {
+            if let (Some(order), Some(clock)) = (&mut self.order, &message.clock) {
+                order.learn(block, clock);
+            }
+            let (from, to, channel) = self.peers[at];
+            let destination = step.action.writes().then_some(step.destination);
+            let passage = Passage {
+                from,
+                to,
+                channel,
+                send: message.send,
+                receive: here,
+                destination,
+                sums: message.sums.clone(),
+            };
+            self.passages.push(passage);
+            sums = Some(message.sums);
+            self.wake(self.connections[at].sender);
+        }
+        if step.action.reads() {
+            let own = self.read(block, rank, step.source, step.count)?;
+            sums = Some(match sums {
+                Some(received) => self.added(received, &own)?,
+                None => own,
+            });
+        }
+        if step.action == Action::Reduce {
+            let held = self.read(block, rank, step.destination, step.count)?;
+            sums = Some(self.added(sums.unwrap_or_default(), &held)?);
+        }
+        let sums = sums.unwrap_or_default();
+        if step.action.writes() {
+            self.write(block, rank, step.destination, &sums)?;
+        }
+        if let Some(at) = send.filter(|_| step.action.sends()) {
+            let clock = self.order.as_ref().map(|order| order.clock(block));
+            self.connections[at].messages.push_back(Message { sums, send: here, clock });
+            self.wake(self.connections[at].receiver);
+        }
+        if step.awaited
+            && let Some(order) = &self.order
+        {
+            self.clocks.insert((block, done), order.clock(block));
+        }
+        self.blocks[block].done += 1;
+        self.steps += 1;
+        for other in self.waiting.remove(&(block, done)).unwrap_or_default() {
+            self.wake(other);
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self, block: usize) {
+        if !std::mem::replace(&mut self.blocks[block].queued, true) {
+            self.ready.push_back(block);
+        }
+    }
+
+    fn slot(&self, rank: usize, place: BufferPlace, at: u32) -> Result<usize, String> {
+        let place = BufferPlace { offset: place.offset + at, ..place };
+        self.memory.slot(rank, place).ok_or_else(|| format!("leaves buffer {}", place.buffer.letter()))
+    }
+
+    fn read(
+        &mut self,
+        block: usize,
+        rank: usize,
+        place: BufferPlace,
+        count: u32,
+    ) -> Result<Vec<SumId>, String> {
+        let mut sums = Vec::with_capacity(count as usize);
+        for at in 0..count {
+            let slot = self.slot(rank, place, at)?;
+            let clash = self.order.as_mut().and_then(|order| order.read(block, slot));
+            let name = format!("{}[{}]", place.buffer.letter(), place.offset + at);
+            let Some(sum) = self.memory.get(slot) else {
+                return Err(format!("reads {name}, where nothing has been written"));
+            };
+            self.clash(block, clash, &format!("reads {name}"));
+            sums.push(sum);
+        }
+        Ok(sums)
+    }
+
+    fn write(&mut self, block: usize, rank: usize, place: BufferPlace, sums: &[SumId]) -> Result<(), String> {
+        for (at, sum) in (0..).zip(sums) {
+            let slot = self.slot(rank, place, at)?;
+            let clash = self.order.as_mut().and_then(|order| order.write(block, slot));
+            self.clash(block, clash, &format!("writes {}[{}]", place.buffer.letter(), place.offset + at));
+            self.memory.set(slot, *sum);
+        }
+        Ok(())
+    }
+
+    fn added(&mut self, mut sums: Vec<SumId>, more: &[SumId]) -> Result<Vec<SumId>, String> {
+        for (sum, other) in sums.iter_mut().zip(more) {
+            *sum = self.memory.add(*sum, *other)?;
+        }
+        Ok(sums)
+    }
+
+    /// Names two accesses of a slot that nothing orders.
+    fn clash(&mut self, block: usize, clash: Option<Moment>, what: &str) {
+        let Some((other, time)) = clash else { return };
+        let other = &self.blocks[other as usize];
+        let message = format!(
+            "{what}, and nothing orders it with step {} of tb {} of gpu {}, which uses the same chunk",
+            time.saturating_sub(1),
+            other.number,
+            other.rank
+        );
+        self.problems.add(self.place(block), message, "add a dependency between them");
+    }
+
+    fn place(&self, block: usize) -> String {
+        let running = &self.blocks[block];
+        format!("gpu {}, tb {}, step {}", running.rank, running.number, running.done)
+    }
+
+    /// The circle of thread blocks that wait for each other, found from one that is stuck.
+    fn circle(&self, stuck: usize) -> Problem {
+        let mut trail: Vec<(usize, String)> = Vec::new();
+        let mut block = stuck;
+        let start = loop {
+            if let Some(at) = trail.iter().position(|(seen, _)| *seen == block) {
+                break at;
+            }
+            let Some(obstacle) = self.obstacle(block) else { break 0 };
+            let (next, why) = match obstacle {
+                Obstacle::Step(other, step) => {
+                    (other, format!("waits for step {step} of tb {}", self.blocks[other].number))
+                }
+                Obstacle::Empty(at) => {
+                    (self.connections[at].sender, format!("waits for a message of rank {}", self.peers[at].0))
+                }
+                Obstacle::Full(at) => (
+                    self.connections[at].receiver,
+                    format!("waits for rank {} to take one of {} messages", self.peers[at].1, self.in_flight),
+                ),
+            };
+            trail.push((block, why));
+            block = next;
+        };
+        const MOST: usize = 12;
+        let circle = &trail[start..];
+        let mut text: Vec<String> =
+            circle.iter().take(MOST).map(|(block, why)| format!("{} {why}", self.place(*block))).collect();
+        if circle.len() > MOST {
+            text.push(format!("{} more", circle.len() - MOST));
+        }
+        let place = circle.first().map_or_else(String::new, |(block, _)| self.place(*block));
+        let message = format!("never runs, these wait for each other: {}", text.join("; "));
+        let full = self.in_flight < usize::MAX
+            && circle.iter().any(|(block, _)| matches!(self.obstacle(*block), Some(Obstacle::Full(_))));
+        let remedy = if full {
+            "let the ranks receive before they send so much; connections hold few messages at a time"
+        } else {
+            "change the order of the steps or leave out a dependency"
+        };
+        Problem::new(place, message, remedy)
+    }
+
+    fn compare(&self, options: &ExecuteOptions, notes: &mut Vec<String>) -> Result<u64, Problems> {
+        let mut problems = Problems::new();
+        let mut compared = 0;
+        if self.algorithm.collective == CollectiveOp::Custom {
+            if options.wanted.is_empty() {
+                notes.push(
+                    "the file does not say what a custom collective must do: its outputs are not checked"
+                        .into(),
+                );
+            }
+            for wanted in &options.wanted {
+                self.memory.compare_one(wanted.rank, wanted.offset, &wanted.sum, &mut problems);
+                compared += 1;
+            }
+            return problems.into_result(compared);
+        }
+        let mut root = options.root;
+        if self.algorithm.collective == CollectiveOp::Broadcast && root.is_none() {
+            let receives = |gpu: &super::Gpu| {
+                gpu.blocks.iter().flat_map(|block| &block.steps).any(|step| step.action.receives())
+            };
+            let mut silent = self.algorithm.gpus.iter().enumerate().filter(|(_, gpu)| !receives(gpu));
+            root = silent.next().map(|(rank, _)| rank as u32).filter(|_| silent.next().is_none());
+            if let Some(root) = root {
+                notes.push(format!(
+                    "the file does not name the root of the broadcast: rank {root}, which receives nothing"
+                ));
+            }
+        }
+        self.memory.compare(root)
+    }
+}
+
+/// Obstacle that keeps a thread block from its next step.
+#[derive(Clone, Copy)]
+enum Obstacle {
+    /// A step of another thread block of the rank.
+    Step(usize, usize),
+    /// A connection without messages.
+    Empty(usize),
+    /// A connection with as many messages as it holds.
+    Full(usize),
+}
