@@ -21,6 +21,7 @@ pub mod imported;
 mod lines;
 pub mod markdown;
 pub mod msccl;
+pub mod nccl;
 mod number;
 pub mod sections;
 pub mod solutions;

@@ -1,0 +1,230 @@
+//! Files of NCCL and RCCL: the topology of a machine as they dump and take it, and the table that their example tuner
+//! plug-in reads.
+
+mod network;
+mod read;
+pub mod tuner;
+
+pub use network::{
+    ChassisLink, ChassisLinkSort, ChassisNetwork, ChassisNode, IntraLinks, NetworkOptions, NicPort,
+    PciDistance, PciPath, network,
+};
+pub use read::read;
+
+use crate::graph::xml;
+use std::fmt::Write as _;
+
+/// A machine as `NCCL_TOPO_DUMP_FILE` describes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NcclTopology {
+    /// Version of the form.
+    pub version: u32,
+    /// CPUs, each a NUMA node.
+    pub cpus: Vec<NcclCpu>,
+    /// Devices of the PCI trees, parents before children.
+    pub devices: Vec<PciDevice>,
+}
+
+/// A CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcclCpu {
+    /// NUMA node; -1 if not known.
+    pub numa: i32,
+    /// Architecture, such as `x86_64`.
+    pub arch: String,
+    /// Vendor, such as `AuthenticAMD`.
+    pub vendor: String,
+}
+
+/// A device on PCI Express.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PciDevice {
+    /// Bus id in lower case.
+    pub bus: String,
+    /// BufferPlace of the CPU among the CPUs.
+    pub cpu: usize,
+    /// BufferPlace of the bridge above it among the devices; the CPU itself if missing.
+    pub parent: Option<usize>,
+    /// Class, such as 0x030200; missing in some files.
+    pub class: Option<u32>,
+    /// Rate of a lane of the link to what is above it, GT/s; missing if the file does not know it.
+    pub lane_gt_per_s: Option<f64>,
+    /// Lanes of that link; missing if the file does not know them.
+    pub lanes: Option<u32>,
+    /// Entries that it has as a GPU.
+    pub gpu: Option<NcclGpu>,
+    /// Ports of a network card.
+    pub nets: Vec<NcclNet>,
+}
+
+/// Sort of a PCI device, by class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PciSort {
+    /// Bridge or switch.
+    Bridge,
+    /// GPU or accelerator.
+    Gpu,
+    /// Network card.
+    Nic,
+    /// Anything else.
+    Other,
+}
+
+impl PciDevice {
+    /// GPUs and network cards by what they say, all others by class.
+    pub fn sort(&self) -> PciSort {
+        if self.gpu.is_some() {
+            return PciSort::Gpu;
+        }
+        if !self.nets.is_empty() {
+            return PciSort::Nic;
+        }
+        match self.class {
+            Some(0x03_0000 | 0x03_0200 | 0x03_8000 | 0x12_0000) => PciSort::Gpu,
+            Some(0x02_0000 | 0x02_0700) => PciSort::Nic,
+            Some(0x06_0400) | None => PciSort::Bridge,
+            Some(_) => PciSort::Other,
+        }
+    }
+}
+
+/// A GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NcclGpu {
+    /// Number of the device.
+    pub dev: Option<u32>,
+    /// Compute capability times ten.
+    pub sm: Option<u32>,
+    /// Architecture of AMD's GPUs, such as `908` or `gfx942`.
+    pub gcn: Option<String>,
+    /// Rank.
+    pub rank: Option<u32>,
+    /// Links to other GPUs and to switches.
+    pub links: Vec<GpuLinks>,
+}
+
+/// Sort of a direct link of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GpuLinkSort {
+    /// NVLink.
+    NvLink,
+    /// Infinity Fabric.
+    Xgmi,
+}
+
+/// Links of a GPU that go to one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuLinks {
+    /// Sort.
+    pub sort: GpuLinkSort,
+    /// Bus id of the target in lower case.
+    pub target: String,
+    /// Number of links, each way.
+    pub count: u32,
+    /// Class of the target.
+    pub target_class: Option<u32>,
+}
+
+/// A port of a network card.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NcclNet {
+    /// Name.
+    pub name: String,
+    /// Number of the device.
+    pub dev: u32,
+    /// Rate, Mb/s.
+    pub speed_mbps: u64,
+    /// Port of the card.
+    pub port: u32,
+    /// Latency, µs.
+    pub latency_us: f64,
+    /// `true` if it reads and writes the memory of GPUs itself.
+    pub gpu_direct: bool,
+}
+
+/// Writes a topology, as `NCCL_TOPO_FILE` takes it.
+pub fn write(topology: &NcclTopology) -> String {
+    let mut text = format!("<system version=\"{}\">\n", topology.version);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); topology.devices.len()];
+    for (at, device) in topology.devices.iter().enumerate() {
+        if let Some(list) = device.parent.and_then(|parent| children.get_mut(parent)) {
+            list.push(at);
+        }
+    }
+    for (number, cpu) in topology.cpus.iter().enumerate() {
+        let (arch, vendor) = (xml(&cpu.arch), xml(&cpu.vendor));
+        let _ = writeln!(text, "  <cpu numaid=\"{}\" arch=\"{arch}\" vendor=\"{vendor}\">", cpu.numa);
+        // Devices that are still open, innermost last: their number, and how many children were written.
+        let roots = topology.devices.iter().enumerate();
+        let roots = roots.filter(|(_, device)| device.cpu == number && device.parent.is_none());
+        for (root, _) in roots {
+            let mut open: Vec<(usize, usize)> = Vec::new();
+            write_device(&mut text, &topology.devices[root], 2);
+            open.push((root, 0));
+            while let Some((at, done)) = open.pop() {
+                if let Some(child) = children[at].get(done).copied() {
+                    open.push((at, done + 1));
+                    write_device(&mut text, &topology.devices[child], open.len() + 2);
+                    open.push((child, 0));
+                } else {
+                    let _ = writeln!(text, "{}</pci>", "  ".repeat(open.len() + 2));
+                }
+            }
+        }
+        text.push_str("  </cpu>\n");
+    }
+    text.push_str("</system>\n");
+    text
+}
+
+fn write_device(text: &mut String, device: &PciDevice, depth: usize) {
+    let indent = "  ".repeat(depth);
+    let _ = write!(text, "{indent}<pci busid=\"{}\"", xml(&device.bus));
+    if let Some(class) = device.class {
+        let _ = write!(text, " class=\"{class:#08x}\"");
+    }
+    let speed = device.lane_gt_per_s.map_or_else(String::new, |rate| format!("{rate} GT/s PCIe"));
+    let _ = write!(text, " link_speed=\"{speed}\"");
+    if let Some(lanes) = device.lanes {
+        let _ = write!(text, " link_width=\"{lanes}\"");
+    }
+    text.push_str(">\n");
+    if let Some(gpu) = &device.gpu {
+        let _ = write!(text, "{indent}  <gpu");
+        for (name, value) in [("dev", gpu.dev), ("sm", gpu.sm), ("rank", gpu.rank)] {
+            if let Some(value) = value {
+                let _ = write!(text, " {name}=\"{value}\"");
+            }
+        }
+        if let Some(gcn) = &gpu.gcn {
+            let _ = write!(text, " gcn=\"{}\"", xml(gcn));
+        }
+        text.push_str(">\n");
+        for link in &gpu.links {
+            let name = if link.sort == GpuLinkSort::NvLink { "nvlink" } else { "xgmi" };
+            let target = xml(&link.target);
+            let _ = write!(text, "{indent}    <{name} target=\"{target}\" count=\"{}\"", link.count);
+            if let Some(class) = link.target_class {
+                let _ = write!(text, " tclass=\"{class:#08x}\"");
+            }
+            text.push_str("/>\n");
+        }
+        let _ = writeln!(text, "{indent}  </gpu>");
+    }
+    if !device.nets.is_empty() {
+        let _ = writeln!(text, "{indent}  <nic>");
+        for net in &device.nets {
+            let _ = writeln!(
+                text,
+                "{indent}    <net name=\"{}\" dev=\"{}\" speed=\"{}\" port=\"{}\" latency=\"{}\" gdr=\"{}\"/>",
+                xml(&net.name),
+                net.dev,
+                net.speed_mbps,
+                net.port,
+                net.latency_us,
+                u8::from(net.gpu_direct)
+            );
+        }
+        let _ = writeln!(text, "{indent}  </nic>");
+    }
+}
