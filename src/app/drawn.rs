@@ -45,7 +45,7 @@ pub struct PaneDrawn {
     pub items: Arc<[Item]>,
     /// Item rows that fit.
     pub page: usize,
-    /// The item drawn as chosen because a person chose what it is about in another pane: moves start from it.
+    /// The item drawn as chosen because several panes point at it together: moves start from it.
     pub chosen: Option<ItemId>,
     /// First row shown.
     pub offset: usize,

@@ -223,16 +223,24 @@ fn show_says_why_a_plan_is_not_ideal() {
     let summary = &path["summary"];
     let number = |value: &Value| value.as_f64().unwrap();
     let loss = number(&plan["objective"]["value"]) - number(&plan["result"]["ideal_makespan_s"]);
-    assert!((number(&summary["loss_s"]) - loss).abs() < 1e-9, "{summary}");
+    assert!((number(&path["chain"]["loss_s"]) - loss).abs() < 1e-9, "{summary}");
     let causes = ["capacity_loss_s", "contention_delay_s", "paused_s"];
     let costs: f64 = causes.iter().map(|cause| number(&summary[cause])).sum();
     let tasks = path["tasks"].as_array().unwrap();
     let adds: f64 = tasks.iter().map(|task| number(&task["adds_s"])).sum();
     assert!((adds - costs).abs() < 1e-9, "{adds} {costs}");
     for pair in tasks.windows(2) {
-        assert!(number(&pair[0]["adds_s"]) >= number(&pair[1]["adds_s"]), "those that add most come first");
+        let [first, next] = [&pair[0], &pair[1]].map(|task| number(&task["adds_s"]));
+        assert!(first >= next - 1e-9, "those that add most come first");
     }
-    for link in path["spare"].as_array().unwrap() {
+    let contention = shown["training"]["contention"].as_array().unwrap();
+    let adds: f64 = contention.iter().map(|way| number(&way["adds_s"])).sum();
+    assert!((adds - costs).abs() < 1e-9, "what tasks add, by directed link: {adds} {costs}");
+    let slack = &shown["training"]["slack"];
+    let spread: u64 =
+        slack["spread"].as_array().unwrap().iter().map(|bin| bin["tasks"].as_u64().unwrap()).sum();
+    assert_eq!(spread as usize, slack["tasks"].as_array().unwrap().len(), "every task is in one range");
+    for link in slack["spare"].as_array().unwrap() {
         let own = &shown["training"]["links"][link["link"].as_u64().unwrap() as usize]["circuits"];
         assert_eq!(&link["circuits"], own);
         assert!(own.as_u64().unwrap() > 1);

@@ -27,10 +27,12 @@ fn a_pair_is_solved_checked_shown_compared_and_exported() {
     ]);
     let shown = place.run(&["show", "pair.json", "--json"]).done().json();
     let figures = &shown["training"];
-    assert_eq!(figures["jobs"][1]["shared_nct"], jobs[1]["shared"]["result"]["nct"]);
-    assert_eq!(figures["ports"][0]["ports"], 32);
+    assert_eq!(figures["reallocation"]["jobs"][1]["shared_nct"], jobs[1]["shared"]["result"]["nct"]);
+    assert_eq!(figures["reallocation"]["ports"][0]["ports"], 32);
     let taken = |job: usize| -> u64 {
-        (0..3).map(|pod| figures["ports"][pod][format!("job_{job}_in")].as_u64().unwrap()).sum()
+        (0..3)
+            .map(|pod| figures["reallocation"]["ports"][pod][format!("job_{job}_in")].as_u64().unwrap())
+            .sum()
     };
     assert_eq!(Some((taken(0) + taken(1)) as f64), plan["metrics"]["ports_taken"].as_f64());
     assert!(taken(1) > 0);

@@ -36,8 +36,7 @@
 //! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
 //! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
-//! | [`Waterfall`], [`Histogram`] | where a loss comes from; spread of values | |
-//! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell | |
+//! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell; parts of a sum row by row | |
 //! | [`Columns`] of [`Spread`] | how loads are spread, upright, mean and largest on the axis | |
 //! | [`Tiles`] of [`Tile`] | groups of short marks on shades: switches by cube, faults by face | [`TilesState`] |
 //! | [`Signs`] of [`SignRows`] | large sparse matrix: what stays, comes and goes, with words | [`SignsState`] |
@@ -51,7 +50,6 @@
 
 mod activity;
 mod axis;
-mod bars;
 mod chart;
 mod columns;
 mod compare;
@@ -87,7 +85,6 @@ mod too_small;
 
 pub use activity::{Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval};
 pub use axis::{Range, Scale, Ticks};
-pub use bars::{Bin, Histogram, Waterfall, WaterfallRow};
 pub use chart::{Axis, Baseline, Chart, Event, Series};
 pub use columns::{Columns, Spread};
 pub use compare::{PairRow, PairedBars, pair_legend};

@@ -42,6 +42,7 @@ pub struct Meter<'a> {
     theme: &'a Theme,
     parts: &'a [Part],
     full: f64,
+    start: f64,
     track: bool,
     limit: Option<f64>,
 }
@@ -49,7 +50,14 @@ pub struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// Parts in order, and the value at the right end.
     pub const fn new(theme: &'a Theme, parts: &'a [Part], full: f64) -> Self {
-        Self { theme, parts, full, track: false, limit: None }
+        Self { theme, parts, full, start: 0.0, track: false, limit: None }
+    }
+
+    /// The value at which the first part begins, drawn to a whole cell.
+    #[must_use]
+    pub const fn start(mut self, start: f64) -> Self {
+        self.start = start;
+        self
     }
 
     /// Shows where the scale ends.
@@ -89,9 +97,11 @@ impl Widget for &Meter<'_> {
         }
         let per_cell = if ascii { 1 } else { 8 };
         let room = f64::from(width * per_cell);
-        let mut sum = 0.0;
+        let mut sum = if self.start.is_finite() { self.start.max(0.0) } else { 0.0 };
+        let share = if self.full > 0.0 { sum / self.full } else { 0.0 };
+        let first = ((share * f64::from(width)).round() as i32).min(width - 1);
         // Where the parts drawn so far end, in eighths, and in which style the last one was drawn.
-        let (mut end, mut last) = (0, None);
+        let (mut end, mut last) = (first * per_cell, None);
         for part in self.parts {
             if !(part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0) {
                 continue;
@@ -174,6 +184,21 @@ mod tests {
         assert_eq!(bar(20.0), "####:#####");
         assert_eq!(bar(4.0), "##  :");
         assert_eq!(Meter::new(&theme, &[], 20.0).limit(Some(30.0)).limit_at(10), None);
+    }
+
+    #[test]
+    fn a_bar_that_begins_later_follows_the_one_before() {
+        let theme = Theme::mono(GlyphSet::Braille);
+        let parts = [Part::new(4.0, Tone::Text, '#')];
+        let bar = |start: f64| {
+            let area = Rect::new(0, 0, 10, 1);
+            let mut buf = Buffer::empty(area);
+            Meter::new(&theme, &parts, 10.0).start(start).render(area, &mut buf);
+            text_of(&buf)
+        };
+        assert_eq!((bar(0.0), bar(3.0)), ("████".to_owned(), "   ████".to_owned()));
+        assert_eq!(bar(10.0), "         █", "what is there is seen");
+        assert_eq!(bar(f64::NAN), "████");
     }
 
     #[test]

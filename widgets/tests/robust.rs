@@ -282,17 +282,9 @@ proptest! {
         limit in number(),
         times in prop::collection::vec(number(), 0..12),
     ) {
-        let falls: Vec<_> = rows
+        let bar: Vec<_> = rows
             .iter()
-            .map(|(name, value, span, tone)| WaterfallRow {
-                name: name.clone(), value: value.clone(), span: *span, tone: *tone, bold: true,
-            })
-            .collect();
-        let bins: Vec<_> = rows
-            .iter()
-            .map(|(name, _, span, tone)| Bin {
-                label: name.clone(), amount: span.map_or(f64::NAN, |span| span.0), tone: *tone,
-            })
+            .map(|(_, _, span, tone)| Part::new(span.map_or(f64::NAN, |span| span.0), *tone, '#'))
             .collect();
         let pairs: Vec<_> = rows
             .iter()
@@ -325,8 +317,7 @@ proptest! {
             })
             .collect();
         check(area, |theme, area, buf| {
-            Waterfall::new(theme, &falls).mark(mark, &name).render(area, buf);
-            Histogram::new(theme, &bins).decimals(2).render(area, buf);
+            Meter::new(theme, &bar, limit).start(mark).track(true).render(area, buf);
             PairedBars::new(theme, &pairs).title("gradients").render(area, buf);
             let stack = Stack::new(theme, &times, &layers).limit(limit, "8 circuits").marks(&marks);
             stack.top(mark).selected(Some(1)).render(area, buf);

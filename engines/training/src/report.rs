@@ -7,21 +7,29 @@
 //! | [`job`] | sizes, placement, contention and the ideal network |
 //! | [`network`] | pods with their ports, links with their circuits |
 //! | [`load`] | how full the circuits of links are |
+//! | [`task`] | sentences on a task |
 //! | [`schedule`] | start, end and mean rate of every task |
 //! | [`path`] | why the plan is not ideal |
+//! | [`slack`] | how much later tasks could end, and links with circuits to spare |
+//! | [`contention`] | flows on directed links against their circuits |
 //! | [`sensitivity`] | what one port more and one circuit less change |
+//! | [`surplus`] | ports that one job could give away |
 //! | [`trials`] | what becomes of the plan if something fails |
 //! | [`several`] | several jobs on the same pods |
 
 pub(crate) mod alternatives;
+pub mod contention;
 mod job;
 mod limited;
 mod load;
 mod network;
-mod path;
+pub mod path;
 mod schedule;
 mod sensitivity;
 mod several;
+pub mod slack;
+mod surplus;
+pub mod task;
 #[cfg(test)]
 mod tests;
 mod trials;
@@ -66,7 +74,12 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Load of links",
         "How full are the circuits of each link, and how long can its transfers wait?",
     ),
-    SectionInfo::of_plan("path", "Critical path", "Why is the plan not ideal, and which tasks cost most?"),
+    SectionInfo::of_plan("path", "Critical path", "Why is the plan not ideal, and which tasks cost most?")
+        .forms(path::ORDERS),
+    SectionInfo::of_plan("slack", "Slack", "Which tasks have slack, and which links have spare circuits?")
+        .forms(slack::ORDERS),
+    SectionInfo::of_plan("contention", "Contention", "Where and when are circuits oversubscribed?")
+        .forms(contention::WINDOWS),
     SectionInfo::of_plan(
         "alternatives",
         "Other circuits",
@@ -83,11 +96,10 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "What becomes of the plan if compute varies or circuits fail?",
     ),
     SectionInfo::of_scenario(
-        "jobs",
-        "Jobs",
-        "What does each of several jobs reach alone, and with ports of the others?",
+        "reallocation",
+        "Reallocation",
+        "Which job has ports to spare, and which one gains from them?",
     ),
-    SectionInfo::of_scenario("ports", "Ports", "Which job has which ports of each shared pod?"),
 ];
 
 fn missing(name: &str) -> Unavailable {
@@ -96,10 +108,6 @@ fn missing(name: &str) -> Unavailable {
 
 fn no_plan() -> Unavailable {
     Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
-}
-
-fn not_several() -> Unavailable {
-    Unavailable::absent("it is a section of several jobs on the same pods", "show the job by section job")
 }
 
 /// The report of a scenario or of a plan of it.
@@ -133,11 +141,17 @@ pub fn of_job(
     let instance = &setting.instance;
     match name {
         "path" => Ok(path::section(analysis)),
+        "slack" => Ok(slack::section(analysis)),
+        "contention" => Ok(contention::section(analysis)),
         "sensitivity" => {
             let rates = rates_of(analysis.rate_control);
             sensitivity::section(instance, setting, circuits, rates, Limited(deadline))
         }
         "robustness" => trials::section(scenario, instance, setting, circuits, Limited(deadline)),
+        "reallocation" => {
+            let rates = rates_of(analysis.rate_control);
+            surplus::section(setting, circuits, rates, analysis.makespan_s, Limited(deadline))
+        }
         _ => Err(missing(name)),
     }
 }
@@ -219,6 +233,8 @@ impl Report for TrainingReport<'_> {
             "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
             "load" => Ok(load::section(self.analysis()?)),
             "path" => Ok(path::section(self.analysis()?)),
+            "slack" => Ok(slack::section(self.analysis()?)),
+            "contention" => Ok(contention::section(self.analysis()?)),
             "alternatives" => Ok(alternatives::section(self.analysis()?)),
             "sensitivity" => {
                 let (circuits, rates) = self.circuits()?;
@@ -228,25 +244,26 @@ impl Report for TrainingReport<'_> {
                 let (circuits, _) = self.circuits()?;
                 trials::section(self.scenario, instance, self.setting()?, &circuits, Limited(deadline))
             }
-            "jobs" | "ports" => Err(not_several()),
+            "reallocation" => {
+                let makespan_s = self.analysis()?.makespan_s;
+                let (circuits, rates) = self.circuits()?;
+                surplus::section(self.setting()?, &circuits, rates, makespan_s, Limited(deadline))
+            }
             _ => Err(missing(name)),
         }
     }
 
     fn is_slow(&self, name: &str) -> bool {
         let long = self.setting.as_ref().is_some_and(|setting| !prices::quick(setting));
-        matches!(name, "sensitivity" | "robustness") && self.result.is_some() && long
+        matches!(name, "sensitivity" | "robustness" | "reallocation") && self.result.is_some() && long
     }
 }
 
 /// Names of the pods of a link; a mirror is the ring neighbour of the other one.
 fn link_name(instance: &Instance, link: usize) -> String {
     let Some(found) = instance.links.get(link) else { return link.to_string() };
-    let name = |pod: usize| match instance.pods.get(pod) {
-        Some(found) if found.mirror => "ring".to_owned(),
-        _ => pod_name(instance, pod),
-    };
-    format!("{} - {}", name(found.pod_a.index()), name(found.pod_b.index()))
+    let [a, b] = [found.pod_a, found.pod_b].map(|pod| task::end_name(instance, pod.index()));
+    format!("{a} - {b}")
 }
 
 fn pod_name(instance: &Instance, pod: usize) -> String {

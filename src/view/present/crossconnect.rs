@@ -148,7 +148,7 @@ impl Explain for Explained {
         let facts = ChangeFacts::of(scenario, changes);
         let editing = logical::cell_editing(scenario, &facts).map(Arc::new);
         let section = plan.report().ok().and_then(|report| report.section("switches", Deadline::NEVER).ok());
-        let switches = section.map(|section| Arc::new(Prepared::new(section)));
+        let switches = section.map(|section| Arc::new(Prepared::new(section, None)));
         Ok(Self { key, plan, facts, switches, editing })
     }
 

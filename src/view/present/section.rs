@@ -5,6 +5,7 @@
 //! | [`beside`] | plans and runs of the session, for sections among them |
 //! | [`content`] | lists and picture of a section in one of its forms |
 //! | [`list`] | facts and tables, one below the other in one scrolled list |
+//! | [`row_pictures`] | bars and loads over time beside the rows of a list |
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
 //! | [`spans`] | intervals of time by lane |
@@ -18,6 +19,7 @@ mod list;
 mod matrix;
 pub mod pane;
 pub mod panes;
+mod row_pictures;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -25,18 +27,25 @@ mod tests;
 use super::rows::{self, ends, from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
 use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::drawn::{Drawn, Hit, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
 use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
 use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone};
 use list::ListBlock;
+pub use list::Selection;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// From this height on the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
+
+/// From this width on the words of a section stand behind its title.
+const CONTEXT: u16 = 60;
+
+/// From this height on the marks of the picture are explained below the sentence.
+const LEGEND: u16 = 9;
 
 /// Least columns of what an item is made of, beside its section, and the gap between.
 const DETAIL: u16 = 36;
@@ -49,17 +58,36 @@ const BELOW: u16 = 9;
 #[derive(Debug)]
 pub struct Prepared {
     section: Section,
-    /// By block; `None` for pictures.
-    lists: Vec<Option<Arc<ListBlock>>>,
+    /// By block, one for each order of its rows; none for pictures.
+    lists: Vec<Vec<Arc<ListBlock>>>,
 }
 
 impl Prepared {
-    /// Prepares the lists of a section.
-    pub fn new(section: Section) -> Self {
-        let list = |index| ListBlock::new(&section, index).map(Arc::new);
-        let lists = (0..section.blocks.len()).map(list).collect();
+    /// Prepares the lists of a section. `linked` names the rows whose items are those of other panes too: `task`.
+    pub fn new(section: Section, linked: Option<&str>) -> Self {
+        let lists = (0..section.blocks.len()).map(|index| ListBlock::all(&section, index, linked)).collect();
         Self { section, lists }
     }
+}
+
+/// An item that several panes point at together.
+#[derive(Clone, Debug, Default)]
+pub struct PointedItem {
+    /// The item, as panes number it that share it.
+    pub item: Option<ItemId>,
+    /// A person chose it.
+    pub by_person: bool,
+    /// The sentence on it, where the row has no better one.
+    pub sentence: Option<Phrase>,
+}
+
+/// A section beside the other panes.
+#[derive(Clone, Debug, Default)]
+pub struct SectionContext {
+    /// Stands in front of the words behind the title.
+    pub before: Vec<Piece>,
+    /// The item that the pane shares with others; `None` for a pane that stands for itself.
+    pub pointed: Option<PointedItem>,
 }
 
 /// A section on the screen: what is drawn of it, filled when the section or its form changes.
@@ -77,71 +105,96 @@ struct Division {
 }
 
 impl SectionView {
-    /// The item that is chosen: by a person, else the usual one, else the first where items have blocks of their own.
-    pub fn chosen(&mut self, input: &PaneInput<'_>, prepared: &Arc<Prepared>) -> Option<ItemId> {
+    /// The item that is selected: one of the pane's own if it was chosen last, else the one that panes share, else the
+    /// usual one, else the first where items have blocks of their own.
+    pub fn selection(
+        &mut self,
+        input: &PaneInput<'_>,
+        prepared: &Arc<Prepared>,
+        pointed: Option<&PointedItem>,
+    ) -> Selection {
         self.content.fill(prepared, input.info.modes, input.mode());
         let is_here = |id: &ItemId| self.content.has(*id);
-        let usual = || prepared.section.usual.filter(is_here);
-        let has_details = input.info.section.is_some_and(|info| !info.item.is_empty());
-        // Rows without an item of the kind, such as sums, are made of nothing.
-        let is_of_kind = |item: &&Item| item.id < item_id(0, 0);
-        let first =
-            || self.content.items().iter().find(is_of_kind).map(|item| item.id).filter(|_| has_details);
-        input.state.selected.filter(is_here).or_else(usual).or_else(first)
+        let own = input.state.selected.filter(is_here);
+        // Rows without an item of the kind, such as sums, are made of nothing and shared with nobody.
+        let is_of_kind = |id: ItemId| id < item_id(0, 0);
+        if let Some(pointed) = pointed {
+            let is_latest = input.app.chosen_in.first() == Some(&input.pane);
+            return match own.filter(|id| is_latest && !is_of_kind(*id)) {
+                Some(own) => Selection { item: Some(own), marked: true, follow: true },
+                None => {
+                    let item = pointed.item.filter(is_here);
+                    Selection { item, marked: true, follow: pointed.by_person }
+                }
+            };
+        }
+        let usual = prepared.section.usual.filter(is_here);
+        let has_details = has_details(input);
+        let mut items = self.content.items().iter().map(|item| item.id);
+        let first = || items.find(|id| is_of_kind(*id)).filter(|_| has_details);
+        let item = own.or(usual).or_else(first);
+        let marked = input.focused || has_details || prepared.section.usual.is_some();
+        Selection { item, marked, follow: true }
     }
 
-    /// Draws a section below its title. `before` stands in front of the words behind the title, `detail` is what the
-    /// chosen item is made of, as far as it is known.
+    /// Draws a section below its title. `detail` is what the selected item is made of, as far as it is known.
     #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         prepared: &Arc<Prepared>,
         detail: Option<&Arc<Prepared>>,
-        before: Vec<Piece>,
+        context: SectionContext,
         area: Rect,
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        let chosen = self.chosen(input, prepared);
+        let SectionContext { before, pointed } = context;
+        let selection = self.selection(input, prepared, pointed.as_ref());
+        let chosen = selection.item;
         let section = &prepared.section;
-        let mut context = before;
-        if area.width >= 60 {
-            context.extend(pieces(&section.context));
-        }
-        let title = Title { context, value: pieces(&section.answer) };
+        let title = title(input, section, before, area.width);
         if self.content.is_empty() {
             let what = section.remarks.first().map_or("nothing to show", String::as_str);
             return frame(input, &title, Shown::Empty { what, remedy: "" }, area, buf);
         }
         frame(input, &title, Shown::Ready, area, buf);
         let sentence_row = u16::from(area.height >= SENTENCE && !self.content.items().is_empty());
-        let inner = body(area, sentence_row);
+        let legend_row = u16::from(area.height >= LEGEND && !section.legend.is_empty());
+        let inner = body(area, sentence_row + legend_row);
         if inner.is_empty() {
             return;
         }
-        let has_details = input.info.section.is_some_and(|info| !info.item.is_empty());
+        let has_details = has_details(input);
         if let Some(detail) = detail {
             self.detail.fill(detail, &[], "");
         }
         let place =
             if has_details { self.divide(inner) } else { Division { section: inner, detail: Rect::ZERO } };
-        let marked = chosen.filter(|_| input.focused || has_details || section.usual.is_some());
-        if let Some((offset, page)) = self.content.draw(input, marked, place.section, buf, out) {
+        if let Some((offset, page)) = self.content.draw(input, selection, place.section, buf, out) {
             (drawn.offset, drawn.page) = (offset, page);
         }
         if let Some(detail) = detail.filter(|_| !place.detail.is_empty()) {
             self.draw_detail(input, &detail.section, place.detail, buf);
         }
         drawn.items = Arc::clone(self.content.items());
-        drawn.chosen = chosen.filter(|_| input.state.selected != chosen);
+        drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
         if let Some(item) = chosen.filter(|_| has_details) {
             drawn.steps = drawn.items.len() as u32;
             drawn.steps_through = Some((input.pane, item));
         }
-        let sentence = self.sentence(section, chosen);
+        let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
+        let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
+            Some(given) => pieces(given),
+            None => self.sentence(section, chosen),
+        };
+        let theme = &input.app.look.theme;
+        let under = below(inner);
         if sentence_row > 0 {
-            line(&input.app.look.theme, &sentence, below(inner), buf);
+            line(theme, &sentence, under, buf);
+        }
+        if legend_row > 0 {
+            line(theme, &pieces(&section.legend), Rect { y: under.y + sentence_row, ..under }, buf);
         }
         drawn.sentence = plain(&sentence);
         if input.focused {
@@ -213,6 +266,27 @@ impl SectionView {
         add(self.content.list().sentences(section));
         lines
     }
+}
+
+/// Returns `true` if items of the section of a pane are made of something that stands beside it.
+fn has_details(input: &PaneInput<'_>) -> bool {
+    input.info.section.is_some_and(|info| !info.item.is_empty())
+}
+
+/// The title: the form that is shown with the words of the section where there is room, and its one number.
+fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
+    let mut context = before;
+    let form = input.mode();
+    if !form.is_empty() {
+        context.push(Piece::muted(form));
+    }
+    if width >= CONTEXT && !section.context.is_empty() {
+        if !form.is_empty() {
+            context.push(Piece::muted("; "));
+        }
+        context.extend(pieces(&section.context));
+    }
+    Title { context, value: pieces(&section.answer) }
 }
 
 /// A section as lines of text; rows with a sentence of their own are told by it.

@@ -3,19 +3,16 @@
 mod activity;
 mod choice;
 mod compare;
-mod contention;
 mod dag;
 mod explained;
 mod ga;
 mod links;
-mod path;
 mod pieces;
 mod ports;
 mod rates;
 mod reallocation;
 mod search;
 mod sections;
-mod slack;
 mod whatif;
 
 use super::whatif::WhatIfPane;
@@ -25,9 +22,11 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use choice::Choice;
 use explained::{Explained, Whole};
+use lightbay_engines::training::report;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use sections::JobSection;
+use sections::{JobSection, SharedItems};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the kind shows.
@@ -54,6 +53,15 @@ const SENSITIVITY: u8 = 12;
 
 /// Number of the pane of failures.
 const ROBUSTNESS: u8 = 13;
+
+/// Sections of one job as panes: number, name, the words for it while it is worked out, and what it shares with others.
+const JOB_SECTIONS: [(u8, &str, &str, SharedItems); 5] = [
+    (PATH, "path", "the critical path", SharedItems::Tasks),
+    (CONTENTION, "contention", "demand against circuits", SharedItems::Ways),
+    (SLACK, "slack", "slack of the tasks", SharedItems::Tasks),
+    (SENSITIVITY, "sensitivity", "sensitivity of ports and circuits", SharedItems::Nothing),
+    (ROBUSTNESS, "robustness", "the plan under failures", SharedItems::Nothing),
+];
 
 /// Sections that no other pane shows.
 const SECTIONS: &[&str] = &["job", "pods", "links", "schedule"];
@@ -83,7 +91,14 @@ const PANES: &[PaneInfo] = &[
         modes: &["over time", "over nodes or allocations", "solver log"],
         ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
     },
-    PaneInfo::new(PATH, "Path", "Why is it not ideal? The critical path, and why each task on it is late"),
+    PaneInfo {
+        modes: report::path::ORDERS,
+        ..PaneInfo::new(
+            PATH,
+            "Path",
+            "Why is it not ideal? The critical path, and why each task on it is late",
+        )
+    },
     PaneInfo {
         modes: &["max-min fair beside scheduled", "as planned"],
         zooms: true,
@@ -91,7 +106,7 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(RATES, "Rates", "How do tasks share a link, and what does rate control buy?")
     },
     PaneInfo {
-        modes: &["whole iteration", "tail"],
+        modes: report::contention::WINDOWS,
         zooms: true,
         ..PaneInfo::new(CONTENTION, "Contention", "Where and when are circuits oversubscribed?")
     },
@@ -106,7 +121,7 @@ const PANES: &[PaneInfo] = &[
         )
     },
     PaneInfo {
-        modes: slack::ORDERS,
+        modes: report::slack::ORDERS,
         ..PaneInfo::new(SLACK, "Slack", "Which tasks have slack, and which links have spare circuits?")
     },
     PaneInfo::new(
@@ -134,23 +149,18 @@ struct Training {
     ports: ports::PortsPane,
     ga: ga::GaPane,
     search: search::SearchPane,
-    path: path::PathPane,
     rates: rates::RatesPane,
-    contention: contention::ContentionPane,
-    slack: slack::SlackPane,
     reallocation: reallocation::ReallocationPane,
-    sensitivity: JobSection,
-    robustness: JobSection,
+    /// Sections of one job, by number of the pane.
+    sections: BTreeMap<u8, JobSection>,
     what_if: WhatIfPane,
 }
 
 impl Default for Training {
     fn default() -> Self {
-        let [sensitivity, robustness] = [
-            ("sensitivity", "sensitivity of ports and circuits", SENSITIVITY),
-            ("robustness", "the plan under failures", ROBUSTNESS),
-        ]
-        .map(|(name, waits_for, pane)| JobSection::new(name, waits_for, u64::from(pane)));
+        let section = |(pane, name, waits_for, shares)| {
+            (pane, JobSection::new(name, waits_for, u64::from(pane), shares))
+        };
         Self {
             explained: Explanations::default(),
             dag: dag::DagPane::default(),
@@ -158,13 +168,9 @@ impl Default for Training {
             ports: ports::PortsPane::default(),
             ga: ga::GaPane::default(),
             search: search::SearchPane::default(),
-            path: path::PathPane::default(),
             rates: rates::RatesPane::default(),
-            contention: contention::ContentionPane::default(),
-            slack: slack::SlackPane::default(),
             reallocation: reallocation::ReallocationPane::default(),
-            sensitivity,
-            robustness,
+            sections: JOB_SECTIONS.into_iter().map(section).collect(),
             what_if: WhatIfPane::default(),
         }
     }
@@ -172,13 +178,12 @@ impl Default for Training {
 
 impl KindPanes for Training {
     fn accept(&mut self, key: JobKey, result: JobResult) {
+        let own = self.explained.accept(key, result).or_else(|result| self.reallocation.accept(key, result));
         // A late result of another kind is nobody's.
         drop(
-            self.explained
-                .accept(key, result)
-                .or_else(|result| self.reallocation.accept(key, result))
-                .or_else(|result| self.sensitivity.accept(key, result))
-                .or_else(|result| self.robustness.accept(key, result)),
+            self.sections
+                .values_mut()
+                .fold(own, |rest, pane| rest.or_else(|result| pane.accept(key, result))),
         );
     }
 
@@ -197,23 +202,22 @@ impl KindPanes for Training {
             _ => {}
         }
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
-        if input.info.number == reallocation::NUMBER {
-            return self.reallocation.draw(input, &whole, area, buf, drawn, out);
-        }
         // The job chosen in the pane of jobs is the one that all others show.
-        let chosen = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;
+        let selected = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;
+        let chosen = self.reallocation.choose(&whole, selected);
+        if input.info.number == reallocation::NUMBER {
+            return self.reallocation.draw(input, &whole, area, buf, (drawn, out));
+        }
         let Some(explained) = whole.part(chosen) else { return };
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
         match input.info.number {
             1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
             2 => self.activity.draw(input, &explained, choice, area, buf, drawn, out),
-            PATH => self.path.draw(input, &explained, choice, area, buf, drawn, out),
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
-            CONTENTION => self.contention.draw(input, &explained, choice, area, buf, drawn, out),
-            SLACK => self.slack.draw(input, &explained, choice, area, buf, drawn, out),
-            SENSITIVITY => self.sensitivity.draw(input, &explained, area, buf, drawn, out),
-            ROBUSTNESS => self.robustness.draw(input, &explained, area, buf, drawn, out),
             _ => {
+                if let Some(section) = self.sections.get_mut(&input.info.number) {
+                    return section.draw(input, &explained, choice, area, buf, (drawn, out));
+                }
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
                 let baseline = baseline.and_then(|whole| whole.part(chosen));
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);

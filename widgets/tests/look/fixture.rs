@@ -3,8 +3,8 @@
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityState, Axis, AxisPart, Baseline, Chart, Column, Edge, Event,
     Form, FormRow, FormState, GapBar, Interval, ItemShape, Label, Lane, Matrix, MatrixCell, MatrixState,
-    MethodRow, Piece, RowSum, RunWord, Series, SolveStrip, Stack, StackLayer, StackMark, Table, TableRow,
-    TableState, Theme, Timeline, TimelineItem, TimelineState, Tone, Waterfall, WaterfallRow,
+    Meter, MethodRow, Part, Piece, RowSum, RunWord, Sentence, Series, SolveStrip, Stack, StackLayer,
+    StackMark, Table, TableRow, TableState, Theme, Timeline, TimelineItem, TimelineState, Tone,
 };
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -263,22 +263,20 @@ pub fn draw_dag(theme: &Theme, area: Rect, buf: &mut Buffer) {
 }
 
 pub fn draw_path(theme: &Theme, area: Rect, buf: &mut Buffer) {
-    let row = |name: &'static str, value: &'static str, span, tone| WaterfallRow {
-        name: name.into(),
-        value: value.into(),
-        span,
-        tone,
-        bold: false,
-    };
-    let mut rows = [
-        row("ideal", "12 801.24", None, Tone::Text),
-        row("PP, 4 of 8", "+12.58", Some((0.0, 12.58)), Tone::Forward),
-        row("DP s1 s2", "+16.03", Some((12.58, 28.61)), Tone::Bad),
-        row("makespan", "12 829.85", None, Tone::Text),
+    let rows = [
+        ("ideal", "12 801.24", 0.0, 0.0, Tone::Text),
+        ("PP, 4 of 8", "+12.58", 0.0, 12.58, Tone::Forward),
+        ("DP s1 s2", "+16.03", 12.58, 16.03, Tone::Bad),
+        ("makespan", "12 829.85", 0.0, 0.0, Tone::Answer),
     ];
-    rows[3].bold = true;
-    let mark = [Piece::new("bound", Tone::Good)];
-    Waterfall::new(theme, &rows).mark(19.9, &mark).render(area, buf);
+    for (y, (name, value, start, amount, tone)) in (area.y..area.bottom()).zip(rows) {
+        let row = Rect { y, height: 1, ..area };
+        let words = [Piece::new(format!("{name:<10}  {value:>9}"), tone)];
+        Sentence::new(theme, &words).render(row, buf);
+        let taken = 23.min(row.width);
+        let bar = Rect { x: row.x + taken, width: row.width - taken, ..row };
+        Meter::new(theme, &[Part::new(amount, tone, '#')], 28.61).start(start).render(bar, buf);
+    }
 }
 
 pub fn draw_ga(theme: &Theme, area: Rect, buf: &mut Buffer) {

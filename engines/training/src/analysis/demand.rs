@@ -46,13 +46,6 @@ impl Demand {
             steps,
         }
     }
-
-    /// Most flows that are active at some moment between two times.
-    pub fn most_flows(&self, from_s: f64, to_s: f64) -> f64 {
-        let first = self.steps.partition_point(|step| step.to_s <= from_s);
-        let inside = self.steps[first..].iter().take_while(|step| step.from_s < to_s);
-        inside.map(|step| step.flows).fold(0.0, f64::max)
-    }
 }
 
 /// Sums of the flows of tasks that are active at the same time.

@@ -26,7 +26,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Stream;
-use lightbay_core::watch::{Unwatched, Watch};
+use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -358,14 +358,14 @@ pub struct Surplus {
 /// The ports that a job needs to keep the makespan (seconds) of a plan with circuits `x`.
 ///
 /// # Errors
-/// The reason to stop: there is none without a watch.
+/// The reason to stop.
 pub fn surplus(
     evaluator: &Evaluator,
     rates: Rates,
     x: &[u32],
     makespan: f64,
+    watch: &mut impl Watch<Proposal>,
 ) -> Result<Surplus, MethodError> {
-    let mut watch = Unwatched::default();
     let budget = &evaluator.network.budget;
     let plan = Circuits { x: x.to_vec(), makespan, ports: budget.total(x) };
     // Circuits beyond those useful within this makespan are never needed for it.
@@ -374,7 +374,7 @@ pub fn surplus(
         *cap = (*cap).max(*circuits);
     }
     let solved = Solved { kept: plan.into(), bound: 0.0, caps };
-    let fewest = fewest(evaluator, rates, solved, JobEffort::default(), &mut watch)?.kept.found;
+    let fewest = fewest(evaluator, rates, solved, JobEffort::default(), watch)?.kept.found;
     Ok(Surplus {
         ports: (0..budget.pods()).filter_map(|pod| budget.ports(pod)).collect(),
         used: budget.used(x),

@@ -6,7 +6,7 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::view::present::rows::{beside, ends, line, row};
-use crate::view::present::section::SectionContent;
+use crate::view::present::section::{SectionContent, Selection};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry};
 use lightbay_engines::crossconnect::report::words;
@@ -104,7 +104,7 @@ impl MatrixPane {
         };
         if !left.is_empty() {
             let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
-            self.list.draw(&list, Some(chosen as u32), left, buf, out);
+            self.list.draw(&list, Selection::of(chosen as u32), left, buf, out);
         }
         // The legend has a row where all pods are in sight with it, or would not be without it either.
         let all = facts.pods as u16 + 1;

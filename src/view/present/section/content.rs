@@ -1,6 +1,6 @@
 //! Lists and the picture of a section in one of its forms.
 
-use super::list::{self, List};
+use super::list::{self, List, Selection};
 use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
@@ -68,7 +68,11 @@ impl SectionContent {
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
         });
-        let lists = blocks.iter().filter_map(|(at, _)| prepared.lists.get(*at)?.clone());
+        // A form may be an order of the rows too.
+        let lists = blocks.iter().filter_map(|(at, _)| {
+            let orders = prepared.lists.get(*at)?;
+            orders.iter().find(|list| list.order() == form).or(orders.first()).cloned()
+        });
         self.list = List::new(lists);
         let mut listed = self.list.items();
         let first = if self.picture_is_first { 0 } else { self.list.rows() as u32 };
@@ -165,11 +169,11 @@ impl SectionContent {
         }
     }
 
-    /// Draws it; `chosen` is marked. Returns the first row of the lists in sight and how many fit.
+    /// Draws it with its selection. Returns the first row of the lists in sight and how many fit.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        chosen: Option<ItemId>,
+        selection: Selection,
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
@@ -177,13 +181,15 @@ impl SectionContent {
         let split = self.split(area);
         if !split.picture.is_empty() {
             match &mut self.picture {
-                Some(Picture::Matrix(matrix)) => matrix.draw(input, chosen, split.picture, buf, out),
+                Some(Picture::Matrix(matrix)) => {
+                    matrix.draw(input, selection.shown(), split.picture, buf, out)
+                }
                 Some(Picture::Curves(curves)) => curves.draw(input, split.picture, buf),
                 Some(Picture::Spans(spans)) => spans.draw(input, split.picture, buf, out),
                 None => {}
             }
         }
-        (!split.list.is_empty()).then(|| self.list.draw(input, chosen, split.list, buf, out))
+        (!split.list.is_empty()).then(|| self.list.draw(input, selection, split.list, buf, out))
     }
 
     /// Draws it without items that can be chosen: lists that are too long go on in further columns.
@@ -200,7 +206,7 @@ impl SectionContent {
             }
         }
         if !split.list.is_empty() && !list::flow(&self.list, &still, split.list, buf) {
-            self.list.draw(&still, None, split.list, buf, &mut nobody);
+            self.list.draw(&still, Selection::default(), split.list, buf, &mut nobody);
         }
     }
 

@@ -1,6 +1,6 @@
 //! One section as a pane: worked out on a helper thread, shown until there is something newer.
 
-use super::{Prepared, SectionView};
+use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::desk::Desk;
@@ -8,7 +8,7 @@ use crate::view::present::explained::fail;
 use crate::view::present::{PaneInput, Title, frame};
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Section, Unavailable};
-use lightbay_widgets::{PaneState as Shown, Piece};
+use lightbay_widgets::PaneState as Shown;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub struct Wanted<K, W> {
 #[derive(Debug)]
 pub struct SectionPane<K> {
     waits_for: String,
+    /// Rows whose items are those of other panes too, by the name of one.
+    linked: Option<&'static str>,
     sort: u64,
     worked: Desk<K, Outcome>,
     /// The last one: stays on the screen until the next is ready.
@@ -63,7 +65,14 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         let worked = Desk::new(sort, KEPT);
         let details = Desk::new(sort + DETAIL, KEPT);
         let view = SectionView::default();
-        Self { waits_for: waits_for.into(), sort, worked, last: None, details, last_detail: None, view }
+        let waits_for = waits_for.into();
+        Self { waits_for, linked: None, sort, worked, last: None, details, last_detail: None, view }
+    }
+
+    /// Rows whose items are those of other panes too, by the name of one.
+    pub const fn linked(mut self, rows: &'static str) -> Self {
+        self.linked = Some(rows);
+        self
     }
 
     /// Takes in what a helper thread made; gives back what is of another pane.
@@ -79,13 +88,12 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         (self.last, self.last_detail) = (None, None);
     }
 
-    /// Draws the section that is wanted, or the last one until that is ready. `before` stands in front of the words
-    /// behind the title.
+    /// Draws the section that is wanted, or the last one until that is ready.
     pub fn draw<W>(
         &mut self,
         input: &PaneInput<'_>,
         wanted: Option<Wanted<K, W>>,
-        before: Vec<Piece>,
+        context: SectionContext,
         area: Rect,
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
@@ -95,8 +103,10 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         let mut of_item = None;
         if let Some(Wanted { key, plan, work, detail, is_live }) = wanted {
             let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
-            let prepare =
-                move || Ok(work(Deadline::after(LONGEST)).map(|section| Arc::new(Prepared::new(section))));
+            let linked = self.linked;
+            let prepare = move || {
+                Ok(work(Deadline::after(LONGEST)).map(|section| Arc::new(Prepared::new(section, linked))))
+            };
             match self.worked.look(&key, job, &mut out.jobs, prepare) {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
@@ -109,11 +119,12 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         match self.last.as_deref() {
             None => frame(input, &nothing, Shown::Waiting(&self.waits_for), area, buf),
             Some(Ok(section)) => {
-                let chosen = self.view.chosen(input, section);
+                let chosen = self.view.selection(input, section, context.pointed.as_ref()).item;
                 match chosen.zip(of_item) {
                     Some((item, (key, job, detail))) => {
                         let work = move || {
-                            Ok(detail(item, Deadline::after(LONGEST)).map(|of| Arc::new(Prepared::new(of))))
+                            Ok(detail(item, Deadline::after(LONGEST))
+                                .map(|of| Arc::new(Prepared::new(of, None))))
                         };
                         let made = self.details.look(&(key, item), job, &mut out.jobs, work);
                         if let Some(Ok(made)) = made {
@@ -123,7 +134,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                     None => self.last_detail = None,
                 }
                 let detail = self.last_detail.clone();
-                self.view.draw(input, section, detail.as_ref(), before, area, buf, (drawn, out));
+                self.view.draw(input, section, detail.as_ref(), context, area, buf, (drawn, out));
             }
             Some(Err(Unavailable::Absent { because, remedy })) => {
                 frame(input, &nothing, Shown::Empty { what: because, remedy }, area, buf);

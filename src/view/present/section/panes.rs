@@ -1,5 +1,6 @@
 //! The sections of a kind as panes.
 
+use super::SectionContext;
 use super::beside::{Gathered, SessionKey};
 use super::pane::{ItemWork, SectionPane, Wanted};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -140,7 +141,7 @@ impl SectionPanes {
             subject: subject.clone(),
             session: session.as_ref().map(|session| session.0.clone()),
         };
-        let before = other_plan(app, plan);
+        let context = SectionContext { before: other_plan(app, plan), pointed: None };
         let of_items = subject.clone();
         let work = move |deadline: Deadline| {
             subject.with(|report| match &session {
@@ -155,7 +156,7 @@ impl SectionPanes {
             Arc::new(work) as ItemWork
         });
         let wanted = Wanted { key, plan, work, detail, is_live: info.in_session };
-        pane.draw(input, Some(wanted), before, area, buf, out);
+        pane.draw(input, Some(wanted), context, area, buf, out);
     }
 }
 

@@ -4,6 +4,7 @@ use super::list::{List, ListBlock};
 use super::matrix::MatrixView;
 use super::spans::SpansView;
 use super::*;
+use crate::app::drawn::Item;
 use lightbay_core::report::{Cell, Column, Facts, Lane, Matrix, Section, Span, Spans, Table, Unit};
 
 fn section() -> Section {
@@ -23,7 +24,7 @@ fn section() -> Section {
 
 fn list(section: &Section) -> List {
     let blocks = 0..section.blocks.len();
-    List::new(blocks.filter_map(|index| ListBlock::new(section, index).map(Arc::new)))
+    List::new(blocks.filter_map(|index| ListBlock::all(section, index, None).first().cloned()))
 }
 
 #[test]
@@ -94,4 +95,32 @@ fn spans_that_overlap_stand_in_rows_of_their_own() {
     assert_eq!(rows, [0, 0, 1, 2]);
     let id = view.items(0).nth(1).unwrap().id;
     assert_eq!(view.sentence(id).unwrap().to_string(), "> three  a  2.000000 s to 3.000000 s  1.000000 s");
+}
+
+#[test]
+fn items_are_shared_where_rows_are_of_the_sort_that_panes_share() {
+    let section = section();
+    let of = |linked: &str| {
+        let blocks = 0..section.blocks.len();
+        let list = List::new(blocks.flat_map(|index| ListBlock::all(&section, index, Some(linked))));
+        list.items()[1].id
+    };
+    assert_eq!(of("pod"), 7, "pods are what the panes share");
+    assert_eq!(of("task"), item_id(1, 0), "a pod is no task of the same number");
+}
+
+#[test]
+fn a_list_has_a_block_for_every_order_and_finds_the_row_of_an_item_in_each() {
+    let mut table =
+        Table::new(["pod", "pods"], vec![Column::words("pod", "pod"), Column::counts("ports", "ports")])
+            .order("by name", vec![0])
+            .order("by ports", vec![1]);
+    table.row(vec![Cell::new("p0"), Cell::new(16)]).item = Some(0);
+    table.row(vec![Cell::new("p1"), Cell::new(8)]).item = Some(1);
+    let section = Section::new("Pods", table);
+    let blocks = ListBlock::all(&section, 0, None);
+    assert_eq!(blocks.iter().map(|block| block.order()).collect::<Vec<_>>(), ["by name", "by ports"]);
+    let list = List::new(blocks.into_iter().skip(1));
+    assert_eq!(list.items().iter().map(|item| item.id).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> p1  ports 8");
 }

@@ -6,8 +6,10 @@ use super::{Choice, Facts, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
+use crate::view::present::section;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::plan::RateControl;
+use lightbay_engines::training::report;
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
     Piece, Sentence, Tone, number, text,
@@ -280,7 +282,7 @@ impl ActivityPane {
 
     fn sentence(&self, facts: &Explained, selected: Option<u32>, step: Option<u32>) -> Vec<Piece> {
         let Some(task) = selected else { return vec![Piece::muted("nothing selected")] };
-        let mut sentence = pieces::company(facts, task);
+        let mut sentence = section::pieces(&report::task::company(&facts.analysis, task));
         let Some(interval) = step.and_then(|step| self.intervals.get(step as usize).map(|i| (step, i)))
         else {
             return sentence;
@@ -312,7 +314,7 @@ impl ActivityPane {
         drawn.column = self.state.column_offset;
         drawn.steps = self.intervals.len() as u32;
         drawn.sentence = plain(sentence);
-        drawn.details = selected.map(|task| pieces::details(facts, task)).unwrap_or_default();
+        drawn.details = selected.map(|task| report::task::details(&facts.analysis, task)).unwrap_or_default();
         if facts.analysis.rate_control == RateControl::Fair {
             drawn.details.push("rates are max-min fair".to_owned());
         }

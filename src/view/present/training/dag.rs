@@ -7,6 +7,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::model::full_dag::NodeKind;
+use lightbay_engines::training::report;
 use lightbay_engines::training::scenario::instance::{LinkKind, TaskKind};
 use lightbay_widgets::{
     AxisPart, Edge, ItemShape, Lane, PaneState as Shown, Piece, Sentence, Timeline, TimelineItem,
@@ -104,7 +105,7 @@ impl DagPane {
         drawn.sentence = plain(&sentence);
         drawn.details = selected
             .filter(|id| (*id as usize) < facts.analysis.tasks.len())
-            .map(|task| pieces::details(facts, task))
+            .map(|task| report::task::details(&facts.analysis, task))
             .unwrap_or_default();
     }
 

@@ -1,11 +1,11 @@
-//! A training plan explained: what every task could have done, job by job, and who passed which ports on.
+//! A training plan explained: what every task could have done, job by job.
 
 use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
-use lightbay_engines::training::model::parts::{Ledger, Part, first_receiver, ledger, parts};
-use lightbay_engines::training::plan::JobResult;
+use lightbay_engines::training::model::parts::{Part, first_receiver, parts};
+use lightbay_engines::training::report::contention;
 use lightbay_widgets::Piece;
 use std::sync::Arc;
 
@@ -37,33 +37,6 @@ pub struct Whole {
     pub parts: Vec<Arc<Explained>>,
     /// The job that is shown until a person chooses another.
     pub usual: usize,
-    /// What several jobs exchange.
-    pub exchange: Option<Exchange>,
-}
-
-/// What several jobs exchange.
-#[derive(Debug)]
-pub struct Exchange {
-    /// Who has which ports in every pod.
-    pub ledger: Ledger,
-    /// Every job before and after.
-    pub jobs: Vec<JobFigures>,
-}
-
-/// A job before and after ports changed hands.
-#[derive(Debug)]
-pub struct JobFigures {
-    pub name: String,
-    pub weight: u32,
-    /// Makespans alone and shared, seconds.
-    pub makespan_s: [f64; 2],
-    /// NCT alone and shared.
-    pub nct: [Option<f64>; 2],
-    pub given: u32,
-    pub taken: u32,
-    /// Ports that it may use and those that it uses.
-    pub ports: u32,
-    pub used: u64,
 }
 
 impl Explain for Whole {
@@ -73,36 +46,14 @@ impl Explain for Whole {
         };
         let plan = training.plan();
         let (scenario, result) = (&plan.scenario.body, &plan.result);
-        let exchange = match scenario {
-            TrainingScenario::Shared(shared) => {
-                let ledger = ledger(shared, Some(result)).map_err(|problems| problems.to_string())?;
-                let weights = shared.jobs.iter().map(|placed| placed.weight);
-                let jobs = result.jobs.iter().zip(weights).map(|(job, weight)| figures(job, weight));
-                Some(Exchange { ledger, jobs: jobs.collect() })
-            }
-            TrainingScenario::Job(_) | TrainingScenario::Instance(_) => None,
-        };
-        let several = exchange.is_some();
+        let several = matches!(scenario, TrainingScenario::Shared(_));
         let mut explained = Vec::new();
         for (index, part) in parts(scenario, result, plan.objective.value).into_iter().enumerate() {
             // Numbers of plans stay far below the bits that tell jobs apart.
             let of_job = key | (index as u64) << 48;
             explained.push(Arc::new(Explained::of(of_job, key, part, several)?));
         }
-        Ok(Self { key, parts: explained, usual: first_receiver(result), exchange })
-    }
-}
-
-fn figures(job: &JobResult, weight: u32) -> JobFigures {
-    JobFigures {
-        name: job.name.clone(),
-        weight,
-        makespan_s: [job.alone.makespan_s, job.shared.makespan_s],
-        nct: [job.alone.result.nct, job.shared.result.nct],
-        given: job.given.iter().sum(),
-        taken: job.taken.iter().sum(),
-        ports: job.ports_per_pod.iter().sum(),
-        used: job.shared.result.ports_used,
+        Ok(Self { key, parts: explained, usual: first_receiver(result) })
     }
 }
 
@@ -126,7 +77,7 @@ impl Explained {
             TrainingScenario::Job(job) => full_steps(job, &result).map_err(|error| error.to_string())?,
             TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
         };
-        let ways = ways(&analysis);
+        let ways = contention::ways(&analysis);
         Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, steps, ways })
     }
 
@@ -161,22 +112,4 @@ impl Explained {
     pub fn usual_task(&self) -> Option<u32> {
         self.analysis.path.last().copied()
     }
-}
-
-/// Directed links with tasks in the order in which they matter.
-fn ways(analysis: &Analysis) -> Vec<u32> {
-    let carried = &analysis.setting.evaluator.network.carried;
-    let mut ways: Vec<u32> =
-        (0..carried.len() as u32).filter(|direction| !carried[*direction as usize].is_empty()).collect();
-    ways.sort_by(|a, b| {
-        let of = |direction: u32| &analysis.demand[direction as usize];
-        // What differs by rounding only is a tie.
-        let rounded = |seconds: f64| (seconds * 1e9).round();
-        let (a, b) = (*a, *b);
-        rounded(of(b).costs_s)
-            .total_cmp(&rounded(of(a).costs_s))
-            .then(rounded(of(b).late_s).total_cmp(&rounded(of(a).late_s)))
-            .then(a.cmp(&b))
-    });
-    ways
 }

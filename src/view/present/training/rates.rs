@@ -10,6 +10,7 @@ use crate::view::present::rows::{columns, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::analysis::LinkRates;
 use lightbay_engines::training::plan::RateControl;
+use lightbay_engines::training::report;
 use lightbay_widgets::{
     Column, PaneState as Shown, Piece, Stack, StackLayer, StackMark, Table, TableRow, TableState, Tone,
     number,
@@ -127,7 +128,8 @@ impl RatesPane {
         drawn.steps_through = facts.place_of(way).map(|place| (PaneId::Kind(CONTENTION), place as ItemId));
         drawn.sentence = plain(&sentence);
         if input.focused {
-            drawn.details = choice.task.map(|task| pieces::details(facts, task)).unwrap_or_default();
+            drawn.details =
+                choice.task.map(|task| report::task::details(&facts.analysis, task)).unwrap_or_default();
         }
         let pane = drawn.pane;
         out.hits.extend(self.table.hits.iter().map(|hit| Hit {
@@ -266,7 +268,7 @@ impl RatesPane {
                 task,
                 vec![
                     Piece::new(format!(" {} ", letter(place)), Tone::Stack(shade(place, order.len()))),
-                    Piece::text(pieces::starred(facts, task)),
+                    Piece::text(report::task::starred(&facts.analysis, task)),
                     Piece::muted(number::seconds3(own.start_s)),
                     Piece::muted(ms(own.least_s)),
                     Piece::new(ms(fair), verdict(fair - joint)),
@@ -286,7 +288,7 @@ impl RatesPane {
         let [fair, joint] = takes(facts, task);
         let ms = |seconds: f64| number::millis(seconds, 1);
         let mut words = vec![
-            Piece::answer(format!("> {}", pieces::starred(facts, task))),
+            Piece::answer(format!("> {}", report::task::starred(&facts.analysis, task))),
             Piece::muted("  fair "),
             Piece::text(format!("{} ms", ms(fair).as_str())),
             Piece::muted(", scheduled "),

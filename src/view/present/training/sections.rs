@@ -1,20 +1,33 @@
 //! Panes that are sections of one job: of the only one of a plan, or of the one that is chosen.
 
 use super::Facts;
+use super::choice::Choice;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::plans::PlanRef;
 use crate::view::present::PaneInput;
 use crate::view::present::section::pane::{SectionPane, Wanted};
+use crate::view::present::section::{PointedItem, SectionContext};
 use lightbay_core::clock::Deadline;
-use lightbay_engines::training::report::of_job;
+use lightbay_engines::training::report::{of_job, slack, task};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
+
+/// Item that a pane shares with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedItems {
+    Nothing,
+    /// Tasks, with a sentence on those that the section has no row of.
+    Tasks,
+    /// Directed links, by their place in the order in which they matter.
+    Ways,
+}
 
 /// A section of one job as a pane.
 #[derive(Debug)]
 pub struct JobSection {
     name: &'static str,
+    shares: SharedItems,
     pane: SectionPane<(u64, PlanRef)>,
     /// The job shown last.
     job: Option<String>,
@@ -22,8 +35,14 @@ pub struct JobSection {
 
 impl JobSection {
     /// A section by its name, and the words for it while it is worked out; `sort` tells its jobs from those of others.
-    pub fn new(name: &'static str, waits_for: &'static str, sort: u64) -> Self {
-        Self { name, pane: SectionPane::new(waits_for, sort), job: None }
+    pub fn new(name: &'static str, waits_for: &'static str, sort: u64, shares: SharedItems) -> Self {
+        let pane = SectionPane::new(waits_for, sort);
+        let pane = match shares {
+            SharedItems::Nothing => pane,
+            SharedItems::Tasks => pane.linked("task"),
+            SharedItems::Ways => pane.linked("direction"),
+        };
+        Self { name, shares, pane, job: None }
     }
 
     /// Takes in what a helper thread made; gives back what is of another pane.
@@ -38,10 +57,10 @@ impl JobSection {
         &mut self,
         input: &PaneInput<'_>,
         facts: &Facts,
+        choice: Choice,
         area: Rect,
         buf: &mut Buffer,
-        drawn: &mut PaneDrawn,
-        out: &mut Drawn,
+        (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
         if self.job != facts.job {
             // That of one job says nothing about another.
@@ -55,6 +74,38 @@ impl JobSection {
             let key = (facts.key, PlanRef(plan.clone()));
             Wanted { key, plan: facts.key, work, detail: None, is_live: false }
         });
-        self.pane.draw(input, wanted, facts.title(), area, buf, (drawn, out));
+        let context = SectionContext { before: facts.title(), pointed: self.pointed(facts, choice) };
+        self.pane.draw(input, wanted, context, area, buf, (drawn, out));
+        if let (SharedItems::Tasks, true, Some(chosen)) = (self.shares, input.focused, choice.task) {
+            let mut details = task::details(&facts.analysis, chosen);
+            details.push(String::new());
+            details.append(&mut drawn.details);
+            drawn.details = details;
+        }
+    }
+
+    /// The item of the pane that panes point at together.
+    fn pointed(&self, facts: &Facts, choice: Choice) -> Option<PointedItem> {
+        let analysis = &facts.analysis;
+        let by_person = choice.by_person;
+        match self.shares {
+            SharedItems::Nothing => None,
+            SharedItems::Ways => {
+                let place = choice.way.and_then(|way| facts.place_of(way));
+                Some(PointedItem { item: place.map(|place| place as u32), by_person, sentence: None })
+            }
+            SharedItems::Tasks => {
+                let chains = [Some(&analysis.chain), analysis.second.as_ref()];
+                let mut on_chains = chains.into_iter().flatten().flat_map(|chain| &chain.tasks);
+                let sentence = match (self.name, choice.task) {
+                    ("slack", Some(task)) => Some(slack::on_task(analysis, task)),
+                    (_, Some(task)) if on_chains.all(|own| own.task != task) => {
+                        Some(task::timing(analysis, task).muted("  not on the path"))
+                    }
+                    _ => None,
+                };
+                Some(PointedItem { item: choice.task, by_person, sentence })
+            }
+        }
     }
 }

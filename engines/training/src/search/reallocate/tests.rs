@@ -71,7 +71,8 @@ fn one_job_could_give_what_it_does_not_need() {
         best(&evaluator, Rates::Best, &[], JobEffort::default(), &streams, &mut Unwatched::default())
             .unwrap();
     let found = solved.kept.found;
-    let spared = surplus(&evaluator, Rates::Best, &found.x, found.makespan).unwrap();
+    let spared =
+        surplus(&evaluator, Rates::Best, &found.x, found.makespan, &mut Unwatched::default()).unwrap();
     assert_eq!(spared.ports, [16, 16, 16]);
     assert_eq!(spared.needed.iter().sum::<u32>(), 42);
     assert_eq!(spared.used, evaluator.network.budget.used(&found.x));

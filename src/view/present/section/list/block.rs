@@ -1,0 +1,285 @@
+//! Facts or a table of a section with its rows ready to be drawn.
+
+use super::super::row_pictures::{PictureScale, RowPicture};
+use super::super::{item_id, tone};
+use crate::app::pane::ItemId;
+use crate::view::present::PaneInput;
+use crate::view::present::rows::line;
+use lightbay_core::report::text::{self, in_column};
+use lightbay_core::report::{
+    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning,
+};
+use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Tone, pieces_width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
+use std::sync::Arc;
+
+/// Words wider than this are cut where the row is too long.
+const WORDS: u16 = 44;
+
+/// The sentence beside a fact is cut where the row is too long, and goes where not even this much of it fits.
+const SENTENCE: u16 = 12;
+
+/// Columns of this priority or a higher one are worth less than the picture beside the rows.
+const OPTIONAL: u8 = 3;
+
+/// Columns in front of a table: selection and marks.
+const PREFIX: u16 = 3;
+
+/// Columns that bars make use of with the gap in front of them.
+pub const BARS: u16 = 18;
+
+/// Facts or a table of a section, ready to be drawn.
+#[derive(Debug)]
+pub struct ListBlock {
+    /// Index of the block in its section.
+    pub(super) index: usize,
+    /// Heading, where there are several blocks.
+    title: Option<String>,
+    /// Draws the names of the columns.
+    heads: bool,
+    columns: Vec<Column>,
+    pub(super) rows: Vec<ListRow>,
+    /// Pictures beside the rows.
+    beside: PictureScale,
+    /// Name of the order that the rows stand in; empty for their own.
+    order: &'static str,
+    /// Its items are plans of the session.
+    pub(super) of_plans: bool,
+}
+
+/// A row with the picture beside it.
+#[derive(Debug)]
+pub(super) struct ListRow {
+    pub row: TableRow,
+    /// Index in the facts or the table.
+    pub of: usize,
+    picture: RowPicture,
+}
+
+impl ListBlock {
+    /// Prepares a block of a section by its index, once for every order of its rows; nothing for a picture. Takes a
+    /// while for thousands of rows. `linked` names the rows whose items are those of other panes too, where there are any.
+    pub fn all(section: &Section, index: usize, linked: Option<&str>) -> Vec<Arc<Self>> {
+        let Some(block) = section.blocks.get(index) else { return Vec::new() };
+        let title = (section.blocks.len() > 1 && !block.title.is_empty()).then(|| block.title.clone());
+        match &block.body {
+            Body::Facts(facts) => vec![Arc::new(Self::of_facts(index, title, facts))],
+            Body::Table(table) => {
+                let names = table.orders.iter().map(|order| order.name);
+                let names: Vec<&'static str> =
+                    if table.orders.is_empty() { vec![""] } else { names.collect() };
+                let of = |name| Arc::new(Self::of_table(index, title.clone(), table, name, linked));
+                names.into_iter().map(of).collect()
+            }
+            Body::Matrix(_) | Body::Curves(_) | Body::Spans(_) => Vec::new(),
+        }
+    }
+
+    /// Name of the order that the rows stand in.
+    pub const fn order(&self) -> &'static str {
+        self.order
+    }
+
+    /// Rows above those of the items: heading and names of columns.
+    pub(super) fn above(&self) -> usize {
+        usize::from(self.title.is_some()) + usize::from(self.heads)
+    }
+
+    pub(super) fn height(&self) -> usize {
+        self.above() + self.rows.len()
+    }
+
+    pub(super) fn place_of(&self, id: ItemId) -> Option<usize> {
+        self.rows.iter().position(|row| row.row.id == id)
+    }
+}
+
+impl ListBlock {
+    /// Columns that all of it makes use of, with bars of a readable length.
+    pub(super) fn wish(&self) -> u16 {
+        let bars = if self.has_pictures() && !self.beside.is_over_sentence() { BARS } else { 0 };
+        PREFIX + width(&self.columns) + bars
+    }
+
+    /// Returns `true` if rows have pictures beside them.
+    pub(super) const fn has_pictures(&self) -> bool {
+        self.beside.is_some()
+    }
+
+    /// Columns that the table takes beside its picture: those that go early give way to it.
+    fn beside_picture(&self, room: u16) -> u16 {
+        let mut kept: Vec<Column> = self.columns.clone();
+        while room < PREFIX + width(&kept) + 2 + self.beside.wanted() {
+            let last = kept.iter().map(|column| column.priority).max().filter(|most| *most >= OPTIONAL);
+            let Some(most) = last else { break };
+            let at = kept.iter().rposition(|column| column.priority == most).unwrap_or(0);
+            kept.remove(at);
+        }
+        width(&kept)
+    }
+
+    /// Draws the rows `from` to `to` of the block, counted from its heading, into the rows of an area from `y` on.
+    pub(super) fn draw(
+        &self,
+        input: &PaneInput<'_>,
+        (from, to): (usize, usize),
+        y: u16,
+        area: Rect,
+        buf: &mut Buffer,
+        state: &mut TableState,
+    ) {
+        let theme = &input.app.look.theme;
+        let mut place = Rect { y: area.y + y, height: (to - from) as u16, ..area };
+        let titled = usize::from(self.title.is_some());
+        if let Some(title) = self.title.as_ref().filter(|_| from == 0) {
+            line(theme, &[Piece::muted(title.clone())], place, buf);
+            place = Rect { y: place.y + 1, height: place.height - 1, ..place };
+        }
+        let heads = self.heads && from <= titled && to > titled;
+        let above = self.above();
+        let visible = &self.rows[from.saturating_sub(above)..to.saturating_sub(above)];
+        let rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
+        // PictureScale facts the picture takes the place of the sentence, beside tables what is left over.
+        let over_sentence = self.beside.is_over_sentence();
+        let taken = if over_sentence { width(&self.columns[..2]) } else { self.beside_picture(place.width) };
+        let wanted = PREFIX + taken + 2;
+        let has_room = self.beside.fits(place.width.saturating_sub(wanted));
+        let left = if has_room && !over_sentence { Rect { width: wanted - 2, ..place } } else { place };
+        state.offset = 0;
+        (&Table::new(theme, &self.columns, &rows).header(heads)).render(left, buf, state);
+        if has_room {
+            let right = Rect { x: place.x + wanted, width: place.width - wanted, ..place };
+            let pictures: Vec<&RowPicture> = visible.iter().map(|row| &row.picture).collect();
+            self.beside.draw(input, heads, &pictures, right, buf);
+        }
+    }
+}
+
+fn width(columns: &[Column]) -> u16 {
+    let each = |(at, column): (usize, &Column)| column.width + if at > 0 { column.gap } else { 0 };
+    columns.iter().enumerate().map(each).sum()
+}
+
+impl ListBlock {
+    fn of_facts(index: usize, title: Option<String>, facts: &Facts) -> Self {
+        let mut sum = 0.0;
+        let row = |(at, fact): (usize, &Fact)| {
+            let amount = fact.cell.value.as_f64().filter(|amount| fact.adds && *amount != 0.0);
+            let picture = amount.map_or(RowPicture::None, |amount| {
+                let from = sum;
+                sum += amount;
+                RowPicture::Bar { from, to: sum, tone: tone(fact.cell.tone) }
+            });
+            // The bar stands in place of the sentence, which is read when the row is selected.
+            let sentence = if amount.is_some() { String::new() } else { fact.sentence.clone() };
+            let cells = vec![
+                Piece::text(fact.label),
+                Piece::new(text::cell(&fact.cell, fact.unit), tone(fact.cell.tone)),
+                Piece::muted(sentence),
+            ];
+            ListRow { row: TableRow::item(item_id(index, at), cells), of: at, picture }
+        };
+        let rows: Vec<ListRow> = facts.facts.iter().enumerate().map(row).collect();
+        let beside = PictureScale::over_sentence(rows.iter().map(|row| &row.picture));
+        let value = widest(&rows, 1, "");
+        let columns = vec![
+            Column::left("", widest(&rows, 0, "")),
+            // Parts of a sum stand below each other.
+            if beside.is_some() { Column::right("", value) } else { Column::left("", value) },
+            Column::left("", widest(&rows, 2, "").min(SENTENCE)).priority(1).grow().cut(Cut::End),
+        ];
+        Self { index, title, heads: false, columns, rows, beside, order: "", of_plans: false }
+    }
+
+    fn of_table(
+        index: usize,
+        title: Option<String>,
+        table: &Rows,
+        order: &'static str,
+        linked: Option<&str>,
+    ) -> Self {
+        let is_linked = linked.is_none_or(|sort| sort == table.of[0]);
+        let row = |of: usize| {
+            let row = &table.rows[of];
+            let cell =
+                |(column, cell): (&Heading, &Cell)| Piece::new(in_column(cell, column.unit), tone(cell.tone));
+            let cells: Vec<Piece> = table.columns.iter().zip(&row.cells).map(cell).collect();
+            let bar = table.bar.and_then(|at| row.cells.get(at)).and_then(|cell| {
+                let tone = if cell.tone == Meaning::Text { Tone::Muted } else { tone(cell.tone) };
+                Some(RowPicture::Bar { from: 0.0, to: cell.value.as_f64()?, tone })
+            });
+            let load =
+                || if row.load.is_empty() { RowPicture::None } else { RowPicture::Load(row.load.clone()) };
+            let id = row.item.filter(|_| is_linked).unwrap_or_else(|| item_id(index, of));
+            let shown = TableRow::item(id, cells).mark(row.mark);
+            ListRow { row: shown, of, picture: bar.unwrap_or_else(load) }
+        };
+        let rows: Vec<ListRow> = table.ordered(order).into_iter().map(row).collect();
+        let column = |(at, column): (usize, &Heading)| {
+            let heading = column.heading();
+            let width = widest(&rows, at, &heading);
+            let shown = if column.right {
+                Column::right(heading, width)
+            } else {
+                Column::left(heading, width.min(WORDS))
+            };
+            shown.priority(column.priority)
+        };
+        let columns = table.columns.iter().enumerate().map(column).collect();
+        let beside = match &table.loads {
+            Some(axis) => PictureScale::loads(axis.clone()),
+            None => {
+                let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
+                let limit = limit.filter(|_| table.bar.is_some());
+                PictureScale::bars(rows.iter().map(|row| &row.picture), limit)
+            }
+        };
+        // A table without any heading has no row for them.
+        let heads = table.columns.iter().any(|column| !column.label.is_empty());
+        Self { index, title, heads, columns, rows, beside, order, of_plans: table.of_plans }
+    }
+}
+
+/// The sentence on a row of facts or of a table: that of the kind, or one made of its figures.
+pub(super) fn sentence(body: &Body, row: usize) -> Option<Phrase> {
+    match body {
+        Body::Facts(facts) => facts.facts.get(row).map(of_fact),
+        Body::Table(table) => table.rows.get(row).map(|row| {
+            if row.sentence.is_empty() { worded(&figures(table, row)) } else { row.sentence.clone() }
+        }),
+        Body::Matrix(_) | Body::Curves(_) | Body::Spans(_) => None,
+    }
+}
+
+fn of_fact(fact: &Fact) -> Phrase {
+    let meaning = if fact.cell.tone == Meaning::Text { Meaning::Answer } else { fact.cell.tone };
+    let phrase =
+        Phrase::new().muted(format!("> {}  ", fact.label)).with(text::cell(&fact.cell, fact.unit), meaning);
+    if fact.sentence.is_empty() { phrase } else { phrase.muted(format!("  {}", fact.sentence)) }
+}
+
+/// Columns that the widest cell of a column takes, its heading included.
+fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
+    let glyphs = lightbay_widgets::Theme::default().glyphs;
+    let cells = rows.iter().filter_map(|row| row.row.cells.get(column));
+    let widths = cells.map(|cell| pieces_width(std::slice::from_ref(cell), glyphs));
+    widths.max().unwrap_or(0).max(pieces_width(&[Piece::text(heading.to_owned())], glyphs))
+}
+
+/// The figures of a row with their labels and units.
+pub(super) fn figures(table: &Rows, row: &Row) -> Vec<(String, String)> {
+    let columns = table.columns.iter().zip(&row.cells);
+    columns.map(|(column, cell)| (column.label.clone(), text::cell(cell, column.unit))).collect()
+}
+
+/// A sentence made of the figures of a row.
+fn worded(figures: &[(String, String)]) -> Phrase {
+    let Some(((_, name), rest)) = figures.split_first() else { return Phrase::new() };
+    let mut phrase = Phrase::new().answer(format!("> {name}"));
+    for (label, value) in rest.iter().filter(|(_, value)| value != "-" && !value.is_empty()) {
+        phrase = phrase.muted(format!("  {label} ")).text(value.clone());
+    }
+    phrase
+}

@@ -1,0 +1,200 @@
+//! Pictures beside the rows of a list: bars on one scale, or loads over time.
+
+use crate::view::present::PaneInput;
+use crate::view::present::rows::{ends, line, row};
+use lightbay_core::report::text::number;
+use lightbay_core::report::{LoadAxis, LoadSpan, Unit};
+use lightbay_widgets::{Meter, Part, Piece, Strip, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// Least columns of a picture; without them the rows stand alone.
+const LEAST: u16 = 8;
+
+/// Columns of loads for which columns of the table give way.
+const LOADS: u16 = 24;
+
+/// The picture beside one row.
+#[derive(Clone, Debug)]
+pub enum RowPicture {
+    None,
+    /// A bar between two values of the scale.
+    Bar {
+        from: f64,
+        to: f64,
+        tone: Tone,
+    },
+    Load(Vec<LoadSpan>),
+}
+
+/// Scale of the pictures beside the rows of a block.
+#[derive(Clone, Debug)]
+pub enum PictureScale {
+    Nothing,
+    /// Bars between the least and the greatest of their ends.
+    Bars {
+        low: f64,
+        high: f64,
+        /// They take the place of the sentences of facts.
+        over_sentence: bool,
+        /// Value that the bars are measured against, with its name.
+        limit: Option<(f64, String)>,
+    },
+    Loads(LoadAxis),
+}
+
+impl PictureScale {
+    /// Bars behind the columns of a table.
+    pub fn bars<'a>(pictures: impl Iterator<Item = &'a RowPicture>, limit: Option<(f64, String)>) -> Self {
+        Self::scale(pictures, false, limit)
+    }
+
+    /// Bars in place of the sentences of facts.
+    pub fn over_sentence<'a>(pictures: impl Iterator<Item = &'a RowPicture>) -> Self {
+        Self::scale(pictures, true, None)
+    }
+
+    pub const fn loads(axis: LoadAxis) -> Self {
+        Self::Loads(axis)
+    }
+
+    fn scale<'a>(
+        pictures: impl Iterator<Item = &'a RowPicture>,
+        over_sentence: bool,
+        limit: Option<(f64, String)>,
+    ) -> Self {
+        let (mut low, mut high) = (0.0_f64, limit.as_ref().map_or(0.0, |limit| limit.0.max(0.0)));
+        for picture in pictures {
+            if let RowPicture::Bar { from, to, .. } = picture {
+                low = low.min(*from).min(*to);
+                high = high.max(*from).max(*to);
+            }
+        }
+        // Amounts below zero have no bar of their own: only what takes back a part of a sum is drawn.
+        let low = if over_sentence { low } else { 0.0 };
+        if high > low && (high - low).is_finite() {
+            Self::Bars { low, high, over_sentence, limit }
+        } else {
+            Self::Nothing
+        }
+    }
+
+    pub const fn is_some(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    pub const fn is_over_sentence(&self) -> bool {
+        matches!(self, Self::Bars { over_sentence: true, .. })
+    }
+
+    /// Columns for which those of the table give way.
+    pub const fn wanted(&self) -> u16 {
+        match self {
+            Self::Nothing => 0,
+            Self::Bars { .. } => LEAST,
+            Self::Loads(_) => LOADS,
+        }
+    }
+
+    /// Returns `true` if there is something to draw and room for it.
+    pub const fn fits(&self, columns: u16) -> bool {
+        self.is_some() && columns >= LEAST
+    }
+
+    /// Draws the pictures of the rows in sight, below the ends of the axis where the names of the columns are drawn.
+    pub fn draw(
+        &self,
+        input: &PaneInput<'_>,
+        heads: bool,
+        pictures: &[&RowPicture],
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        let rows = (u16::from(heads)..area.height).map(|at| row(area, at));
+        match self {
+            Self::Nothing => {}
+            Self::Bars { low, high, limit, .. } => {
+                let limit_at = limit.as_ref().map(|limit| limit.0 - low);
+                for (place, picture) in rows.zip(pictures) {
+                    let bar = match picture {
+                        RowPicture::Bar { from, to, tone } if *to >= *low && from != to => {
+                            Some((from.min(*to) - low, Part::new((to - from).abs(), *tone, '#')))
+                        }
+                        _ => None,
+                    };
+                    let start = bar.as_ref().map_or(0.0, |bar| bar.0);
+                    let part: Vec<Part> = bar.into_iter().map(|bar| bar.1).collect();
+                    (&Meter::new(theme, &part, high - low).start(start).limit(limit_at)).render(place, buf);
+                }
+                if let Some((_, name)) = limit.as_ref().filter(|_| heads) {
+                    // The name stands over the mark, as far as it fits between the ends of the bars.
+                    let at =
+                        Meter::new(theme, &[], high - low).limit(limit_at).limit_at(area.width).unwrap_or(0);
+                    let long = name.chars().count() as u16;
+                    let start = at.saturating_sub(long / 2).min(area.width.saturating_sub(long));
+                    let place = Rect { x: area.x + start, width: area.width - start, height: 1, ..area };
+                    line(theme, &[Piece::text(name.clone())], place, buf);
+                }
+            }
+            Self::Loads(axis) => {
+                let (from_s, to_s) = window(input, axis);
+                if heads {
+                    let mark = |seconds| Piece::muted(format!("{} s", number(seconds, Unit::SECONDS)));
+                    ends(theme, &[mark(from_s)], &[mark(to_s)], row(area, 0), buf);
+                }
+                let step_s = (to_s - from_s) / f64::from(area.width);
+                for (place, picture) in rows.zip(pictures) {
+                    let RowPicture::Load(load) = picture else { continue };
+                    let moment = |column: u16| from_s + step_s * f64::from(column);
+                    let columns = 0..area.width;
+                    let shares: Vec<f64> = columns.map(|at| most(load, moment(at), moment(at + 1))).collect();
+                    (&Strip::new(theme, &shares)).render(place, buf);
+                }
+            }
+        }
+    }
+}
+
+/// The part of the time that is shown: that of the form, stretched.
+fn window(input: &PaneInput<'_>, axis: &LoadAxis) -> (f64, f64) {
+    let known = axis.windows.iter().find(|(name, ..)| *name == input.mode()).or(axis.windows.first());
+    let (from_s, to_s) = known.map_or((0.0, 1.0), |(_, from_s, to_s)| (*from_s, *to_s));
+    let length_s = (to_s - from_s).max(f64::MIN_POSITIVE);
+    let (first, last) = input.state.window();
+    (from_s + first * length_s, from_s + last * length_s)
+}
+
+/// The most load at some moment between two times.
+fn most(load: &[LoadSpan], from_s: f64, to_s: f64) -> f64 {
+    let first = load.partition_point(|span| span.end_s <= from_s);
+    let inside = load[first..].iter().take_while(|span| span.start_s < to_s);
+    inside.map(|span| span.share).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_load_of_a_column_is_that_of_any_moment_in_it() {
+        let span = |start_s: f64, end_s: f64, share: f64| LoadSpan { start_s, end_s, share };
+        let load = [span(0.0, 1.0, 0.5), span(1.0, 1.1, 2.0), span(3.0, 4.0, 1.0)];
+        assert_eq!(most(&load, 0.0, 2.0), 2.0);
+        assert_eq!(most(&load, 0.0, 1.0), 0.5, "an end is not part of the span");
+        assert_eq!(most(&load, 1.1, 3.0), 0.0);
+    }
+
+    #[test]
+    fn parts_of_a_sum_have_a_scale_of_their_own() {
+        let bar = |from: f64, to: f64| RowPicture::Bar { from, to, tone: Tone::Text };
+        let parts = [bar(0.0, 3.0), RowPicture::None, bar(3.0, 2.0)];
+        assert!(matches!(
+            PictureScale::over_sentence(parts.iter()),
+            PictureScale::Bars { low, high, .. } if low == 0.0 && high == 3.0
+        ));
+        assert!(!PictureScale::bars([bar(0.0, 0.0)].iter(), None).is_some());
+        assert!(!PictureScale::bars([bar(0.0, -1.0)].iter(), None).is_some(), "nothing above zero");
+    }
+}
