@@ -59,7 +59,7 @@ impl Drop for Highs {
     }
 }
 
-/// Returns `true` if a call went well; a warning counts as such.
+/// Checks that a call went well; a warning counts as such.
 fn fine(status: i32, what: &str) -> Result<(), Error> {
     if status == sys::STATUS_ERROR { Err(Error::solver(what, "")) } else { Ok(()) }
 }

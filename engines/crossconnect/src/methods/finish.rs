@@ -1,4 +1,4 @@
-//! Begin and end of the methods of flows: their knobs, the first solution, and the exact model where flows cannot
+//! Beginning and end of the methods of flows: their knobs, the first solution, and the exact model where flows cannot
 //! decide.
 
 use super::proof::prove;

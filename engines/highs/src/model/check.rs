@@ -5,8 +5,8 @@ use super::{Model, Quadratic};
 use crate::error::Error;
 
 impl Model {
-    /// Returns `true` if the arrays fit each other and hold numbers that mean something. Bounds may be infinite, costs
-    /// and entries may not; a lower bound above the upper one is allowed, it makes the model infeasible.
+    /// Checks that the arrays fit each other and hold numbers that mean something. Bounds may be infinite, costs and
+    /// entries may not; a lower bound above the upper one is allowed, it makes the model infeasible.
     ///
     /// # Errors
     /// Names the first row or column that is wrong, and how.

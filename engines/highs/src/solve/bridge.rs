@@ -225,7 +225,8 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns `true` to go on. Blocks while the run is paused, but not before the helper stands still.
+    /// Returns the answer whether to go on or to stop. Blocks while the run is paused, but not before the helper stands
+    /// still.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {

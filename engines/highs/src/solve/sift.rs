@@ -54,7 +54,7 @@ enum Row {
     Found,
 }
 
-/// Returns `true` if a line is a row of a table: figures, perhaps behind the letter of who found a point.
+/// Returns the kind of a line that is a row of a table: figures, perhaps behind the letter of the finder of a point.
 fn row(words: &str) -> Option<Row> {
     let mut columns = words.split_whitespace();
     let first = columns.next()?;

@@ -1,5 +1,5 @@
-//! Begin of every method on the optimisation model: the check that the scenario suits it, the group whose elements are
-//! the states of the switches, and the bounds that hold before anything is computed.
+//! Beginning of every method on the optimisation model: the check that the scenario suits it, the group whose elements
+//! are the states of the switches, and the bounds that hold before anything is computed.
 
 use super::{finish, idle};
 use crate::Tpu;

@@ -120,9 +120,8 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
 }
 
-/// Returns `true` if two disjoint sets of switches each connect the cubes of a pod, and which: for a symmetric pod,
-/// whether the voltages of each set generate the group. Switches are given to the set that they bring further, in
-/// order.
+/// Returns two disjoint sets of switches that each connect the cubes of a pod, if they are found: for a symmetric pod,
+/// the voltages of each set generate the group. Switches are given to the set that they bring further, in order.
 pub fn disjoint_switches(topology: &Topology) -> Option<[Vec<u8>; 2]> {
     let mut sets = [Cubes::new(topology.cubes()), Cubes::new(topology.cubes())];
     let mut used = [Vec::new(), Vec::new()];

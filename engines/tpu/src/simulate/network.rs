@@ -250,9 +250,9 @@ impl ChannelTurns {
         self.taken[(arc * MAX_LABELS + label) * PORTS * MAX_LABELS + port * MAX_LABELS + next] = true;
     }
 
-    /// Returns `true` if the channels can be put in order: if not, flits can wait for each other in a circle. For
-    /// classes of arcs that holds exactly if it holds in the pod (TONS, section 5.1 "Allowed Turns and All Paths").
-    /// `arrives` gives the first arc of the node that an arc leads to.
+    /// Checks that the channels can be put in order: if not, flits can wait for each other in a circle. For classes of
+    /// arcs that holds exactly if it holds in the pod (TONS, section 5.1 "Allowed Turns and All Paths"). `arrives`
+    /// gives the first arc of the node that an arc leads to.
     fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
         let arcs = self.channels / MAX_LABELS;
         let next = |channel: usize| {

@@ -232,7 +232,7 @@ fn tori_saturate_where_they_should() {
     }
 }
 
-/// Returns `true` if a pod saturates within 0.05 of a rate: not below, but above.
+/// Asserts that a pod saturates within 0.05 of a rate: not below, but above.
 fn saturates_at(pod: &Topology, routing: &Routing, vc_count: u8, rate: f64) {
     let settings = SimulationSettings { vc_count, ..SimulationSettings::default() };
     let net = SimulatedPod::new(pod, routing, &settings).unwrap();
