@@ -1,5 +1,5 @@
-//! How much the search over event orders gains on random scenarios in which everything competes, and what it costs.
-//! Prints one table of gains, then measures times.
+//! Gains of the search over event orders on random scenarios in which everything competes, and its costs. Prints one
+//! table of gains, then measures times.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // criterion's macros; a table is the point
 
 #[path = "../tests/support/contended.rs"]

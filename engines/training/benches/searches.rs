@@ -1,4 +1,4 @@
-//! How long simulations and searches take on the built-in jobs.
+//! Running times of simulations and searches on the built-in jobs.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // criterion's macros; a failed unwrap ends the benchmark
 
 #[path = "../tests/contended/family.rs"]

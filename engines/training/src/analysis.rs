@@ -34,7 +34,7 @@ pub use slack::{SlackBin, slack_bins};
 /// Two event times closer than this are one, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
-/// Why a plan cannot be explained.
+/// Reason that a plan cannot be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -100,7 +100,7 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// How much later it could finish without moving the makespan if all after it ran at ideal speed, seconds.
+    /// Time by which it could finish later without moving the makespan if all after it ran at ideal speed, seconds.
     pub slack_s: f64,
     /// The same if all after it takes as long as in the plan, seconds: nothing on the critical path.
     pub spare_s: f64,
@@ -121,7 +121,7 @@ impl TaskFacts {
     }
 }
 
-/// What a task sends in consecutive intervals.
+/// Rates of a task in consecutive intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     /// First interval in which it is active.
@@ -137,7 +137,7 @@ pub struct Analysis {
     pub setting: Setting,
     /// Circuits of every link.
     pub circuits: Vec<u32>,
-    /// Who decides the rates.
+    /// Control of the rates.
     pub rate_control: RateControl,
     /// Makespan, seconds.
     pub makespan_s: f64,
@@ -271,7 +271,7 @@ impl Analysis {
         LinkRates::new(&self.setting.evaluator.network, trace, direction)
     }
 
-    /// How far the second chain is behind the critical path, seconds.
+    /// Returns the time by which the second chain ends before the critical path, seconds.
     pub fn second_behind_s(&self) -> Option<f64> {
         self.second.as_ref().map(|second| self.chain.end_s - second.end_s)
     }

@@ -89,7 +89,7 @@ pub mod code {
 /// help the makespan by more.
 const CHECK_RELATIVE: f64 = 1e-9;
 
-/// What a plan claims outside its result.
+/// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Claims<'a> {
     /// Objective value.
@@ -98,7 +98,7 @@ pub struct Claims<'a> {
     pub bound_s: Option<f64>,
     /// The plans that the bound covers, if not all of the scenario.
     pub bound_covers: Option<&'a str>,
-    /// Who claims it.
+    /// Name of the method that claims it.
     pub method: &'a str,
     /// Figures of the envelope, all of which have to be there and right; `None` for a part of a plan, which has no
     /// envelope.
@@ -107,7 +107,7 @@ pub struct Claims<'a> {
     pub robust: Option<&'a str>,
 }
 
-/// What the checker forgives a time for rounding, seconds.
+/// Tolerance of the checker for the rounding of times, seconds.
 ///
 /// A schedule of N pieces could use it N times one after the other, so all of them share 1e-9 of the makespan, but
 /// never less than a few units in the last place: subtracting times that long ago leaves no better numbers. Our own

@@ -20,7 +20,7 @@ use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
 
-/// What a plan claims outside its result.
+/// Returns the claims of a plan outside its result.
 fn claims(plan: &Plan<Training>) -> Claims<'_> {
     Claims {
         makespan_s: plan.objective.value,

@@ -9,7 +9,7 @@ use lightbay_core::units::{LinkId, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Who decides the rates of tasks that share a link.
+/// Control of the rates of tasks that share a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateControl {
@@ -19,7 +19,7 @@ pub enum RateControl {
     Joint,
 }
 
-/// What `provenance.bound_covers` says of a bound on a plan at fair rates: decided rates may well beat it.
+/// Text of `provenance.bound_covers` for a bound on a plan at fair rates: decided rates may well beat it.
 pub const FAIR_ONLY: &str = "plans at fair rates";
 
 impl RateControl {
@@ -35,7 +35,7 @@ impl RateControl {
 /// Fields of `result` in a plan of kind `training`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrainingResult {
-    /// Who decides the rates.
+    /// Control of the rates.
     pub rate_control: RateControl,
     /// Circuits of every link, in link order.
     pub topology: Vec<LinkCircuits>,

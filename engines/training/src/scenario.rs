@@ -1,6 +1,7 @@
-//! What a training scenario is: a job, several jobs on one set of pods, or an explicit instance.
+//! Training scenarios: a job, several jobs on one set of pods, or an explicit instance.
 //!
-//! A job is small and can be changed; [`crate::model::build`] turns it into the instance that the methods work on. Everything that can be wrong is reported at once, before anything large is laid out.
+//! A job is small and can be changed; [`crate::model::build`] turns it into the instance that the methods work on.
+//! Everything that can be wrong is reported at once, before anything large is laid out.
 
 pub mod instance;
 pub mod job;

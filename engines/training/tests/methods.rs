@@ -116,8 +116,8 @@ fn every_method_gives_a_checked_plan() {
     }
 }
 
-/// Where tasks compete inside the pipeline, optimality may stay open, but no bound may be wrong and no method
-/// may fail.
+/// Every method plans scenarios whose tasks compete inside the pipeline: optimality may stay open, but no bound may be
+/// wrong and no method may fail.
 #[test]
 fn every_method_plans_other_schedules() {
     for name in ["tiny_interleaved", "tiny_buckets"] {

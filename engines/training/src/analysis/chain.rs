@@ -1,4 +1,4 @@
-//! Where a chain of tasks loses time against the ideal network, task by task and by cause.
+//! Losses of a chain of tasks against the ideal network, task by task and by cause.
 //!
 //! The finish of a task on the chain is later than on the ideal network by what it inherits and by what it loses
 //! itself: `finish - ideal finish = late predecessor + held back + too few circuits + contention`. From one task to
@@ -47,11 +47,11 @@ pub struct ChainTask {
     pub ideal_s: f64,
     /// Later start than on the ideal network because what came before was late, seconds.
     pub late_s: f64,
-    /// What it loses itself.
+    /// Its own losses, by cause.
     pub loses: Causes,
     /// Room after it on the ideal network: lateness that vanishes before the next task or the end, seconds.
     pub room_s: f64,
-    /// What of its losses reaches the end of the chain.
+    /// Part of its losses that reaches the end of the chain, by cause.
     pub costs: Causes,
 }
 

@@ -1,4 +1,4 @@
-//! What the active tasks of a directed link ask for against its circuits, over time.
+//! Demand of the active tasks of a directed link against its circuits, over time.
 
 use crate::model::network::Network;
 use crate::simulate::iteration::Trace;
@@ -27,7 +27,7 @@ pub struct Demand {
     pub peak_flows: u32,
     /// Seconds that its tasks take beyond V/(F*B) each, together.
     pub late_s: f64,
-    /// What its tasks on the critical path cost the makespan, seconds.
+    /// Part of the makespan that its tasks on the critical path cost, seconds.
     pub costs_s: f64,
 }
 

@@ -11,7 +11,7 @@ use crate::scenario::workload::Workload;
 /// A node of the full graph with its times under a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// What it does.
+    /// Kind of the node.
     pub kind: NodeKind,
     /// Stage, from 0; of a transfer the sending one.
     pub stage: u32,

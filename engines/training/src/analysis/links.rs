@@ -1,4 +1,4 @@
-//! How much of each link a plan uses.
+//! Use of each link by a plan.
 
 use super::slack::NONE_S;
 use super::{Demand, Setting, TaskFacts};

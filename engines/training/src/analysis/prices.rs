@@ -1,5 +1,5 @@
-//! What a port and a circuit are worth: how much shorter an iteration would be with one more port in a pod, how much
-//! longer with one circuit less on a link.
+//! Prices of ports and circuits: the time by which an iteration would be shorter with one more port in a pod, or longer
+//! with one circuit less on a link.
 //!
 //! A price is the difference of two best plans, one before and one after the change, both under the rates of the plan
 //! at hand. Where only last transfers compete the search over circuits proves both, so the price is exact; elsewhere
@@ -40,7 +40,7 @@ pub struct Prices {
     pub links: Vec<CircuitPrice>,
 }
 
-/// What one more port is worth in a pod.
+/// Price of one more port in a pod.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortPrice {
     /// The pod.
@@ -49,7 +49,7 @@ pub struct PortPrice {
     pub ports: u32,
     /// Ports that the plan leaves free there.
     pub free: i64,
-    /// How much shorter the iteration is with one port more, seconds.
+    /// Time by which the iteration is shorter with one port more, seconds.
     pub gain_s: f64,
     /// `true` if both plans are proven.
     pub exact: bool,
@@ -57,23 +57,23 @@ pub struct PortPrice {
     pub first: Option<(u32, f64)>,
 }
 
-/// What one circuit less costs on a link.
+/// Price of one circuit less on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitPrice {
     /// The link.
     pub link: u32,
     /// Circuits of the plan.
     pub circuits: u32,
-    /// What losing one costs; `None` if the link has only one, without which nothing arrives.
+    /// Cost of losing one; `None` if the link has only one, without which nothing arrives.
     pub loss: Option<Loss>,
 }
 
-/// What one circuit less costs.
+/// Cost of one circuit less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// How much longer the best plan with fewer circuits on this link is, seconds.
+    /// Time by which the best plan with fewer circuits on this link is longer, seconds.
     pub replanned_s: f64,
-    /// How much longer the plan is if all other circuits stay as they are, seconds.
+    /// Time by which the plan is longer if all other circuits stay as they are, seconds.
     pub kept_s: f64,
     /// `true` if `replanned_s` is the difference of two proven plans.
     pub exact: bool,

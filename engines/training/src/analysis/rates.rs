@@ -1,4 +1,4 @@
-//! How fast the tasks of a directed link send, over time.
+//! Rates at which the tasks of a directed link send, over time.
 
 use super::SAME_MOMENT_S;
 use crate::model::network::Network;

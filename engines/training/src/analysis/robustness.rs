@@ -1,4 +1,4 @@
-//! What a plan is worth when things go wrong: compute that is not as fast as planned, and circuits or ports that fail.
+//! Robustness of a plan: compute that is not as fast as planned, and circuits or ports that fail.
 //!
 //! The circuits stay as planned; only the rates follow what happens. So every case is simulated anew, at decided
 //! (joint) and at max-min fair rates. Compute varies for every stage, micro-batch and direction by itself, and in every
@@ -21,7 +21,7 @@ use lightbay_core::watch::{StopOnly, Watch};
 use rand::RngExt;
 use shake::Shaker;
 
-/// What is tried.
+/// Settings of the trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trials {
     /// Largest relative change of every compute, from 0 to 1.
@@ -30,7 +30,7 @@ pub struct Trials {
     pub draws: u32,
     /// Seed of the draws.
     pub seed: u64,
-    /// How many times longer a slow stage computes.
+    /// Factor by which a slow stage computes longer.
     pub slow_factor: f64,
     /// Circuits that fail at the same time at most.
     pub failures: u32,
@@ -65,7 +65,7 @@ impl Ends {
     }
 }
 
-/// How makespans are spread over random draws.
+/// Distribution of makespans over random draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// Mean, seconds.
@@ -97,7 +97,7 @@ pub struct Slow {
 /// A plan under all trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Robustness {
-    /// What was tried.
+    /// Settings of the trials.
     pub trials: Trials,
     /// Nothing goes wrong.
     pub planned: Ends,

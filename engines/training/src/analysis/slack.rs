@@ -1,4 +1,4 @@
-//! How slack is spread over the tasks of a plan.
+//! Distribution of slack over the tasks of a plan.
 
 use super::TaskFacts;
 
@@ -15,7 +15,7 @@ pub struct SlackBin {
     pub above_s: f64,
     /// They have at most this, seconds; infinite for the last one.
     pub to_s: f64,
-    /// How many there are.
+    /// Number of tasks in the bin.
     pub tasks: usize,
 }
 

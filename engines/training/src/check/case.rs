@@ -1,4 +1,4 @@
-//! What a plan is checked against: the network with its transfers, and the order in which work must happen.
+//! Case that a plan is checked against: the network with its transfers, and the order in which work must happen.
 //!
 //! Both forms of a scenario end here. An instance contributes its edges, one node per task; a job its full
 //! 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come first.
@@ -28,7 +28,7 @@ pub(super) enum Work {
 /// One node of the precedence graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// What it does.
+    /// Its work.
     pub work: Work,
     /// Earliest start, seconds.
     pub release_s: f64,

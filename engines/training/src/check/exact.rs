@@ -1,4 +1,4 @@
-//! What a claimed bound is worth: recomputed by trying every circuit vector that could be best.
+//! Verification of a claimed bound: it is recomputed by trying every circuit vector that could be best.
 //!
 //! For given circuits a transfer takes at least `V / (min(F, x) B)`. Where transfers contend for a link and nothing
 //! follows them, their common end has a closed form (below), so that the value for the vector is exact; elsewhere
@@ -48,7 +48,7 @@ pub(super) struct Ask<'a> {
     pub depth: Depth,
 }
 
-/// What no plan that it covers can beat.
+/// Lower bound on the makespan of the plans that it covers.
 pub(super) struct Floor {
     pub value_s: f64,
     pub covers: Option<&'static str>,
@@ -153,7 +153,7 @@ pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findin
     found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
 }
 
-/// What no plan of a scenario can beat, as far as a check of this depth can tell.
+/// Returns the lower bound on the makespan of a scenario's plans, as far as a check of this depth can prove it.
 pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
     if ask.rates == RateControl::Fair && ask.depth.is_exact() {
         match best_fair(ask) {
@@ -184,7 +184,7 @@ enum GivenUp {
 }
 
 impl GivenUp {
-    /// What a thorough check says of it.
+    /// Returns the remark of a thorough check on it.
     fn remark(self, what: &str, depth: Depth) -> Option<String> {
         match self {
             Self::OutOfTime => depth.not_within(what),
@@ -287,8 +287,8 @@ struct Sink {
 
 /// The least time by which all sinks (sorted by release) can be done on a link of capacity `capacity`.
 ///
-/// What a piece of time can carry of any subset S is `min(sum of rates in S, capacity)` times its length: the rank
-/// of a polymatroid. Polymatroids add up, so all volumes fit if and only if those of every subset fit.
+/// A piece of time can carry, of any subset S, `min(sum of rates in S, capacity)` times its length: the rank of a
+/// polymatroid. Polymatroids add up, so all volumes fit if and only if those of every subset fit.
 fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     let Some(last) = sinks.last() else { return 0.0 };
     let subset_end_s = |within: &dyn Fn(usize) -> bool| {

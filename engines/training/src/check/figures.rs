@@ -54,7 +54,7 @@ pub(super) fn ideal(
     }
 }
 
-/// What rounding may do to an NCT.
+/// Returns the error of an NCT that rounding may cause.
 pub(super) fn nct_error(slack: Slack, communication_s: f64) -> f64 {
     slack.makespan_s / communication_s + f64::EPSILON
 }

@@ -139,7 +139,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     })
 }
 
-/// Returns `true` if layers, experts and the GPUs of a stage can be split as they are said to be.
+/// Checks that layers, experts and the GPUs of a stage can be split as the job says.
 fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     let run = &job.run;
     let experts = u64::from(run.ep) * u64::from(run.etp);
@@ -167,7 +167,7 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     }
 }
 
-/// Returns `true` if stages can hold the chunks that they are said to hold.
+/// Checks that stages can hold as many chunks as the job says.
 fn interleavable(job: &Job) -> Result<(), String> {
     let run = &job.run;
     let chunks = run.virtual_stages;

@@ -1,4 +1,4 @@
-//! Whether a scenario makes sense at all: without that nothing about a plan can be said.
+//! Check that a scenario makes sense at all: without that nothing about a plan can be said.
 
 use super::{Findings, code};
 use crate::scenario::instance::{Instance, Link};

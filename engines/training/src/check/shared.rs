@@ -281,7 +281,8 @@ fn figures(
     expected.into_iter().filter_map(figure).collect()
 }
 
-/// What a claimed bound is worth: no job can beat what it would reach if the others kept one circuit on each link.
+/// Checks a claimed bound: no job can beat the makespan that it would reach if the others kept one circuit on each
+/// link.
 fn bound(
     shared: &SharedPods,
     pods: &Pods,

@@ -83,7 +83,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     all
 }
 
-/// What of a plan is not in the files of a format.
+/// Returns the parts of a plan that are not in the files of a format.
 fn leaves_out(format: &str) -> &'static [&'static str] {
     const BOUND: &str = "the bound and the gap";
     const PARAMETERS: &str = "the parameters of the job and of the method";

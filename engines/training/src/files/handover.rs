@@ -35,7 +35,7 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
     })
 }
 
-/// What of a plan is in no circuit.
+/// Returns the parts of a plan that are in no circuit.
 fn left_out() -> Vec<String> {
     ["the times and rates of the flows", "the order of the tasks", "the traffic between the pods"]
         .map(str::to_owned)

@@ -74,7 +74,7 @@ pub struct ImportedJob {
     pub name: String,
     /// The job, with measured figures.
     pub job: Job,
-    /// What was found, skipped and assumed.
+    /// Account of the import: parts found, parts skipped, values assumed.
     pub summary: ImportSummary,
 }
 

@@ -1,4 +1,4 @@
-//! What every method begins with: the scenario is compiled, and where nothing crosses pods the plan is made.
+//! Beginning of every method: the scenario is compiled, and where nothing crosses pods the plan is made.
 
 use super::idle;
 use super::session::{Opened, Session};
@@ -13,7 +13,7 @@ use lightbay_core::scenario::Scenario;
 
 /// A method that works on a compiled scenario, see [`InSession`].
 pub(super) trait SessionMethod: Send + Sync {
-    /// What the method is and takes.
+    /// Returns the description of the method with its parameters.
     fn info(&self) -> MethodInfo;
 
     /// Rates at which it judges circuits.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// All methods one after the other.
 pub(super) struct Auto;
 
-/// What the first bound is that of.
+/// Circuits for which the first bound is computed.
 const WIDEST: &str = "every link with the most circuits that its pods can give";
 
 /// Gap up to which a bound and a plan are the same.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Evolve {
     /// Its name.
     pub name: &'static str,
-    /// What judges circuits.
+    /// Rates at which it judges circuits.
     pub rates: Rates,
 }
 

@@ -32,7 +32,7 @@ const SOLVER_STREAM: u64 = (1 << 32) + 4;
 /// Most slots of a schedule to start from.
 const MOST_SLOTS: u32 = 1_000_000;
 
-/// What shapes the model.
+/// Returns the knobs that shape the model.
 fn shape_knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::float(

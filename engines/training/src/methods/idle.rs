@@ -6,11 +6,11 @@ use lightbay_core::method::{MethodInfo, without_effect};
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 
-/// What a genetic search does in its generations.
+/// Parameters that act in the generations of a genetic search.
 const OF_GENERATIONS: [&str; 7] =
     ["elites", "tournament", "crossover", "mutation", "stall_generations", "migration", "wall_limit_s"];
 
-/// What no plan depends on if the scenario leaves nothing to plan, whatever the method.
+/// Returns all parameters, as without effect, if the scenario leaves nothing to plan, whatever the method.
 pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) -> Vec<Problem> {
     let nothing = match scenario {
         TrainingScenario::Job(job) => job.shape().is_ok_and(|shape| !shape.crosses()),

@@ -55,9 +55,9 @@ impl SessionMethod for Joint {
     }
 }
 
-/// Where more than the last transfers compete: a bound, the search over orders, and in between a genetic search,
-/// unless one was made already; without a proof linear programs over event orders. Improves `start.best`; returns
-/// how the method ends.
+/// Plans where more than the last transfers compete: a bound, the search over orders, and in between a genetic search,
+/// unless one was made already; without a proof linear programs over event orders. Improves `start.best`; returns the
+/// status with which the method ends, and the limit that ended it.
 pub(super) fn contended(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -8,7 +8,7 @@ use crate::search::outer;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
-/// `true` to look for the fewest ports afterwards.
+/// Returns the knob for a search for the fewest ports afterwards.
 pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool("min_ports", false, "Second goal: the fewest ports that keep the makespan to 1e-7 of it.")
 }
@@ -162,7 +162,7 @@ pub(super) fn order_limits(params: &Params, stream: Stream) -> order::OrderLimit
     limits
 }
 
-/// How the integer program over circuits is written.
+/// Returns the knob for the form of the integer program over circuits.
 pub(super) fn writing() -> ParamInfo {
     ParamInfo::choice(
         "writing",
@@ -184,7 +184,7 @@ pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
     knobs
 }
 
-/// What proves the best circuits.
+/// Search that proves the best circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prover {
     /// The search over circuit vectors while they can be listed, else the integer program.

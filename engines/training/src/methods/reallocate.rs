@@ -22,7 +22,6 @@ pub(super) struct Reallocate;
 /// Gap up to which a bound and a plan are the same.
 const CLOSED: f64 = 1e-9;
 
-/// What a bound covers where rates are fair.
 impl Method<Training> for Reallocate {
     fn info(&self) -> MethodInfo {
         let mut params = vec![
@@ -172,7 +171,7 @@ impl ReallocationRun<'_, '_> {
         }
     }
 
-    /// What no sharing of ports can beat, job by job; their mean is a bound.
+    /// Returns the bounds, job by job, that no sharing of ports can beat; their mean is a bound.
     fn bounds(&mut self) -> Result<Vec<f64>, MethodError> {
         let mut bounds = Vec::with_capacity(self.team.members.len());
         for member in 0..self.team.members.len() {

@@ -60,7 +60,7 @@ impl SessionMethod for Select {
     }
 }
 
-/// How the program ended by itself.
+/// Outcome of the integer program.
 pub(super) struct Proven {
     /// `true` if the best plan is known to be the best.
     pub complete: bool,
@@ -69,7 +69,7 @@ pub(super) struct Proven {
 }
 
 impl Proven {
-    /// How a method ends that has nothing else to try.
+    /// Returns the outcome of a method that has nothing else to try.
     fn ending(&self, cx: &Context<'_, Training>) -> Outcome {
         let closed = match (cx.best(), cx.best_bound()) {
             (Some((value, _)), Some(bound)) => gap(value, bound) <= 2.0 * solver::TOLERANCE,

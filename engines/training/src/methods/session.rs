@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// A running method.
 pub(super) struct Session<'c, 'a> {
     pub cx: &'c mut Context<'a, Training>,
-    /// What the scenario stands for.
+    /// Instance of the scenario.
     pub instance: crate::scenario::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
@@ -41,7 +41,7 @@ pub(super) struct Session<'c, 'a> {
     offer: Option<Arc<Checked<Training>>>,
 }
 
-/// What a method finds when it opens its scenario.
+/// Result of opening a scenario.
 pub(super) enum Opened<'c, 'a> {
     /// Something to plan.
     Session(Box<Session<'c, 'a>>),

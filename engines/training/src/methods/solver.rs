@@ -10,7 +10,7 @@ use lightbay_highs::solution::{Solution, Start};
 use lightbay_highs::solve::{self, Reader, SolveRequest};
 use rand::RngExt;
 
-/// What the solver's tolerances may add to a bound, relative.
+/// Most that the solver's tolerances may add to a bound, relative.
 pub(super) const TOLERANCE: f64 = 5e-10;
 
 /// Says how large a model is.
@@ -25,7 +25,7 @@ pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: 
     }));
 }
 
-/// Where to start: at a point, or where the solver likes if `what` gives none because it breaks a row.
+/// Returns the start of the solver: a point, or none, with a note, if that of `what` breaks a row.
 pub(super) fn start_at(
     cx: &mut Context<'_, Training>,
     point: Result<Vec<f64>, String>,

@@ -1,4 +1,4 @@
-//! What every search begins with: a plan to beat and the circuits worth trying.
+//! Beginning of every search: a plan to beat and the circuits worth trying.
 
 use super::session::Session;
 use crate::programs::circuit_bounds::useful_within;

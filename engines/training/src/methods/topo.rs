@@ -53,7 +53,7 @@ impl SessionMethod for Topo {
     }
 }
 
-/// How a search with proof ends by itself.
+/// Returns the outcome of a search with proof that ended by itself.
 pub(super) fn ending(complete: bool) -> Outcome {
     if complete {
         Outcome::done(Status::Optimal)
@@ -62,7 +62,7 @@ pub(super) fn ending(complete: bool) -> Outcome {
     }
 }
 
-/// What the outer search is to look at, with the limits that a run has for it.
+/// Returns the task of the outer search, with the limits that a run has for it.
 pub(super) fn task<'a>(
     evaluator: &'a Evaluator,
     rates: Rates,

@@ -19,7 +19,7 @@ use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 
-/// What a job amounts to, before any circuit is planned.
+/// Sizes and loads of a job, before any circuit is planned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
     /// GPUs per stage, replicas, pods and ports.

@@ -15,7 +15,7 @@ use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::problem::Problems;
 use lightbay_core::units::Gbps;
 
-/// What a node of the full graph does.
+/// Kind of a node of the full graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// Forward compute of a stage.
@@ -35,7 +35,7 @@ pub enum NodeKind {
 /// A node of the full graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// What it does.
+    /// Its kind.
     pub kind: NodeKind,
     /// Replica, from 0.
     pub replica: u32,
@@ -49,7 +49,7 @@ pub struct Node {
     pub bucket: u32,
     /// `true` if it is a transfer between pods, and so depends on the circuits.
     pub inter_pod: bool,
-    /// How long it takes; of a transfer between pods the shortest time possible, V/(F*B).
+    /// Duration, seconds; of a transfer between pods the shortest possible, V/(F*B).
     pub duration_s: f64,
 }
 

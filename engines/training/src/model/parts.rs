@@ -11,7 +11,7 @@ use lightbay_core::problem::Problems;
 pub struct Part {
     /// Name of the job; empty if there is only one.
     pub name: String,
-    /// What its time counts beside that of the others.
+    /// Weight of its time beside that of the others.
     pub weight: u32,
     /// The job as a scenario of its own.
     pub scenario: TrainingScenario,
@@ -52,7 +52,7 @@ pub fn first_receiver(result: &TrainingResult) -> usize {
     result.jobs.iter().position(|job| job.taken.iter().any(|ports| *ports > 0)).unwrap_or(0)
 }
 
-/// Who has which ports, pod by pod.
+/// Ports of every job, pod by pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     /// The shared pods, by position.
@@ -68,7 +68,7 @@ pub struct PodLedger {
     pub ports: u32,
     /// Ports that no job brought.
     pub spare: u32,
-    /// What every job has there; `None` for a job that does not cover the pod.
+    /// Ports of every job there; `None` for a job that does not cover the pod.
     pub jobs: Vec<Option<JobPorts>>,
 }
 
@@ -80,7 +80,7 @@ impl PodLedger {
     }
 }
 
-/// What one job has in one pod.
+/// Ports of one job in one pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobPorts {
     /// Ports that it brought.

@@ -1,4 +1,4 @@
-//! What a plan for several jobs on one set of pods says of each of them.
+//! Results of each job in a plan for several jobs on one set of pods.
 
 use super::TrainingResult;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! How many circuits of a link can ever be useful (DELTA Alg. 2).
+//! Largest number of circuits of a link that can ever be useful (DELTA Alg. 2).
 //!
 //! In any schedule that ends by the limit every task runs inside its window, and tasks that run at the same
 //! time are pairwise unordered. So the flows that a directed link carries at once are at most the largest

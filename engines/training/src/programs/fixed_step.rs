@@ -25,12 +25,12 @@ pub(crate) fn slot_of(seconds: f64, slot_s: f64) -> u32 {
     (seconds / slot_s + WHOLE).floor().max(0.0) as u32
 }
 
-/// What to write a model of.
+/// Request for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedStepQuestion<'a> {
     /// The scenario.
     pub network: &'a Network,
-    /// What links and tasks are called.
+    /// Names of links and tasks.
     pub names: &'a Names,
     /// Most circuits of every link.
     pub caps: &'a [u32],

@@ -27,7 +27,7 @@ use crate::simulate::windows::{IndexWindows, Windows};
 use lightbay_core::method::MethodError;
 use lightbay_highs::model::{Column, Model};
 
-/// How the model is written.
+/// Form of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// `true` if active tasks of a link send equal volumes per flow (Eq. 17).
@@ -38,12 +38,12 @@ pub struct Form {
     pub cuts: bool,
 }
 
-/// What a model is about, whatever its intervals.
+/// Subject of a model, whatever its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
-    /// What links and tasks are called.
+    /// Names of links and tasks.
     pub names: &'a Names,
     /// Most circuits of every link.
     pub caps: &'a [u32],
@@ -53,16 +53,16 @@ pub struct Scope<'a> {
     pub least_s: f64,
 }
 
-/// What to write a model of.
+/// Request for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct IntervalQuestion<'a> {
-    /// What it is about.
+    /// Its subject.
     pub scope: Scope<'a>,
     /// The iteration ends by then, seconds.
     pub limit_s: f64,
     /// Intervals of every task.
     pub windows: &'a IndexWindows,
-    /// How to write it.
+    /// Its form.
     pub form: Form,
 }
 
@@ -85,7 +85,7 @@ pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
 /// Rows between two questions whether to go on: well under 5 ms.
 const ASKED: u64 = 64;
 
-/// What the parts of the generator share.
+/// State that the parts of the generator share.
 struct Writer<'a> {
     ask: IntervalQuestion<'a>,
     go_on: &'a mut GoOn<'a>,

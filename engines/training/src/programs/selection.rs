@@ -21,7 +21,7 @@ pub use range::Range;
 use share::{Served, Share};
 use sum::Sum;
 
-/// What the model is to make small.
+/// Objective of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// The makespan, milliseconds.
@@ -30,7 +30,7 @@ pub enum Goal {
     Ports,
 }
 
-/// How much of what is known beforehand goes into the model.
+/// Form of the model, by its use of what is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     /// A column for every start and every number of circuits within the caps, as the method is described.
@@ -39,7 +39,7 @@ pub enum Writing {
     Reduced,
 }
 
-/// What to write a model of.
+/// Request for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct SelectionRequest<'a> {
     /// The scenario, prepared.
@@ -50,9 +50,9 @@ pub struct SelectionRequest<'a> {
     pub caps: &'a [u32],
     /// Makespan above which no plan is of interest, seconds.
     pub limit_s: f64,
-    /// What to make small.
+    /// Objective.
     pub goal: Goal,
-    /// How.
+    /// Form.
     pub writing: Writing,
 }
 
@@ -64,7 +64,7 @@ pub struct Selection {
     reach: Vec<u32>,
     recipes: Vec<Recipe>,
     makespan: Sum,
-    /// What the makespan is at least, milliseconds.
+    /// Least possible makespan, milliseconds.
     least: f64,
     ends: Vec<Sum>,
     shares: Vec<Share>,

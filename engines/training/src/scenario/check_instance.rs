@@ -1,4 +1,4 @@
-//! What can be wrong with an explicit instance.
+//! Check of an explicit instance.
 
 use super::knobs::beyond_valid_edges;
 use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};

@@ -1,4 +1,4 @@
-//! What can be wrong with a job, and the sizes of one that is right.
+//! Check of a job, and the sizes of one that is right.
 
 use super::check_schedule::{check_dp_buckets, check_virtual_stages};
 use super::idle::{is_replaced, replaced_remedy};

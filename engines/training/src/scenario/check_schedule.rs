@@ -1,10 +1,10 @@
-//! What a schedule other than plain 1F1B asks of a job.
+//! Check that a job suits a schedule other than plain 1F1B.
 
 use super::job::{Job, Order};
 use crate::scenario::workload::layer_split;
 use lightbay_core::problem::{Problems, counted};
 
-/// What interleaving asks of stages, micro-batches and layers.
+/// Checks that stages, micro-batches and layers suit interleaving.
 pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     const FIELD: &str = "job.run.virtual_stages";
     let (pp, n, chunks) = (job.run.pp, job.run.micro_batches, job.run.virtual_stages);
@@ -54,7 +54,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     }
 }
 
-/// What overlapping the exchange asks of layers: every bucket needs one.
+/// Checks that there are layers enough to overlap the exchange: every bucket needs one.
 pub(super) fn check_dp_buckets(job: &Job, problems: &mut Problems) {
     let buckets = job.run.dp_buckets;
     if job.measured.is_some() {

@@ -35,7 +35,7 @@ pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
     REPLACED.iter().any(|(name, _, _)| *name == key)
 }
 
-/// What to do about a value of `run` that measured figures replace.
+/// Returns the remedy for a value of `run` that measured figures replace.
 pub(super) fn replaced_remedy(key: &str) -> &'static str {
     REPLACED.iter().find(|(name, _, _)| *name == key).map_or("leave it out", |(_, _, remedy)| remedy)
 }
@@ -119,8 +119,8 @@ impl TrainingScenario {
         }
     }
 
-    /// What methods see of a job: equal texts for jobs of which every method makes the same plan. `None` for other
-    /// forms, of which all is seen, and for a job that is not valid.
+    /// Returns the part of a job that methods see: equal texts for jobs of which every method makes the same plan.
+    /// `None` for other forms, of which all is seen, and for a job that is not valid.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;

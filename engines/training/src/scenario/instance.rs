@@ -20,7 +20,7 @@ pub struct Instance {
     pub tasks: Vec<Task>,
     /// Precedence with rigid delays.
     pub edges: Vec<Edge>,
-    /// Where it came from; never read by the solvers.
+    /// Origin of the instance; never read by the solvers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<InstanceProvenance>,
 }
@@ -38,7 +38,7 @@ pub struct Pod {
     pub mirror: bool,
 }
 
-/// What a link carries.
+/// Kind of transfers on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
@@ -59,7 +59,7 @@ pub struct Link {
     pub pod_a: PodId,
     /// The other end.
     pub pod_b: PodId,
-    /// What it carries.
+    /// Kind of its transfers.
     pub kind: LinkKind,
     /// Ports that one circuit costs in `pod_a`.
     pub ports_a: u32,
@@ -67,7 +67,7 @@ pub struct Link {
     pub ports_b: u32,
 }
 
-/// What a task transfers.
+/// Kind of transfer of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
@@ -88,7 +88,7 @@ pub enum GpuSet {
     Range {
         /// First id.
         first: u32,
-        /// How many.
+        /// Number of ids.
         count: u32,
     },
     /// Ids in flow order, as a file spells them out.
@@ -96,7 +96,7 @@ pub enum GpuSet {
 }
 
 impl GpuSet {
-    /// How many GPUs, repeated ones counted each time.
+    /// Returns the number of GPUs, repeated ones counted each time.
     pub fn len(&self) -> usize {
         match self {
             Self::Range { count, .. } => *count as usize,
@@ -141,7 +141,7 @@ pub struct Task {
     pub id: TaskId,
     /// Display name, such as `F3 s2>s3`.
     pub name: String,
-    /// What it transfers.
+    /// Kind of transfer.
     pub kind: TaskKind,
     /// Micro-batch, 1-based; 0 = none.
     pub micro_batch: u32,
@@ -178,7 +178,7 @@ pub struct Edge {
     pub delay_s: f64,
 }
 
-/// Where an instance came from.
+/// Origin of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct InstanceProvenance {
     /// The job it was built from, as written in a scenario file.

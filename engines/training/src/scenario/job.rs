@@ -133,7 +133,7 @@ pub struct RunConfig {
     pub blocking_p2p: bool,
     /// Rate of a transfer inside a pod per GPU, Gb/s; `null` = as `bandwidth_gbps`.
     pub intra_pod_gbps: Option<f64>,
-    /// How compute is spread over the stages.
+    /// Distribution of compute over the stages.
     pub balance: Balance,
     /// Chunks of layers that a stage holds; from 2 on the schedule is interleaved.
     #[serde(skip_serializing_if = "is_one")]
@@ -191,7 +191,7 @@ impl RunConfig {
     }
 }
 
-/// How compute is spread over the stages.
+/// Distribution of compute over the stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Balance {

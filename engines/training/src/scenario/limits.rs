@@ -1,4 +1,4 @@
-//! How large a scenario may be. Checked before anything is laid out.
+//! Limits on the size of a scenario. Checked before anything is laid out.
 
 /// Most inter-pod tasks of an instance; their order relation takes a bit per pair.
 pub const MAX_TASKS: u64 = 20_000;

@@ -264,7 +264,7 @@ pub fn model(name: &str) -> Option<Model> {
     MODELS.iter().find(|preset| preset.name == name).map(|preset| preset.model)
 }
 
-/// How a model of one's own is given.
+/// Instruction for giving a model of one's own.
 pub const OWN_MODEL: &str = "a model of your own is given in the file by its sizes, such as \
     \"model\": {\"layers\": 80, \"hidden\": 8192, \"ffn\": 28672, \"gated\": true, \"heads\": 64, \"kv_heads\": 8, \
     \"head_dim\": 128, \"vocab\": 128256}";

@@ -35,7 +35,7 @@ pub struct SharedPods {
 pub struct PlacedJob {
     /// Name, unique among the jobs.
     pub name: String,
-    /// What its time counts beside that of the others; the paper leaves weights open.
+    /// Weight of its time beside that of the others; the paper leaves weights open.
     pub weight: u32,
     /// Shared pod, from 0, in which the first pod of the job lies.
     pub first_pod: u32,
@@ -43,7 +43,7 @@ pub struct PlacedJob {
     pub job: Job,
 }
 
-/// What follows from valid jobs and their places.
+/// Ports of the shared pods, with the sizes and places of valid jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Optical ports of every shared pod.
@@ -149,7 +149,7 @@ impl SharedPods {
         }
     }
 
-    /// What jobs that are valid alone may not be together.
+    /// Checks that jobs that are valid alone suit each other.
     fn check_together(&self, shapes: &[Shape], problems: &mut Problems) {
         let (Some(first), Some(shape)) = (self.jobs.first(), shapes.first()) else { return };
         let name = &first.name;

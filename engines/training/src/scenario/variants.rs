@@ -11,7 +11,7 @@ const MOST: usize = 64;
 /// A configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What is set: `seq=8192`, or `seq=8192 bandwidth_gbps=200`.
+    /// Values that are set: `seq=8192`, or `seq=8192 bandwidth_gbps=200`.
     pub name: String,
     /// The scenario with that.
     pub scenario: TrainingScenario,
@@ -23,7 +23,7 @@ impl TrainingScenario {
     /// only if its own values are among them.
     ///
     /// # Errors
-    /// What is wrong with the text or with one of the configurations.
+    /// The problem of the text or of one of the configurations.
     pub fn variants(&self, text: &str) -> Result<Vec<Variant>, Problem> {
         let mut variants = vec![Variant { name: String::new(), scenario: self.clone() }];
         let mut knobs: Vec<&str> = Vec::new();
@@ -68,8 +68,8 @@ impl TrainingScenario {
     }
 }
 
-/// Returns `true` if every knob acts, and every configuration asks another question: else a worst case over them claims
-/// more than it covers.
+/// Checks that every knob acts, and every configuration asks another question: else a worst case over them claims more
+/// than it covers.
 fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
     let mut asked: BTreeMap<String, &str> = BTreeMap::new();
     for Variant { name, scenario } in variants {

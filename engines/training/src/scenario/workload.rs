@@ -12,7 +12,7 @@ pub use shape::{Shape, node_count};
 
 use crate::scenario::job::{Balance, Job, Measured, Model, RunConfig};
 
-/// What the stages of a job compute and exchange in one iteration.
+/// Compute and traffic of the stages of a job in one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// One entry per pipeline stage.

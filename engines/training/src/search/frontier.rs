@@ -1,4 +1,4 @@
-//! What a best-first search has yet to look at, in the order in which it is looked at.
+//! Open parts of a best-first search, in the order in which they are looked at.
 
 use std::cmp::Ordering;
 

@@ -18,7 +18,7 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
-/// How the search works.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaSettings {
     /// Islands.
@@ -60,12 +60,12 @@ impl Default for GaSettings {
     }
 }
 
-/// What to search.
+/// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct GaTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
-    /// Who decides the rates.
+    /// Rule for the rates.
     pub rates: Rates,
     /// Most circuits of every link that are worth trying.
     pub caps: &'a [u32],
@@ -86,7 +86,7 @@ impl<'a> GaTask<'a> {
     }
 }
 
-/// How the search ended by itself.
+/// Result of a search that ended by itself.
 #[derive(Clone, Debug)]
 pub struct Evolved {
     /// The best individual.

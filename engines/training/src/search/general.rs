@@ -7,8 +7,8 @@
 //! come from energetic reasoning: the tasks of a link that must be served in some stretch of time need
 //! so much of it. A node without any shortage is a plan, and the best one of its node.
 //!
-//! Where tasks compete for a link and a NIC at the same time, the rates of a component of links and NICs follow from
-//! one linear program, and what it lacks from its multipliers.
+//! If tasks compete for a link and a NIC at the same time, the rates of a component of links and NICs follow from one
+//! linear program, and its shortage from the multipliers of that program.
 
 mod cuts;
 mod distances;

@@ -38,14 +38,14 @@ const SAME: f64 = 1e-9;
 /// Linear programs between two reports.
 const REPORT_EVERY: u64 = 8;
 
-/// How long to search.
+/// Limits of the search.
 #[derive(Clone, Debug)]
 pub struct OrderLimits {
     /// Most linear programs.
     pub lps: u64,
     /// Moves tried in vain one after another before the search begins anew.
     pub swaps: u64,
-    /// How often to begin anew from a disturbed order.
+    /// Number of fresh beginnings from a disturbed order.
     pub restarts: u64,
     /// A makespan that ends the search when reached, seconds: nothing is shorter.
     pub target: f64,
@@ -70,7 +70,7 @@ impl Default for OrderLimits {
     }
 }
 
-/// What a search over event orders ends with.
+/// Result of a search over event orders.
 #[derive(Clone, Debug)]
 pub struct Improved {
     /// The best schedule: one of those given, or a better one.

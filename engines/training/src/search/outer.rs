@@ -1,11 +1,11 @@
 //! Search over circuit vectors with a proof: every vector is evaluated or has a lower bound that is not
 //! better than the best plan.
 //!
-//! Where only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the
-//! circuits of the other (*through*) links; the rest follows exactly, because the end of each sink link
-//! depends on its own circuits alone and never grows with them: repeatedly give a circuit to the sink link
-//! that ends last. Vectors of through links are enumerated when they are few, else searched by branch and
-//! bound over boxes of vectors. Where other tasks compete, all links are decided and simulated.
+//! If only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the circuits of the
+//! other (*through*) links; the rest follows exactly, because the end of each sink link depends on its own circuits
+//! alone and never grows with them: repeatedly give a circuit to the sink link that ends last. Vectors of through links
+//! are enumerated when they are few, else searched by branch and bound over boxes of vectors. If other tasks compete,
+//! all links are decided and simulated.
 
 mod boxes;
 mod leaves;
@@ -25,12 +25,12 @@ pub const LISTED: u64 = 100_000;
 /// Most boxes that are looked at.
 pub const BOXES: u64 = 200_000;
 
-/// What to search.
+/// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct VectorTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
-    /// Who decides the rates: fair, or joint where that is exact (otherwise search the relaxation).
+    /// Rule for the rates: fair, or joint where that is exact (otherwise search the relaxation).
     pub rates: Rates,
     /// Most circuits of every link that are worth trying.
     pub caps: &'a [u32],
@@ -55,7 +55,7 @@ impl<'a> VectorTask<'a> {
     }
 }
 
-/// How a search ended by itself.
+/// Result of a search that ended by itself.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     /// The best vector, unless the one given was not beaten.
@@ -107,7 +107,7 @@ fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }
 
-/// What both ways of searching share.
+/// State that both ways of searching share.
 struct State<'a, W: Watch<Proposal>> {
     best: Option<Circuits>,
     improved: bool,

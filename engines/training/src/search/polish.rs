@@ -3,7 +3,7 @@
 use crate::search::circuits::rank;
 use crate::search::repair::PortLimits;
 
-/// What a vector is worth: makespan in seconds.
+/// Evaluation of vectors by their makespan, seconds.
 pub trait Worth {
     /// Evaluates, perhaps from a cache. `None` asks to stop.
     fn makespan(&mut self, x: &[u32]) -> Option<f64>;

@@ -38,13 +38,13 @@ const SAME_GAIN: f64 = 1e-9;
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// What its NCT counts.
+    /// Weight of its NCT.
     pub weight: f64,
     /// Shared pod in which its first pod lies.
     pub first: usize,
     /// Ports that it brought, by its pod positions.
     pub own: Vec<u32>,
-    /// What the job alone stands for.
+    /// Instance of the job alone.
     pub instance: Arc<Instance>,
     /// The same on its own ports, ready to be evaluated.
     pub evaluator: Arc<Evaluator>,
@@ -73,7 +73,7 @@ pub struct Team {
     pub members: Vec<Member>,
     /// Optical ports of every shared pod.
     pub budget: Vec<u32>,
-    /// Who decides the rates.
+    /// Rule for the rates.
     pub rates: Rates,
 }
 
@@ -206,7 +206,7 @@ impl Team {
         Ok(solved.bound.min(asked.now.found.makespan) * (1.0 - 1e-12))
     }
 
-    /// What a job would make of these ports, if that is faster than its plan now.
+    /// Returns the trade by which a job would use these ports, if that is faster than its plan now.
     ///
     /// # Errors
     /// The reason to stop.
@@ -342,7 +342,7 @@ pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     chosen
 }
 
-/// What one job could do without.
+/// Ports that one job could do without.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surplus {
     /// The plan with the fewest ports found.

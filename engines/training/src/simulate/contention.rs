@@ -8,7 +8,7 @@
 use crate::model::network::Network;
 use std::fmt;
 
-/// Why a scenario is not tail-exact.
+/// Reason that a scenario is not tail-exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loose {
     /// Two unordered tasks share the NIC of a GPU (or one task uses a NIC with several flows).

@@ -79,14 +79,15 @@ fn latest(
     tied.filter(|task| second(*task) >= least).min()
 }
 
-/// How much later each task could finish without moving the makespan, at ideal speed after it, seconds.
+/// Returns the time by which each task could finish later without moving the makespan, at ideal speed after it,
+/// seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
 
-/// How much later each task could finish without moving the makespan if everything after it took as long as it does,
-/// seconds: nothing for tasks on the critical path.
+/// Returns the time by which each task could finish later without moving the makespan if everything after it took as
+/// long as it does, seconds: nothing for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();
     for &task in network.order.iter().rev() {

@@ -1,8 +1,8 @@
-//! What a circuit vector is worth: the one entry that searches use.
+//! Evaluation of a circuit vector: the one entry that searches use.
 //!
-//! Where only sinks compete (all presets but one) the makespan follows from a longest path and the tails
-//! of each link; everywhere else the general simulator runs. The same longest path with the tails of sinks
-//! alone is a lower bound on any schedule of any scenario.
+//! If only sinks compete (all presets but one), the makespan follows from a longest path and the tails of each link;
+//! everywhere else the general simulator runs. The same longest path with the tails of sinks alone is a lower bound on
+//! any schedule of any scenario.
 
 mod model;
 
@@ -13,7 +13,7 @@ use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{IdealRun, Rule, Simulator, Trace, ideal};
 pub use model::PathModel;
 
-/// Who decides the rates while circuits are compared.
+/// Rule for the rates while circuits are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rates {
     /// Max-min fair.
@@ -29,7 +29,7 @@ pub enum Rates {
 pub struct Evaluator {
     /// The compiled instance.
     pub network: Network,
-    /// Who competes with whom.
+    /// Competition between the tasks.
     pub contention: Contention,
     /// Ideal network: the yardstick.
     pub ideal: IdealRun,
@@ -115,7 +115,7 @@ impl Evaluator {
 }
 
 impl Rates {
-    /// What a plan made under these rates says about itself.
+    /// Returns the rate control that a plan made under these rates states.
     pub const fn control(self) -> RateControl {
         match self {
             Self::Fair => RateControl::Fair,

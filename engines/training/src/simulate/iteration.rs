@@ -19,7 +19,7 @@ use crate::simulate::contention::Contention;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How tasks that share links or NICs are served.
+/// Rule by which tasks that share links or NICs are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// No circuit limits, only NICs.

@@ -14,7 +14,7 @@ use rand::RngExt;
 /// Vectors that brute force goes through.
 const MOST: usize = 4_000;
 
-/// What makes an instance harder than a job.
+/// Traits that make an instance harder than a job.
 #[derive(Clone, Copy, Default)]
 struct Odd {
     /// An exchange may run beside a transfer that others wait for.

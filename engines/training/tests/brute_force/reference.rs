@@ -1,4 +1,4 @@
-//! What fixed circuits are worth at joint rates, from first principles and the instance alone.
+//! Best makespan of fixed circuits at joint rates, from first principles and the instance alone.
 //!
 //! The search computes ends of shared links by serving the longest first. Here they follow from the cut condition of
 //! the flow that serves all: what a set of transfers has to send must fit between its releases and the end, for

@@ -13,7 +13,7 @@ use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
 
-/// What instances look like. Pods stand in a row, with a link between neighbours.
+/// Parameters of random instances. Pods stand in a row, with a link between neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// Fewest and most transfers.
@@ -96,7 +96,7 @@ impl Family {
     }
 }
 
-/// What the search makes of an instance, beginning from circuits `x` under the usual rules.
+/// Results of the search on an instance, beginning from circuits `x` under the usual rules.
 pub struct Solved {
     /// The relaxation without competition before the last transfers, seconds.
     pub plain: f64,
@@ -104,7 +104,7 @@ pub struct Solved {
     pub rules: f64,
     /// The best plan, seconds.
     pub best: f64,
-    /// How the search ended.
+    /// Result of the proof.
     pub closed: Closed,
 }
 

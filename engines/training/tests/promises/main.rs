@@ -1,4 +1,4 @@
-//! What every method promises whoever runs it: valid plans whenever it ends, the same plan on any number of threads,
+//! Promises of every method, whoever runs it: valid plans whenever it ends, the same plan on any number of threads,
 //! offers taken and given, limits and edits obeyed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 

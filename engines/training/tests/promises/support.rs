@@ -32,7 +32,7 @@ pub fn names() -> Vec<&'static str> {
     names.filter(|name| *name != "reallocate").collect()
 }
 
-/// What is asked of a method.
+/// Request to a method.
 #[derive(Clone)]
 pub struct Asked {
     pub body: TrainingScenario,
@@ -110,7 +110,7 @@ impl Log {
         own.map(|(position, event)| (position, &event.body))
     }
 
-    /// How the only run ended; panics if it failed.
+    /// Returns the end of the only run; panics if it failed.
     pub fn done(&self) -> &Done {
         let last = &self.0.last().unwrap();
         let EventBody::Done(done) = &last.body else { panic!("the last event is not done") };

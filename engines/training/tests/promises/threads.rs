@@ -3,7 +3,7 @@
 use super::support::{Asked, Log, essence, names};
 use lightbay_core::event::EventBody;
 
-/// What a run said about its search, without what depends on the clock.
+/// Returns the events of a run about its search, without what depends on the clock.
 fn story(log: &Log) -> Vec<String> {
     let told = log.0.iter().filter_map(|event| match &event.body {
         // An incumbent is built at once or later, as time allows; the generations tell of it anyway.

@@ -1,4 +1,4 @@
-//! What scenarios of tests are made of.
+//! Parts that scenarios of tests are made of.
 #![allow(dead_code, reason = "tests and benchmarks use different parts")]
 
 use lightbay_core::units::{LinkId, PodId, TaskId};

@@ -20,7 +20,7 @@ pub struct CircuitFailure {
     pub ends: Option<Ends>,
 }
 
-/// What a failed port means.
+/// Effect of a failed port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortCase {
     /// The link that loses a circuit; `None` if no circuit used the port.

@@ -1,10 +1,10 @@
 //! The end of an iteration whose computes take other times than planned.
 //!
-//! Where only the gradient exchanges at the end compete, transfers before them take as long as their circuits say; one
+//! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits say; one
 //! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
 //! Elsewhere the graph is reduced again and simulated. Of an instance only the work between transfers is known: it lies
 //! in the pod that the later transfer leaves. Work that the instance leaves out because it never binds as planned
-//! cannot bind here either, so what is shown is the least that can happen.
+//! cannot bind here either, so the result is the least that can happen.
 
 use super::Ends;
 use crate::analysis::Setting;
@@ -30,7 +30,7 @@ pub(super) struct Shaker<'a> {
     how: How,
 }
 
-/// How times follow from computes.
+/// Derivation of times from computes.
 enum How {
     /// A walk over the full graph, then the last transfers.
     Walk(Walk),

@@ -4,7 +4,7 @@ use crate::check::case::{Case, Work};
 use crate::check::nics::NicGroup;
 use crate::check::walk::work_after;
 
-/// Who contends with whom.
+/// Contention of transfers for links.
 pub(super) struct Contention {
     /// Directed link of every task.
     pub directed: Vec<usize>,

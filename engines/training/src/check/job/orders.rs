@@ -1,4 +1,4 @@
-//! What every stage computes, and when: the checker's own account of the schedules.
+//! Computations of every stage, in order: the checker's own account of the schedules.
 
 use crate::check::{Findings, code};
 use crate::scenario::job::{Job, Order, Step};
@@ -20,7 +20,7 @@ impl Turn {
     }
 }
 
-/// What every stage computes, in order.
+/// Returns the computations of every stage, in order.
 pub(super) fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<Vec<Vec<Turn>>> {
     let (stages, n) = (shape.stages, job.run.micro_batches);
     let literal = job.measured.as_ref().and_then(|measured| match &measured.order {

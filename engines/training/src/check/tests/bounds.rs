@@ -1,4 +1,4 @@
-//! What a claimed bound is worth.
+//! Tests of the verification of claimed bounds.
 
 use super::support::{Scenario, job_case, preset, runs, simulated, toy_a_fair, toy_a_idle, toy_a_joint};
 use super::worked::tiny4_level_first;

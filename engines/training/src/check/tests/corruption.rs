@@ -16,7 +16,7 @@ fn plans() -> Vec<Whole> {
     ]
 }
 
-/// What becomes of a number.
+/// Returns the corrupted number.
 fn changed(value: f64, how: u32, amount: f64) -> f64 {
     match how {
         0 => f64::NAN,

@@ -28,7 +28,7 @@ fn measured() -> Job {
     Job { model: None, measured: Some(measured), ..presets::job("tiny4").unwrap().job() }
 }
 
-/// What has to add up in a job that was accepted.
+/// Checks the rules that the sizes of an accepted job have to satisfy.
 fn adds_up(job: &Job) -> Result<(), String> {
     let shape = job.shape().map_err(|problems| problems.to_string())?;
     let run = &job.run;

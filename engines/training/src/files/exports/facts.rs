@@ -1,4 +1,4 @@
-//! What files of a training scenario or plan are written from.
+//! Facts that files of a training scenario or plan are written from.
 
 use crate::analysis::{Analysis, AnalysisError, Setting, Step};
 use crate::model::collapse::expanded;
@@ -29,14 +29,14 @@ enum Of {
 
 /// A plan explained.
 pub(super) struct Explained {
-    /// What follows from it.
+    /// Its analysis.
     pub(super) analysis: Analysis,
     /// Its circuits and schedule.
     pub(super) result: TrainingResult,
 }
 
 impl Facts {
-    /// What follows from a scenario, of one replica or all.
+    /// Returns the facts of a scenario, of one replica or all.
     pub(super) fn of_scenario(scenario: &Scenario<Training>, all: bool) -> Result<Self, Problems> {
         let setting = match &scenario.body {
             TrainingScenario::Job(job) if all => Setting::new(&TrainingScenario::Instance(expanded(job)?)),
@@ -47,7 +47,7 @@ impl Facts {
         Ok(Self { name: scenario.name.clone(), pods, of: Of::Scenario(Box::new(setting)) })
     }
 
-    /// What follows from a plan, of one replica or all.
+    /// Returns the facts of a plan, of one replica or all.
     pub(super) fn of_plan(plan: &Plan<Training>, all: bool) -> Result<Self, Problems> {
         let explained = match &plan.scenario.body {
             TrainingScenario::Job(job) if all => {
@@ -147,7 +147,7 @@ pub(super) fn step_name(letter: char, step: &Step, chunks: bool) -> String {
     if chunks { format!("{letter}{number}.{}", step.chunk + 1) } else { format!("{letter}{number}") }
 }
 
-/// What a link carries, in files and pictures.
+/// Returns the word for the transfers of a link, in files and pictures.
 pub(super) const fn link_word(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Pp => "pp",
@@ -156,7 +156,7 @@ pub(super) const fn link_word(kind: LinkKind) -> &'static str {
     }
 }
 
-/// What a task transfers, in files and pictures.
+/// Returns the word for the kind of a task, in files and pictures.
 pub(super) const fn task_word(kind: TaskKind) -> &'static str {
     match kind {
         TaskKind::PpFwd => "pp_fwd",

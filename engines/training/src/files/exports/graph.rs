@@ -39,7 +39,7 @@ impl Columns {
     }
 }
 
-/// How Graphviz draws nodes and edges, beside their label.
+/// Attributes of nodes and edges for Graphviz, beside their label.
 const NODE_LOOK: [(&str, Sort); 2] = [("shape", Sort::Text), ("style", Sort::Text)];
 const EDGE_LOOK: [(&str, Sort); 2] = [("penwidth", Sort::Float), ("style", Sort::Text)];
 

@@ -17,7 +17,7 @@ mod topology;
 const WIDTH: f64 = 1120.0;
 /// Space around it.
 const MARGIN: f64 = 30.0;
-/// Where the column beside the topology begins.
+/// Left edge of the column beside the topology.
 const MATRIX_X: f64 = 620.0;
 
 const HEADING: Font = Font::plain(14.0).bold();
@@ -27,7 +27,7 @@ const SMALL: Font = Font::plain(9.0);
 /// The tail is enlarged where it is at most this share of the iteration.
 const SMALL_TAIL: f64 = 0.6;
 
-/// How each kind of task is filled.
+/// Returns the fill of a kind of task.
 const fn fill(kind: TaskKind) -> Fill {
     match kind {
         TaskKind::PpFwd => Fill::Rising,

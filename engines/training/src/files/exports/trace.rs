@@ -27,10 +27,10 @@ struct Piece {
     args: Vec<(&'static str, Value)>,
 }
 
-/// Where something is shown in a pod: compute first, then transfers inside it, then links; in order, with a name.
+/// Row of a pod: compute first, then transfers inside it, then links; in order, with a name.
 type Row = (u8, u32, String);
 
-/// What is shown in a pod.
+/// Rows of a pod with their runs.
 type Rows = BTreeMap<Row, Vec<Run>>;
 
 /// Something with the pod and the row that it belongs to.

@@ -11,7 +11,7 @@ fn s(seconds: f64) -> String {
     format!("{seconds:.6}")
 }
 
-/// What it reaches, then what is proven.
+/// Returns a sentence on the makespan and the ports of the plan, and one on its proof.
 pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     let envelope = plan.plan();
     let budget = &facts.network().budget;
@@ -32,7 +32,7 @@ pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     ]
 }
 
-/// What is proven, by whom, and what is left to gain in per cent and in NCT.
+/// Returns the sentence on the bound: its prover, and the rest that could be gained in per cent and in NCT.
 fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let value = envelope.objective.value;

@@ -9,7 +9,7 @@ const DEFAULT_GBPS: f64 = 3600.0;
 /// One step of a ring over NVLink, launch included.
 const DEFAULT_LATENCY_US: f64 = 5.0;
 
-/// Where the times come from.
+/// Source of the times.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Auto,

@@ -1,4 +1,4 @@
-//! How long one micro-batch takes on each stage, from the files or from the FLOPs of a model.
+//! Time of one micro-batch on each stage, from the files or from the FLOPs of a model.
 
 use super::collectives::Coster;
 use crate::scenario::job::{Job, ModelChoice, RunConfig};

@@ -1,4 +1,4 @@
-//! Where the ranks of a workload stand: GPUs per stage and pod, replicas, and what crosses between them.
+//! Placement of the ranks of a workload: GPUs per stage and pod, replicas, and the bytes that cross between them.
 //!
 //! Ranks are numbered `(stage x DP + dp) x TP + tp`. The job knows stages of g GPUs that never span pods; the ranks of
 //! a stage that share a pod are those g, be it because of tensor and expert parallelism or because the pod is large

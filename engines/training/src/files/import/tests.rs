@@ -181,7 +181,7 @@ fn literal_order_and_matched_transfers() {
     assert!(literal != usual && (literal / usual - 1.0).abs() < 0.01, "{literal} {usual}");
 }
 
-/// What crosses between pods is what the files say, to the byte.
+/// Traffic between pods is that of the files, to the byte.
 #[test]
 fn traffic_adds_up_to_the_byte() {
     let cases = [

@@ -8,7 +8,7 @@ use crate::simulate::iteration::Trace;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use std::sync::Arc;
 
-/// What shapes the model.
+/// Returns the knobs that shape the model.
 pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     vec![
         ParamInfo::choice("rates", &["joint", "fair"], "joint", "Rates: part of the plan, or max-min fair."),
@@ -60,7 +60,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns `true` if a bound from outside is built in.
+/// Returns the knob for a bound from outside that is built in.
 pub(super) fn relaxation_knob() -> ParamInfo {
     ParamInfo::bool(
         "relaxation",
@@ -86,7 +86,7 @@ pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     knobs
 }
 
-/// Who decides the rates.
+/// Returns the rates that the parameters choose.
 pub(super) fn rates(params: &Params) -> Rates {
     if params.text("rates") == Some("fair") { Rates::Fair } else { Rates::Best }
 }

@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 use lightbay_highs::solve::Reader;
 use std::sync::Arc;
 
-/// What the model minimises.
+/// Objective of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Goal {
     /// The makespan.

@@ -1,4 +1,4 @@
-//! What every stage computes, and in which order.
+//! Computations of every stage, in order.
 
 use crate::scenario::job::Step;
 use std::fmt;

@@ -13,7 +13,7 @@ pub(super) struct Bounds {
     size: usize,
     /// Shortest duration of the task in a slot.
     shortest_s: Vec<f64>,
-    /// How many nodes carry the slot.
+    /// Number of nodes that carry the slot.
     holders: Vec<u32>,
     unused: Vec<u32>,
     /// Scratch of `merge`: place + 1 of a slot in `joined`, 0 = absent.

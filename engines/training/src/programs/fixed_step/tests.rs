@@ -38,7 +38,7 @@ fn the_second_worked_example_takes_eight_slots() {
     assert_eq!(model.circuits(&best), [2, 1]);
 }
 
-/// What the model makes of tiny4, which takes 0.450424 s without slots.
+/// Returns the makespan that the model finds for tiny4, which takes 0.450424 s without slots.
 fn tiny4_s(slot_s: f64) -> f64 {
     let (model, point) = written(&tiny4(), &[1, 3, 3], slot_s);
     assert_eq!(model.model.first_broken(&point, 1e-6), None);

@@ -4,13 +4,13 @@ use super::Writer;
 use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
-/// Where the columns of a model are.
+/// Columns of a model, by their meaning.
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// Circuits of every link.
     pub circuits: Vec<Column>,
-    /// What the circuits of a link are made of: (circuits, 0 or 1). Powers of two, of which any may be taken, or
-    /// all counts, of which one is.
+    /// Summands of the circuits of a link: (circuits, column that is 0 or 1). Powers of two, of which any may be taken,
+    /// or all counts, of which one is.
     pub parts: Vec<Vec<(u32, Column)>>,
     /// Event times, one more than intervals.
     pub events: Vec<Column>,
@@ -46,17 +46,17 @@ impl Columns {
         }
     }
 
-    /// Returns `true` if a task is active in an interval (1-based) of its window that begins at `first`.
+    /// Returns the column that is 1 if a task is active in an interval (1-based) of its window that begins at `first`.
     pub fn active(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 0)
     }
 
-    /// What it sends there.
+    /// Returns the column of the volume that it sends there.
     pub fn volume(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 1)
     }
 
-    /// Returns `true` if it begins there.
+    /// Returns the column that is 1 if it begins there.
     pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 2)
     }

@@ -13,7 +13,7 @@ const NOTHING: f64 = 1e-7;
 /// Events within this many seconds are one.
 const SAME_MOMENT_S: f64 = 1e-9;
 
-/// What counted tasks send in consecutive intervals.
+/// Volumes of counted tasks in consecutive intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
     /// Circuits per link.
@@ -22,7 +22,7 @@ pub struct Grid {
     pub intervals: u32,
     /// First interval of each task, 1-based; 0 for tasks without intervals.
     pub first: Vec<u32>,
-    /// What each task sends from there on, in seconds at the rate of one NIC.
+    /// Volumes that each task sends from there on, in seconds at the rate of one NIC.
     pub sent: Vec<Vec<f64>>,
 }
 
@@ -126,7 +126,7 @@ impl Grid {
         self.first[task] + self.sent[task].len() as u32 - 1
     }
 
-    /// What a task sends in an interval (1-based), seconds at the rate of one NIC.
+    /// Returns the volume that a task sends in an interval (1-based), in seconds at the rate of one NIC.
     pub fn sent_in(&self, task: usize, interval: u32) -> f64 {
         let place = interval.checked_sub(self.first[task]).map(|place| place as usize);
         place.and_then(|place| self.sent[task].get(place)).copied().unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! What links, pods and tasks are called in models, files and explanations.
+//! Names of links, pods and tasks in models, files and explanations.
 
 use crate::scenario::instance::Instance;
 

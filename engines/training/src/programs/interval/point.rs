@@ -11,8 +11,8 @@ impl IntervalModel {
     /// The point of a schedule, one value per column.
     ///
     /// # Errors
-    /// Why the schedule has no point in this model, in a sentence: a task outside its window, too few intervals,
-    /// circuits beyond the caps, an order that contradicts the DAG.
+    /// The reason that the schedule has no point in this model, in a sentence: a task outside its window, too few
+    /// intervals, circuits beyond the caps, an order that contradicts the DAG.
     pub fn point(&self, network: &Network, grid: &Grid) -> Result<Vec<f64>, String> {
         let timed = grid.timed(network).ok_or("the order of its events contradicts the DAG")?;
         let (windows, columns) = (&self.windows, &self.columns);

@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.columns.begins(task, self.ask.windows.first[task], interval)
     }
 
-    /// Begin and end of an interval (1-based).
+    /// Beginning and end of an interval (1-based).
     fn ends(&self, interval: u32) -> (Column, Column) {
         (self.columns.events[interval as usize - 1], self.columns.events[interval as usize])
     }

@@ -13,16 +13,16 @@ use lightbay_highs::model::Model;
 pub enum Pruning {
     /// Every task may be active in every interval.
     None,
-    /// What the DAG implies.
+    /// The windows that the DAG implies.
     Dag,
     /// The DAG, and tasks with successors within this many intervals of a reference run (Alg. 1).
     Anchored(u32),
 }
 
-/// How a model is to be shaped.
+/// Settings for the shape of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How it is written.
+    /// Form of the model.
     pub form: Form,
     /// `true` if only tasks that compete with others get intervals; the durations of the others follow from the
     /// circuits, which takes the rows of [`Form::cuts`].
@@ -33,10 +33,10 @@ pub struct Shape {
     pub intervals: u32,
 }
 
-/// What to shape a model of.
+/// Scenario and runs that a model is shaped for.
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeSubject<'a> {
-    /// What is known before a run.
+    /// Subject of the model, known before a run.
     pub scope: Scope<'a>,
     /// Circuits of the run to start from.
     pub circuits: &'a [u32],
@@ -47,7 +47,7 @@ pub struct ShapeSubject<'a> {
 }
 
 impl<'a> ShapeSubject<'a> {
-    /// What to write a model of that has a point for every schedule as good as the run to start from.
+    /// Returns the request for a model that has a point for every schedule as good as the run to start from.
     pub fn question(&self, windows: &'a IndexWindows, form: Form) -> IntervalQuestion<'a> {
         IntervalQuestion { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
     }
@@ -98,7 +98,7 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
 /// Room above the run to start from within which the model looks for schedules, relative.
 const ROOM: f64 = 1e-6;
 
-/// What a start may break a row by; the solver allows 1e-6.
+/// Most by which a start may break a row; the solver allows 1e-6.
 const TOLERANCE: f64 = 5e-7;
 
 impl Shape {

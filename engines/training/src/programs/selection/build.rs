@@ -9,7 +9,7 @@ use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_highs::model::{Column, Model};
 use rustc_hash::FxHashMap;
 
-/// How the value of a column follows from circuits.
+/// Rule by which the value of a column follows from circuits.
 #[derive(Clone, Debug)]
 pub(super) enum Recipe {
     /// 1 if the link has at least so many circuits.
@@ -22,7 +22,7 @@ pub(super) enum Recipe {
     Makespan,
     /// Length of a piece of a share if the link has from..=to circuits, else 0.
     Piece { share: usize, piece: usize, from: u32, to: u32 },
-    /// What a sink of a share sends in a piece, NIC-milliseconds.
+    /// Volume that a sink of a share sends in a piece, NIC-milliseconds.
     Sent { share: usize, sink: usize, piece: usize },
 }
 
@@ -37,10 +37,10 @@ pub(super) struct Builder<'a> {
     pub slow: Extreme,
     pub model: Model,
     pub recipes: Vec<Recipe>,
-    /// Where the columns of each link for one circuit more begin.
+    /// Position of each link's first column for one circuit more.
     pub reach: Vec<u32>,
     pub makespan: Sum,
-    /// What the makespan is at least, milliseconds.
+    /// Least possible makespan, milliseconds.
     pub least: f64,
     pub ends: Vec<Sum>,
     pub shares: Vec<Share>,

@@ -244,7 +244,7 @@ impl Share {
         }
     }
 
-    /// What every sink sends in every piece.
+    /// Writes the volume that every sink sends in every piece.
     fn write_sent(&self, builder: &mut Builder<'_>, number: usize) {
         let (low, high) = (builder.range.low[self.link], builder.range.high[self.link]);
         let buckets: Vec<(u32, u32)> = (low..=high).map(|circuits| (circuits, circuits)).collect();
@@ -375,7 +375,7 @@ impl Share {
     }
 }
 
-/// How the sinks of a share are served at a point.
+/// Service of the sinks of a share at a point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub end: f64,
@@ -397,7 +397,7 @@ impl Served {
         (to - from).max(0.0)
     }
 
-    /// What a sink sends in a piece, NIC-milliseconds.
+    /// Returns the volume that a sink sends in a piece, NIC-milliseconds.
     pub fn sent(&self, sink: usize, piece: usize, makespan: f64) -> f64 {
         let (from, to) = self.piece(piece, makespan);
         let overlap = |stretch: &Stretch| (stretch.end.min(to) - stretch.start.max(from)).max(0.0);

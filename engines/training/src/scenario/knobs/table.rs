@@ -6,7 +6,7 @@ use crate::scenario::presets;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue};
 use std::sync::LazyLock;
 
-/// Where a knob of `run` is kept.
+/// Field of `run` that keeps a knob, by type.
 #[derive(Clone, Copy)]
 enum Slot {
     Int(fn(&mut RunConfig) -> &mut u32),

@@ -9,7 +9,7 @@ pub struct Bucket {
     pub share: f64,
     /// The chunk whose last backward completes it.
     pub chunk: u32,
-    /// How much of that backward is done then, above 0 and up to 1.
+    /// Share of that backward that is done then, above 0 and up to 1.
     pub done: f64,
 }
 
@@ -38,7 +38,8 @@ impl Workload {
     }
 }
 
-/// What buckets are made of: layers, if they are known and go round, else equal parts.
+/// Returns the number of parts of a stage that buckets are made of: layers, if they are known and go round, else equal
+/// parts.
 fn parts(stage: &StageLoad, shape: &Shape) -> u32 {
     let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
     let goes_round = stage.layers >= count && stage.layers > 0 && stage.layers.is_multiple_of(chunks);

@@ -88,7 +88,7 @@ impl LayerParams {
         2.0 * active + self.attention_width * f64::from(seq)
     }
 
-    /// How many of `count` layers from layer `first` are dense.
+    /// Returns the number of dense layers among `count` layers from layer `first`.
     pub fn dense_layers_in(&self, first: u32, count: u32) -> u32 {
         self.dense_layers.saturating_sub(first).min(count)
     }

@@ -1,6 +1,6 @@
 //! Sizes that follow from parallelism and placement: GPUs per stage, replicas, pods, ports.
 
-/// How the GPUs of a valid job are grouped.
+/// Groups of GPUs of a valid job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// g, GPUs that run one stage of one replica.

@@ -17,7 +17,7 @@ pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 pub(super) struct Record {
     /// Best ever.
     pub best: Circuits,
-    /// What led to it.
+    /// Operation that led to it, in words.
     pub source: &'static str,
     pub size: u64,
     pub sum: f64,

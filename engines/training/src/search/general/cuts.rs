@@ -20,16 +20,16 @@ pub struct Question {
     pub first: Point,
     /// The other one.
     pub second: Point,
-    /// What not knowing hides, in units of time of the resource.
+    /// Part of a shortage that the open order hides, in units of time of the resource.
     pub hides: f64,
 }
 
 /// A resource that cannot serve its jobs in some stretches.
 #[derive(Clone, Debug)]
 pub struct Shortage {
-    /// What is missing in fact, in units of time of the resource.
+    /// True shortage, in units of time of the resource.
     pub short: f64,
-    /// What is missing as far as the decided order can tell.
+    /// Shortage as far as the decided order can tell, in the same units.
     pub seen: f64,
     /// The row, violated by `seen`.
     pub row: Row,
@@ -42,7 +42,7 @@ pub struct Shortage {
 pub struct View<'a> {
     /// The problem.
     pub problem: &'a Problem,
-    /// What is known.
+    /// Known distances between moments.
     pub distances: &'a Distances,
     /// Time of every moment.
     pub times: &'a [f64],
@@ -82,9 +82,9 @@ impl Line {
 /// A stretch at prices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priced {
-    /// What a unit of its time costs.
+    /// Cost of a unit of its time.
     pub cost: f64,
-    /// What each job yields per unit of its window in it.
+    /// Yield of each job per unit of its window in it.
     pub yields: Vec<f64>,
 }
 
@@ -113,7 +113,8 @@ impl View<'_> {
         Line { first, second, slope, constant, value: slope * apart + constant }
     }
 
-    /// What a window offers outside of the stretches: the lines to be added up, and the true length.
+    /// Adds the lines that bound the length of a window outside of the stretches; returns their sum and the true
+    /// length.
     fn outside(
         &self,
         job: &ContendedTask,
@@ -137,7 +138,7 @@ impl View<'_> {
         (seen, truth)
     }
 
-    /// What is missing in some stretches, in order of time.
+    /// Returns the shortage in some stretches, in order of time.
     pub fn shortage(&self, resource: &Resource, spans: &[Span]) -> Shortage {
         let scale = 1.0 / resource.capacity;
         let mut short = 0.0;
@@ -181,9 +182,9 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// What is missing at prices: jobs are worth something per unit of work, the stretches between `points` (and
-    /// before the first and after the last) cost something per unit of time, and a job yields no more in a
-    /// stretch than its worth less what it takes there. What all jobs are worth cannot exceed that.
+    /// Returns the shortage at prices: jobs are worth something per unit of work, the stretches between `points` (and
+    /// before the first and after the last) cost something per unit of time, and a job yields no more in a stretch than
+    /// its worth less what it takes there. The worth of all jobs cannot exceed these costs and yields.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);
@@ -232,8 +233,8 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// How much of a window lies between two points: a line above it, the true length, and between which
-    /// points that is.
+    /// Returns the length of a window between two points: a line above it, the true length, and the points between
+    /// which that is.
     fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
         let mut best = self.line((job.start, job.end));
         let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
@@ -266,7 +267,7 @@ impl View<'_> {
         }
     }
 
-    /// What is missing in one stretch in fact.
+    /// Returns the true shortage in one stretch.
     fn missing(&self, resource: &Resource, (from, to): Span) -> f64 {
         let (from, to) = (self.at(from), self.at(to));
         if from >= to {

@@ -1,4 +1,4 @@
-//! How far apart moments are at least: a closed matrix of difference constraints (a simple temporal network).
+//! Least distances between moments: a closed matrix of difference constraints (a simple temporal network).
 
 /// Differences below this count as rounding, in the unit of time of the problem.
 pub(super) const ROUNDING: f64 = 1e-12;
@@ -25,7 +25,7 @@ impl Distances {
         self.moments
     }
 
-    /// What `t[to] - t[from]` is at least.
+    /// Returns the lower bound on `t[to] - t[from]`.
     pub fn least(&self, from: u32, to: u32) -> f64 {
         self.least[from as usize * self.moments + to as usize]
     }

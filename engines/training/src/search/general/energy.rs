@@ -1,5 +1,5 @@
-//! What resources add to the distances between moments: whoever must be served between two moments keeps
-//! them apart (energetic reasoning).
+//! Distances between moments that follow from resources: whoever must be served between two moments keeps them apart
+//! (energetic reasoning).
 
 use super::distances::Distances;
 use super::problem::{Point, Problem};
@@ -14,7 +14,7 @@ const MANY: usize = 30;
 const WORTHWHILE: f64 = 1e-9;
 
 impl Distances {
-    /// What `to - from` is at least, for points.
+    /// Returns the lower bound on `to - from`, for points.
     pub(super) fn between(&self, from: Point, to: Point) -> f64 {
         self.least(from.moment, to.moment) + to.plus - from.plus
     }

@@ -32,7 +32,7 @@ const PIVOTS: usize = 4_000;
 /// Most rows of one resource that are added in a round.
 const ROWS_AT_ONCE: usize = 4;
 
-/// What a node turned out to be.
+/// Result of relaxing a node.
 pub enum RelaxedNode {
     /// Nothing better than the limit is in it.
     Empty,

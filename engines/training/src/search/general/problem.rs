@@ -23,7 +23,7 @@ pub const END: u32 = 1;
 pub struct Point {
     /// The moment.
     pub moment: u32,
-    /// How much later, in units.
+    /// Constant that is added to the time of the moment, in units.
     pub plus: f64,
 }
 
@@ -58,9 +58,9 @@ pub struct Problem {
     pub seconds: Vec<f64>,
     /// Contended tasks.
     pub jobs: Vec<ContendedTask>,
-    /// What they compete for.
+    /// Resources that they compete for.
     pub resources: Vec<Resource>,
-    /// What precedence, releases, tails and durations say about moments; no limit on the end.
+    /// Distances of moments by precedence, releases, tails and durations; no limit on the end.
     pub distances: Distances,
     /// Resources that hang together because jobs compete for several of them: windows that suit each
     /// resource of a component need not suit all at once.
@@ -191,7 +191,7 @@ struct Contracted {
     work: Vec<f64>,
     /// Earliest start because of releases and tasks that compete with nobody.
     ready: Vec<f64>,
-    /// What follows the end at least.
+    /// Least time between the end of a task and the end of the iteration.
     tail: Vec<f64>,
     /// `(before, after, delay)`.
     arcs: Vec<(u32, u32, f64)>,

@@ -7,7 +7,7 @@ use super::problem::{Point, Resource};
 /// Flows below this are rounding.
 const TINY: f64 = 1e-15;
 
-/// How jobs are served: what every job gets in every stretch.
+/// Service of jobs: the work that is done of every job in every stretch.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     /// The jobs.

@@ -15,13 +15,13 @@ pub struct Row {
     pub constant: f64,
 }
 
-/// What a basic variable may fall short by.
+/// Most by which a basic variable may fall short of its bound.
 const FEASIBLE: f64 = 1e-11;
 
 /// Coefficients below this are not pivoted on.
 const PIVOT: f64 = 1e-9;
 
-/// How an optimisation ended.
+/// Reason that an optimisation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// At an optimum.
@@ -43,10 +43,10 @@ pub struct Dictionary {
     table: Vec<f64>,
     /// Reduced costs of the nonbasic columns.
     reduced: Vec<f64>,
-    /// What is basic in each dictionary row, what is nonbasic in each column: variables, then slacks.
+    /// Basic variable of each dictionary row, nonbasic one of each column: variables, then slacks.
     basic: Vec<u32>,
     nonbasic: Vec<u32>,
-    /// Where each variable is: a column, or `variables` + a dictionary row.
+    /// Place of each variable: a column, or `variables` + a dictionary row.
     place: Vec<u32>,
 }
 
@@ -214,8 +214,8 @@ impl Dictionary {
         &self.rows[at]
     }
 
-    /// What `x[goal]` cannot go below if every variable is between `lower` and `upper`: weak duality with
-    /// the multipliers of the dictionary, whatever the pivots made of them.
+    /// Returns a bound below which `x[goal]` cannot go if every variable is between `lower` and `upper`: weak duality
+    /// with the multipliers of the dictionary, whatever the pivots made of them.
     pub fn safe_bound(&self, upper: &[f64]) -> f64 {
         let mut rest = vec![0.0; self.variables];
         rest[self.goal] = 1.0;

@@ -23,10 +23,10 @@ use std::sync::Arc;
 /// A plan must be shorter by this share to be worth looking for.
 pub const CLOSED: f64 = 5e-10;
 
-/// What an answer is taken to tell at least, so that what hides most decides between answers that tell nothing.
+/// Least that an answer is taken to tell, so that what hides most decides between answers that tell nothing.
 const LEAST_TOLD: f64 = 1e-3;
 
-/// What a complete search may have missed because of rounding; a little more than [`CLOSED`].
+/// Share by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
 const TOLD: f64 = 6e-10;
 
 /// Bounds of nodes are lowered by what rounding may have added.
@@ -81,7 +81,7 @@ impl Drop for Decision {
 /// A part of the plans that is open.
 type Node = Open<Part>;
 
-/// What a search ends with.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Closed {
     /// The best plan, if it is better than the one known before.
@@ -154,7 +154,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         search
     }
 
-    /// What a plan must be shorter than to be looked for, seconds.
+    /// Returns the makespan below which a plan is looked for, seconds.
     fn target(&self) -> f64 {
         self.best.makespan * (1.0 - CLOSED)
     }

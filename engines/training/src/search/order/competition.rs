@@ -1,4 +1,4 @@
-//! What an event order is about: the contended tasks of one circuit vector, what lies between them and what
+//! Subject of an event order: the contended tasks of one circuit vector, the delays between them and the resources that
 //! they share.
 //!
 //! Tasks that compete with nobody have fixed durations, so chains of them become delays between contended
@@ -8,7 +8,7 @@
 use crate::simulate::evaluate::Evaluator;
 use rustc_hash::FxHashMap;
 
-/// How many units an iteration lasts, about.
+/// Units that an iteration lasts, about.
 const UNITS: f64 = 1000.0;
 
 /// A contended task.
@@ -54,7 +54,7 @@ pub(super) struct Competition {
     pub rivals: Vec<Rival>,
     /// Position of every task among them.
     pub position: Vec<Option<u32>>,
-    /// What is shared.
+    /// Resources that they share.
     pub resources: Vec<Resource>,
     /// No schedule on these circuits ends earlier, as far as uncontended chains tell.
     pub floor: f64,

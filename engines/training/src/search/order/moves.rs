@@ -24,7 +24,7 @@ const REACH: usize = 8;
 /// An event order next to a solved one.
 #[derive(Clone, Debug)]
 pub(super) struct Move {
-    /// What the best new interval earns beyond its price.
+    /// Earnings of the best new interval beyond its price.
     pub gain: f64,
     /// The order.
     pub order: EventOrder,
@@ -72,7 +72,7 @@ impl Pricing {
         moves
     }
 
-    /// What the best interval between places `low` and `high` of a new order earns beyond its price.
+    /// Returns the earnings of the best interval between places `low` and `high` of a new order beyond its price.
     fn gain(
         &mut self,
         competition: &Competition,

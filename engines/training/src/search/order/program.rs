@@ -4,8 +4,7 @@ use super::competition::Competition;
 use super::events::EventOrder;
 use lightbay_highs::model::{Column, Model, Row};
 
-/// What a column or row stands for, whatever its number: by this a basis is carried to the program of a
-/// neighbouring order.
+/// Meaning of a column or row, whatever its number: by this a basis is carried to the program of a neighbouring order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// Time of an event.
@@ -41,9 +40,9 @@ pub(super) struct OrderProgram {
     pub sent: Vec<Row>,
     /// Rows that an interval's length enters: row, interval, what one unit of length gives.
     pub lengths: Vec<(Row, u32, f64)>,
-    /// What the columns stand for.
+    /// Meaning of the columns.
     pub columns: Vec<Part>,
-    /// What the rows stand for.
+    /// Meaning of the rows.
     pub rows: Vec<Part>,
 }
 

@@ -11,8 +11,8 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Basis, BasisStatus, Solution, Status};
 use rustc_hash::FxHashMap;
 
-/// What violates rows or bounds by less counts as feasible; times are about 1000, so a billionth of a nanosecond
-/// in a millisecond.
+/// Violation of rows or bounds up to which a point counts as feasible; times are about 1000, so a billionth of a
+/// nanosecond in a millisecond.
 const TOLERANCE: f64 = 1e-9;
 
 /// A basis by what its columns and rows stand for.
@@ -27,11 +27,11 @@ pub(super) struct Point {
     pub makespan: f64,
     /// Time of every event.
     pub times: Vec<f64>,
-    /// What each task sends in each of its intervals.
+    /// Volume of each task in each of its intervals.
     pub sent: Vec<Vec<f64>>,
-    /// What one unit of volume less of each task would save.
+    /// Makespan that one unit of volume less of each task would save.
     pub worth: Vec<f64>,
-    /// What one unit of length more would save: before the first event, then in every interval.
+    /// Makespan that one unit of length more would save: before the first event, then in every interval.
     pub prices: Vec<f64>,
     /// The basis to start a neighbour from.
     pub standing: Standing,
@@ -48,7 +48,7 @@ pub(super) struct Effort {
 
 /// Solves programs and counts.
 pub(super) struct Solver {
-    /// What was solved so far.
+    /// Effort so far.
     pub effort: Effort,
     /// The test of the run; most programs are solved before that is ever asked.
     stop: StopTest,

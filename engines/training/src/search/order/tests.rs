@@ -174,7 +174,7 @@ fn neighbours_solved_warm_and_cold_agree() {
     }
 }
 
-/// What prices discard is no better: every move among coinciding events is solved here.
+/// Moves that prices discard are no better: every move among coinciding events is solved here.
 #[test]
 fn discarded_moves_would_not_have_helped() {
     let mut discarded = 0;

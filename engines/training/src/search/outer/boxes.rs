@@ -24,7 +24,7 @@ struct Corners {
     high: Box<[u32]>,
 }
 
-/// What looking at a box gives.
+/// Result of looking at a box.
 enum Look {
     /// Split the decided link at this position.
     Open(f64, usize),

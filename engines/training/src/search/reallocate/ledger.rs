@@ -11,8 +11,8 @@ pub struct Account {
     pub taken: Vec<u32>,
 }
 
-/// Who gives and who takes. A job takes what it uses beyond what it brought: first of the ports that nobody brought,
-/// then of the job that needs fewest of its own, ties to the one listed first.
+/// Returns the ports that every job gives and takes. A job takes what it uses beyond what it brought: first of the
+/// ports that nobody brought, then of the job that needs fewest of its own, ties to the one listed first.
 ///
 /// `own` has the shared pod of every job's first pod and what it brought, `used` what it uses, both by its pods.
 pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec<Account> {

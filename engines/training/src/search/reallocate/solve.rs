@@ -15,7 +15,7 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// How much is looked at.
+/// Limits of the search for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEffort {
     /// Circuit vectors that are at most listed and sorted by bound.
@@ -138,7 +138,7 @@ impl JobSearch<'_> {
         VectorTask { listed, boxes, ..VectorTask::new(self.evaluator, self.rates, self.caps) }
     }
 
-    /// Where the search over vectors is exact, or rates are fair.
+    /// Plans a job if the search over vectors is exact, or rates are fair.
     fn proving<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,
@@ -151,7 +151,7 @@ impl JobSearch<'_> {
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
-    /// Where others than the last transfers compete and rates are free.
+    /// Plans a job if others than the last transfers compete and rates are free.
     fn contended<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,

@@ -5,7 +5,7 @@ use crate::model::network::Network;
 use crate::simulate::contention::Contention;
 use crate::simulate::critical_path::{CriticalPath, critical_path};
 
-/// What an ideal network would reach; the yardstick of NCT.
+/// Run on an ideal network; the yardstick of NCT.
 #[derive(Clone, Debug)]
 pub struct IdealRun {
     /// The schedule.

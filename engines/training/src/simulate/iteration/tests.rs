@@ -86,7 +86,7 @@ fn the_smallest_preset_by_hand() {
     assert_eq!(ideal.path.tasks, [0, 3, 4, 7, 11]);
 }
 
-/// What every run must satisfy, whatever the rule.
+/// Asserts the invariants of every run, whatever the rule.
 fn assert_sound(instance: &crate::scenario::instance::Instance, x: &[u32], rule: Rule, trace: &Trace) {
     let network = Network::new(instance).unwrap();
     let mut sent = vec![0.0; network.tasks()];

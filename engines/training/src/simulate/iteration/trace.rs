@@ -1,4 +1,4 @@
-//! What a simulation leaves behind: start and finish of every task and the stretches between.
+//! Result of a simulation: start and finish of every task and the stretches between.
 
 use crate::model::network::Network;
 use crate::simulate::tail::{Sink, Stretch};

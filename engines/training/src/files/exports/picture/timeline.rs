@@ -27,7 +27,7 @@ pub(super) struct Timeline<'a> {
     pub(super) to_s: f64,
 }
 
-/// What a task sends at one rate on top of the others of its link.
+/// Stretch of a task at one rate, stacked on the others of its link.
 #[derive(Clone, Copy, PartialEq)]
 struct Block {
     task: usize,
@@ -99,7 +99,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// What is sent on a directed link within the stretch, stacked in the order of tasks.
+    /// Returns the stretches of the tasks on a directed link that lie in the shown time, stacked in the order of tasks.
     fn blocks(&self, direction: usize) -> Vec<Block> {
         let rate = self.facts.network().rate;
         let mut carried = self.facts.network().carried[direction].clone();
@@ -192,8 +192,8 @@ impl Timeline<'_> {
     }
 }
 
-/// Pieces on top of each other wherever they overlap, the first at the bottom; one block as long as neither its rate nor
-/// what is below changes.
+/// Pieces on top of each other wherever they overlap, the first at the bottom; one block as long as neither its rate
+/// nor the sum of those below changes.
 fn stacked(pieces: &[Block]) -> Vec<Block> {
     let mut times: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
     times.sort_unstable_by(f64::total_cmp);
