@@ -60,7 +60,7 @@ pub mod code {
 
 /// What a plan claims outside its result.
 #[derive(Clone, Copy, Debug)]
-pub struct Envelope<'a> {
+pub struct RegionEnvelope<'a> {
     /// Objective value.
     pub value: f64,
     /// Claimed lower bound.
@@ -103,7 +103,12 @@ impl Findings {
 }
 
 /// Checks a plan. All but a bound over some plans alone is recomputed at any depth.
-pub fn check(scenario: &MoeScenario, result: &MoeResult, envelope: &Envelope<'_>, _depth: Depth) -> Verdict {
+pub fn check(
+    scenario: &MoeScenario,
+    result: &MoeResult,
+    envelope: &RegionEnvelope<'_>,
+    _depth: Depth,
+) -> Verdict {
     let mut found = Findings::default();
     figures::finite(result, envelope, &mut found);
     if !found.is_empty() {

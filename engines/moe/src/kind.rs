@@ -8,13 +8,13 @@ mod terms;
 mod tests;
 
 use crate::Moe;
-use crate::check::{self, Envelope};
-use crate::plan::{FabricKind, MoeResult};
+use crate::check::{self, RegionEnvelope};
+use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::report::MoeReport;
 use crate::scenario::{self, MoeScenario};
 use crate::schedule::assemble;
 use lightbay_core::checked::Verdict;
-use lightbay_core::exchange::TrafficMatrix;
+use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -24,6 +24,7 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
+use std::collections::BTreeMap;
 
 impl Kind for Moe {
     const NAME: &'static str = "moe";
@@ -80,7 +81,7 @@ impl Kind for Moe {
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
-        let envelope = Envelope {
+        let envelope = RegionEnvelope {
             value: plan.objective.value,
             bound: plan.objective.bound,
             bound_covers: plan.provenance.bound_covers(),
@@ -120,9 +121,38 @@ impl Kind for Moe {
         Ok(Box::new(MoeReport::new(scenario, plan)))
     }
 
+    fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
+        circuits(&plan.scenario.body, &plan.result)
+    }
+
     fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
         Some(traffic(scenario))
     }
+}
+
+/// Circuits between the servers in the layer whose all-to-all takes longest; `None` for networks without circuits.
+fn circuits(scenario: &MoeScenario, result: &MoeResult) -> Option<CircuitMatrix> {
+    if result.iteration.fabric != FabricKind::Mfabric {
+        return None;
+    }
+    let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
+    let layer = result.layers.iter().max_by(|a, b| time(a).total_cmp(&time(b)))?;
+    let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for circuit in layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
+        *counts.entry((circuit.server_a, circuit.server_b)).or_default() += 1;
+    }
+    let servers = scenario.region.servers;
+    Some(CircuitMatrix {
+        pods: (0..servers).map(|server| format!("server {server}")).collect(),
+        ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
+        circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: vec![
+            format!("the circuits of the layers other than layer {}", layer.layer),
+            "the NICs of the circuits".to_owned(),
+            "the times of the all-to-alls".to_owned(),
+        ],
+    })
 }
 
 /// Bytes between the servers of a region in one dispatch, summed over the layers of the stage.

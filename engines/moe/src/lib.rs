@@ -12,12 +12,14 @@
 //! | [`schedule`] | when circuits change, and the plans that follow |
 //! | `report` | scenarios and plans as sections |
 //! | [`check`] | the independent checker |
+//! | [`files`] | counts from trainers and servers, tables of circuits |
 //! | [`methods`] | the methods by name |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod check;
+pub mod files;
 pub mod kind;
 pub mod methods;
 pub mod model;

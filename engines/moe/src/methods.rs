@@ -19,7 +19,7 @@ pub const POOLED: &str = "pooled";
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Moe>>> {
     let mut all: Vec<Arc<dyn Method<Moe>>> = vec![
-        Arc::new(auto::Auto),
+        Arc::new(auto::AutoRegional),
         Arc::new(regional::Regional { swap: true }),
         Arc::new(regional::Regional { swap: false }),
         Arc::new(exact::ExactRegional),

@@ -13,7 +13,7 @@ mod tests;
 
 pub use knobs::knobs;
 pub use prices::{PriceList, PriceRow};
-pub use shapes::{ModelChoice, ModelPreset, MoeModel};
+pub use shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 pub use trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 
 use schemars::JsonSchema;
@@ -43,7 +43,7 @@ pub struct MoeScenario {
     /// The servers of one expert-parallel group and their NICs.
     pub region: MoeRegion,
     /// The model and its parallelism: the name of a preset, or its fields.
-    pub model: ModelChoice,
+    pub model: MoeModelChoice,
     /// Tokens that the gates send to the experts.
     pub trace: GateTrace,
     /// The cluster that the regions are part of.

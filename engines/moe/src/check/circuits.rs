@@ -6,19 +6,19 @@ use crate::scenario::MoeScenario;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a circuit is.
-type Place = (u32, u32, u32, u32);
+type CircuitPlace = (u32, u32, u32, u32);
 
-const fn place(circuit: &RegionCircuit) -> Place {
+const fn place(circuit: &RegionCircuit) -> CircuitPlace {
     (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b)
 }
 
-fn set(circuits: &[RegionCircuit]) -> BTreeSet<Place> {
+fn set(circuits: &[RegionCircuit]) -> BTreeSet<CircuitPlace> {
     circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove).map(place).collect()
 }
 
 /// All circuits of all layers.
 pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Findings) {
-    let mut before: BTreeSet<Place> = BTreeSet::new();
+    let mut before: BTreeSet<CircuitPlace> = BTreeSet::new();
     for layer in &result.layers {
         let name = format!("layer {}", layer.layer);
         lists(scenario, &name, &layer.circuits, found);
@@ -38,7 +38,7 @@ pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Find
                 found.add(code::ACTION, text);
             }
         }
-        let named: BTreeSet<Place> = layer.circuits.iter().map(place).collect();
+        let named: BTreeSet<CircuitPlace> = layer.circuits.iter().map(place).collect();
         for gone in before.difference(&named) {
             found.add(code::ACTION, format!("{name}: {gone:?} of the layer before is not removed"));
         }
@@ -51,7 +51,7 @@ fn others(
     scenario: &MoeScenario,
     name: &str,
     layer: &LayerPlan,
-    now: &BTreeSet<Place>,
+    now: &BTreeSet<CircuitPlace>,
     found: &mut Findings,
 ) {
     let allowed = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];

@@ -3,13 +3,13 @@
 use super::demand::Dispatch;
 use super::fabrics::{PATCHED, times};
 use super::sizes::Sizes;
-use super::{Envelope, Findings, code};
+use super::{Findings, RegionEnvelope, code};
 use crate::plan::{FabricKind, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::MoeScenario;
 use lightbay_core::checked::{Figure, SAME};
 
 /// Every number must be one.
-pub(super) fn finite(result: &MoeResult, envelope: &Envelope<'_>, found: &mut Findings) {
+pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {
             found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
@@ -71,7 +71,7 @@ pub(super) fn check(
     sizes: &Sizes,
     result: &MoeResult,
     demands: &[Dispatch],
-    envelope: &Envelope<'_>,
+    envelope: &RegionEnvelope<'_>,
     found: &mut Findings,
 ) -> Option<f64> {
     let plan = &result.iteration;

@@ -1,1 +1,235 @@
+//! Plans that are changed in one place are refused by the rule that the change breaks.
 
+use super::{RegionEnvelope, check, code};
+use crate::Moe;
+use crate::methods::all;
+use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
+use crate::scenario::{MoeScenario, presets};
+use lightbay_core::checked::downcast;
+use lightbay_core::kind::Depth;
+use lightbay_core::testing::Ask;
+use std::collections::BTreeMap;
+
+/// A plan as its parts.
+struct Parts {
+    scenario: MoeScenario,
+    result: MoeResult,
+    value: f64,
+    bound: Option<f64>,
+    metrics: BTreeMap<String, f64>,
+}
+
+fn plan(method: &str, params: &[(&str, &str)]) -> Parts {
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.cluster.reconfiguration_delay_ms = 2.0;
+    let done = Ask::of(&all(), method, scenario.clone()).typed(params).run().sound().done;
+    let checked = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+    let plan = checked.plan();
+    Parts {
+        scenario,
+        result: plan.result.clone(),
+        value: plan.objective.value,
+        bound: plan.objective.bound,
+        metrics: plan.metrics.clone(),
+    }
+}
+
+impl Parts {
+    fn codes(&self) -> Vec<&'static str> {
+        let envelope = RegionEnvelope {
+            value: self.value,
+            bound: self.bound,
+            bound_covers: None,
+            metrics: &self.metrics,
+        };
+        let verdict = check(&self.scenario, &self.result, &envelope, Depth::Usual);
+        verdict.violations.iter().map(|violation| violation.code).collect()
+    }
+}
+
+/// Changes a plan and says which rules it breaks then.
+#[track_caller]
+fn broken(rule: &str, change: impl FnOnce(&mut Parts)) {
+    let mut parts = plan("mfabric-swap", &[("policy", "window")]);
+    assert_eq!(parts.codes(), Vec::<&str>::new());
+    change(&mut parts);
+    let codes = parts.codes();
+    assert!(codes.contains(&rule), "{rule}: {codes:?}");
+}
+
+#[test]
+fn a_nic_holds_one_circuit() {
+    broken(code::NIC, |parts| {
+        let circuits = &mut parts.result.layers[0].circuits;
+        circuits[1].nic_a = circuits[0].nic_a;
+    });
+}
+
+#[test]
+fn circuits_end_at_optical_nics() {
+    broken(code::NIC, |parts| parts.result.layers[0].circuits[0].nic_a = 3);
+}
+
+#[test]
+fn parallel_circuits_are_spread_over_numa_nodes() {
+    // All parallel circuits of the first pair that has several change to one node, with those of another pair.
+    broken(code::NUMA, |parts| {
+        let circuits = &mut parts.result.layers[0].circuits;
+        let (a, b) = (circuits[0].server_a, circuits[0].server_b);
+        for circuit in circuits.iter_mut().filter(|c| (c.server_a, c.server_b) == (a, b)) {
+            circuit.nic_a %= 3;
+        }
+    });
+}
+
+#[test]
+fn circuits_join_servers_in_order() {
+    broken(code::CIRCUIT, |parts| {
+        let circuit = &mut parts.result.layers[0].circuits[0];
+        (circuit.server_a, circuit.server_b) = (circuit.server_b, circuit.server_a);
+    });
+}
+
+#[test]
+fn what_happens_to_a_circuit_follows_from_the_layer_before() {
+    broken(code::ACTION, |parts| parts.result.layers[0].circuits[0].action = CircuitAction::Keep);
+    broken(code::ACTION, |parts| {
+        parts.result.layers[1].circuits.retain(|circuit| circuit.action != CircuitAction::Remove);
+    });
+}
+
+#[test]
+fn a_missing_circuit_leaves_its_routes_without_a_way() {
+    broken(code::ROUTE, |parts| {
+        parts.result.layers[0].circuits.remove(0);
+    });
+}
+
+#[test]
+fn routes_carry_the_demand() {
+    broken(code::BYTES, |parts| parts.result.layers[0].routes[0].bytes *= 1.01);
+    broken(code::TIMES, |parts| {
+        for route in &mut parts.result.layers[0].routes {
+            route.bytes *= 1.0 + 1e-7;
+        }
+    });
+}
+
+#[test]
+fn packet_switched_routes_use_their_nics() {
+    broken(code::ROUTE, |parts| {
+        let routes = &mut parts.result.layers[0].routes;
+        let route = routes.iter_mut().find(|route| route.path == RoutePath::Ocs).unwrap();
+        route.path = RoutePath::Eps;
+    });
+}
+
+#[test]
+fn the_demand_is_that_of_the_trace() {
+    broken(code::DEMAND, |parts| parts.result.layers[0].demand_bytes[0][1] *= 1.01);
+    broken(code::LAYERS, |parts| {
+        parts.result.layers.pop();
+    });
+}
+
+#[test]
+fn times_of_the_steps_follow_from_the_routes() {
+    broken(code::TIMES, |parts| parts.result.layers[1].all_to_all.step3_ocs_ms *= 0.99);
+    broken(code::TIMES, |parts| parts.result.layers[1].all_to_all.gather_ms = 0.0);
+    broken(code::TIMES, |parts| parts.result.layers[1].all_to_all.all_to_all_ms *= 0.99);
+}
+
+#[test]
+fn stalls_are_what_the_window_does_not_hide() {
+    broken(code::CHANGE, |parts| {
+        parts.result.layers[0].timeline.reconfigurations[0].stall_ms = 0.5;
+    });
+    broken(code::CHANGE, |parts| {
+        parts.result.layers[0].timeline.reconfigurations[0].window = "expert_fwd".to_owned();
+    });
+    broken(code::CHANGE, |parts| {
+        parts.result.layers[0].timeline.reconfigurations[0].delay_ms = 1.0;
+    });
+    broken(code::TIMELINE, |parts| parts.result.layers[0].timeline.reconfigurations.clear());
+}
+
+#[test]
+fn changes_that_are_not_charged_are_counted() {
+    let mut paper = plan("mfabric-swap", &[("policy", "paper")]);
+    assert!(paper.result.iteration.free_changes > 0);
+    paper.result.iteration.free_changes = 0;
+    assert!(paper.codes().contains(&code::CHANGE));
+    // Circuits that the backward pass needs are set by nobody.
+    broken(code::CHANGE, |parts| {
+        for layer in &mut parts.result.layers {
+            layer.timeline.reconfigurations.retain(|change| change.before == LayerPhase::A2a1);
+        }
+    });
+}
+
+#[test]
+fn events_follow_each_other_without_gaps() {
+    broken(code::TIMELINE, |parts| {
+        for event in &mut parts.result.layers[0].timeline.events[3..] {
+            event.start_ms += 1.0;
+            event.end_ms += 1.0;
+        }
+    });
+    broken(code::TIMELINE, |parts| {
+        parts.result.layers[0].timeline.events.remove(1);
+    });
+    broken(code::TIMELINE, |parts| parts.result.layers[0].timeline.events[0].phase = "rest".to_owned());
+}
+
+#[test]
+fn sums_of_the_iteration_and_the_objective_are_right() {
+    broken(code::ITERATION, |parts| parts.result.iteration.iteration_ms *= 0.99);
+    broken(code::ITERATION, |parts| parts.result.iteration.data_parallel_ms = 0.0);
+    broken(code::ITERATION, |parts| parts.value *= 0.99);
+    broken(code::COST, |parts| parts.result.cost.server_usd = 1.0);
+    broken(code::COST, |parts| parts.result.cost.performance_per_dollar *= 1.01);
+    broken(code::METRICS, |parts| {
+        parts.metrics.insert("stall_ms".to_owned(), 0.0);
+    });
+    broken(code::METRICS, |parts| {
+        parts.metrics.insert("beauty".to_owned(), 1.0);
+    });
+}
+
+#[test]
+fn the_bound_is_that_of_all_nics_as_one() {
+    broken(code::BOUND, |parts| parts.bound = Some(parts.bound.unwrap() * 1.001));
+    broken(code::BOUND, |parts| parts.bound = Some(parts.value * 1.001));
+}
+
+#[test]
+fn numbers_have_to_be_numbers() {
+    broken(code::SCHEMA, |parts| parts.value = f64::NAN);
+    broken(code::SCHEMA, |parts| parts.result.layers[0].routes[0].bytes = f64::INFINITY);
+}
+
+/// The checker forwards bytes of TopoOpt by destination, the planner pair by pair.
+#[test]
+fn networks_without_circuits_are_worked_out_alike() {
+    for method in ["fat-tree", "rail", "topoopt", "pooled"] {
+        for preset in ["moe-small", "moe-mixtral_8x22b", "moe-llama_moe", "moe-qwen_moe"] {
+            let scenario = presets::scenario(preset).unwrap();
+            Ask::of(&all(), method, scenario).run().sound().done.plan.unwrap();
+        }
+    }
+    let mut wide = presets::scenario("moe-qwen_moe").unwrap();
+    for (name, value) in [("ep", 128), ("experts", 128), ("layers", 4), ("cluster_servers", 64)] {
+        wide.set(name, None, &lightbay_core::param::ParamValue::Int(value)).unwrap();
+    }
+    wide.validate().unwrap();
+    let done = Ask::of(&all(), "topoopt", wide).run().sound().done;
+    assert!(done.plan.is_some(), "{} {:?}", done.message, done.violations);
+}
+
+#[test]
+fn a_network_without_circuits_lays_none() {
+    let mut tree = plan("fat-tree", &[]);
+    assert_eq!(tree.codes(), Vec::<&str>::new());
+    tree.result.layers[0].circuits = plan("static", &[]).result.layers[0].circuits.clone();
+    assert!(tree.codes().contains(&code::CIRCUIT));
+}

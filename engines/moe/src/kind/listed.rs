@@ -1,9 +1,13 @@
 //! The kind `moe` in the catalogue: its methods, built-in scenarios and formats.
 
+use crate::files::{import, tables};
 use crate::scenario::{MoeScenario, presets};
 use crate::{Moe, methods};
+use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
 use lightbay_highs::modelled::Models;
 use std::sync::Arc;
 
@@ -21,6 +25,32 @@ impl Listed for Moe {
 
     fn preset(name: &str) -> Option<MoeScenario> {
         presets::scenario(name)
+    }
+
+    fn exporters() -> Vec<FormatInfo> {
+        tables::formats()
+    }
+
+    fn export(
+        subject: SubjectOf<'_, Self>,
+        _against: Option<SubjectOf<'_, Self>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        tables::export(subject, format, params)
+    }
+
+    fn importers() -> Vec<FormatInfo> {
+        import::formats()
+    }
+
+    fn import(
+        _format: &str,
+        inputs: &[Input],
+        params: &Params,
+        strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        import::import(inputs, params, strict)
     }
 }
 

@@ -74,3 +74,49 @@ fn every_section_is_worked_out() {
     }
     assert!(plan.status == Status::Feasible || plan.status == Status::Optimal);
 }
+
+/// Everything stays inside the server: nothing to switch, nothing to wait for.
+#[test]
+fn a_region_of_one_server_has_no_circuits() {
+    let mut body = presets::scenario("moe-small").unwrap();
+    for (name, value) in [("tp", 1), ("ep", 8)] {
+        body.set(name, None, &lightbay_core::param::ParamValue::Int(value)).unwrap();
+    }
+    body.validate().unwrap();
+    assert_eq!(body.region.servers, 1);
+    for (method, params) in [("auto", &[][..]), ("mfabric-swap", &[("policy", "paper")]), ("topoopt", &[])] {
+        let done = Ask::of(&all(), method, body.clone()).typed(params).run().sound().done;
+        let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+        let result = &plan.plan().result;
+        assert_eq!(result.iteration.stall_ms, 0.0, "{method}");
+        assert!(
+            result.layers.iter().all(|layer| layer.circuits.is_empty() && layer.all_to_all.local_ms > 0.0)
+        );
+    }
+}
+
+/// Every NIC at the optical switch: the gradients have no way.
+#[test]
+fn a_region_without_packet_switches_has_no_plan() {
+    let mut body = presets::scenario("moe-small").unwrap();
+    body.set("optical_degree", None, &lightbay_core::param::ParamValue::Int(8)).unwrap();
+    body.validate().unwrap();
+    let done = Ask::of(&all(), "auto", body).run().sound().done;
+    assert!(
+        done.plan.is_none() && done.message.contains("no NIC is left for packet switches"),
+        "{}",
+        done.message
+    );
+}
+
+/// A delay that is longer than everything: circuits that stay.
+#[test]
+fn a_delay_of_seconds_is_planned_as_circuits_that_stay() {
+    let mut body = presets::scenario("moe-mixtral_8x7b").unwrap();
+    body.cluster.reconfiguration_delay_ms = 5670.0;
+    let done = Ask::of(&all(), "auto", body).run().sound().done;
+    let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+    let iteration = plan.plan().result.iteration;
+    assert_eq!((iteration.stall_ms, iteration.free_changes), (0.0, 0));
+    assert_eq!(plan.plan().metrics["reconfigurations"], 0.0);
+}

@@ -1,7 +1,7 @@
 //! `auto`: circuits by local search, those of predictions and those that stay, and the cheapest schedule over all of
 //! them.
 
-use super::session::{self, CircuitSearch, Ended};
+use super::session::{self, CircuitSearch, PlanEnded};
 use super::{exact, given, knobs};
 use crate::predict::passage::FitSettings;
 use crate::schedule::policies::SwitchPolicy;
@@ -14,9 +14,9 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// All circuits and the cheapest schedule.
-pub(super) struct Auto;
+pub(super) struct AutoRegional;
 
-impl Method<Moe> for Auto {
+impl Method<Moe> for AutoRegional {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
@@ -41,7 +41,7 @@ impl Method<Moe> for Auto {
     }
 }
 
-fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = session::stage(scenario, RoutingRule::Spill, CircuitSearch::Swap, cx)?;
     session::hand_over(&stage, SwitchPolicy::Best, cx)?;

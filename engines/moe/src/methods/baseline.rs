@@ -13,37 +13,37 @@ use lightbay_core::scenario::Scenario;
 
 /// A network without regional circuits.
 #[derive(Clone, Copy)]
-pub(super) struct Baseline {
+pub(super) struct FabricBaseline {
     name: &'static str,
     help: &'static str,
     fabric: FabricKind,
 }
 
 /// All of them.
-pub(super) const BASELINES: &[Baseline] = &[
-    Baseline {
+pub(super) const BASELINES: &[FabricBaseline] = &[
+    FabricBaseline {
         name: "fat-tree",
         help: "Baseline: packet switches without blocking, a NIC for each GPU.",
         fabric: FabricKind::FatTree,
     },
-    Baseline {
+    FabricBaseline {
         name: "rail",
         help: "Baseline: packet switches by rail, with a hop inside the server to the rail of the destination.",
         fabric: FabricKind::Rail,
     },
-    Baseline {
+    FabricBaseline {
         name: "topoopt",
         help: "Baseline: a patch panel with the same circuits at every server, forwarding, and no packet switches.",
         fabric: FabricKind::Topoopt,
     },
-    Baseline {
+    FabricBaseline {
         name: POOLED,
         help: "Bound: all NICs of a server as one; no network is quicker.",
         fabric: FabricKind::Pooled,
     },
 ];
 
-impl Method<Moe> for Baseline {
+impl Method<Moe> for FabricBaseline {
     fn info(&self) -> MethodInfo {
         MethodInfo { name: self.name, help: self.help, proves: false, hot_start: false, params: Vec::new() }
     }

@@ -1,7 +1,7 @@
 //! `mfabric-copilot`: circuits for predicted loads are set during attention, and refined while the experts compute.
 
 use super::knobs;
-use super::session::{self, CircuitSearch, Ended};
+use super::session::{self, CircuitSearch, PlanEnded};
 use crate::schedule::policies::SwitchPolicy;
 use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
@@ -40,7 +40,7 @@ impl Method<Moe> for Copilot {
     }
 }
 
-fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = session::stage(scenario, knobs::routing_of(params), CircuitSearch::Swap, cx)?;
     session::predict(&mut stage, &knobs::prediction_of(params), cx)?;

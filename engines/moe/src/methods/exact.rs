@@ -1,7 +1,7 @@
 //! `mfabric-exact`: the best circuits of every layer by an integer program, changed at the cheapest places.
 
 use super::knobs;
-use super::session::{self, CircuitSearch, Ended};
+use super::session::{self, CircuitSearch, PlanEnded};
 use crate::model::iteration::{StageSums, iteration};
 use crate::plan::FabricKind;
 use crate::schedule::policies::SwitchPolicy;
@@ -49,7 +49,7 @@ impl Method<Moe> for ExactRegional {
     }
 }
 
-fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = session::stage(scenario, knobs::routing_of(params), CircuitSearch::Swap, cx)?;
     let policy = knobs::policy_of(params, USUAL);
@@ -69,7 +69,7 @@ pub(super) fn improve(
     stage: &mut StageModel,
     nodes: u32,
     cx: &mut Context<'_, Moe>,
-) -> Result<Vec<f64>, Ended> {
+) -> Result<Vec<f64>, PlanEnded> {
     cx.solver(lightbay_highs::solve::solver_name());
     let mut bounds = Vec::with_capacity(stage.layers());
     for layer in 0..stage.layers() {

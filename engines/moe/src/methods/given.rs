@@ -1,7 +1,7 @@
 //! `static`: circuits of the region that stay as they are.
 
 use super::knobs;
-use super::session::{self, CircuitSearch, Ended};
+use super::session::{self, CircuitSearch, PlanEnded};
 use crate::model::circulant::circulant;
 use crate::model::demand::LayerDemand;
 use crate::schedule::policies::SwitchPolicy;
@@ -50,7 +50,7 @@ impl Method<Moe> for StaticCircuits {
     }
 }
 
-fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = StageModel::of(&scenario.body, knobs::routing_of(params));
     let counts = if params.text("static_circuits") == Some("circulant") {

@@ -1,7 +1,7 @@
 //! `mfabric-swap` and `mfabric-greedy`: circuits for every layer, changed by a policy.
 
 use super::knobs;
-use super::session::{self, CircuitSearch, Ended};
+use super::session::{self, CircuitSearch, PlanEnded};
 use crate::schedule::policies::SwitchPolicy;
 use crate::search::greedy::BlockedRule;
 use crate::{Moe, MoeScenario};
@@ -63,7 +63,7 @@ impl Regional {
         scenario: &Scenario<Moe>,
         params: &Params,
         cx: &mut Context<'_, Moe>,
-    ) -> Result<Outcome, Ended> {
+    ) -> Result<Outcome, PlanEnded> {
         session::bound(scenario, cx)?;
         let search = if self.swap {
             CircuitSearch::Swap

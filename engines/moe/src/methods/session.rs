@@ -30,20 +30,20 @@ pub(super) enum CircuitSearch {
 }
 
 /// Why a method has no plan, as an outcome.
-pub(super) enum Ended {
+pub(super) enum PlanEnded {
     /// No plan exists.
     Infeasible(String),
     /// The run was stopped, or failed.
     Error(MethodError),
 }
 
-impl From<MethodError> for Ended {
+impl From<MethodError> for PlanEnded {
     fn from(error: MethodError) -> Self {
         Self::Error(error)
     }
 }
 
-impl From<Unreachable> for Ended {
+impl From<Unreachable> for PlanEnded {
     fn from(pair: Unreachable) -> Self {
         Self::Infeasible(format!(
             "server {} cannot reach server {}: they have no circuit, and no NIC is left for packet switches",
@@ -52,18 +52,18 @@ impl From<Unreachable> for Ended {
     }
 }
 
-impl From<NoPlan> for Ended {
+impl From<NoPlan> for PlanEnded {
     fn from(none: NoPlan) -> Self {
         Self::Infeasible(none.0)
     }
 }
 
 /// The outcome of a method.
-pub(super) fn outcome(ended: Result<Outcome, Ended>) -> Result<Outcome, MethodError> {
+pub(super) fn outcome(ended: Result<Outcome, PlanEnded>) -> Result<Outcome, MethodError> {
     match ended {
         Ok(outcome) => Ok(outcome),
-        Err(Ended::Infeasible(why)) => Ok(Outcome::Infeasible(why)),
-        Err(Ended::Error(error)) => Err(error),
+        Err(PlanEnded::Infeasible(why)) => Ok(Outcome::Infeasible(why)),
+        Err(PlanEnded::Error(error)) => Err(error),
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn stage(
     rule: RoutingRule,
     search: CircuitSearch,
     cx: &mut Context<'_, Moe>,
-) -> Result<StageModel, Ended> {
+) -> Result<StageModel, PlanEnded> {
     cx.phase("demand", "tokens of the planned iteration");
     let mut stage = StageModel::of(&scenario.body, rule);
     cx.phase("circuits", format!("{} layers of a region of {} servers", stage.layers(), stage.rates.servers));
@@ -113,7 +113,7 @@ pub(super) fn predict(
     stage: &mut StageModel,
     settings: &FitSettings,
     cx: &mut Context<'_, Moe>,
-) -> Result<(), Ended> {
+) -> Result<(), PlanEnded> {
     cx.phase("prediction", "loads of every layer from the layer before");
     let window = u32::try_from(settings.window).unwrap_or(u32::MAX);
     let history = stage.scenario.history(window);
@@ -138,7 +138,7 @@ pub(super) fn hand_over(
     stage: &StageModel,
     policy: SwitchPolicy,
     cx: &mut Context<'_, Moe>,
-) -> Result<(), Ended> {
+) -> Result<(), PlanEnded> {
     let schedule = match policy {
         SwitchPolicy::Exact => optimum(stage),
         policy => Some(schedule(stage, policy)),
@@ -168,7 +168,7 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
 }
 
 /// States the bound: all NICs of a server as one, on which no network is quicker.
-pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), Ended> {
+pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     cx.bound(fabric_ms(&scenario.body, FabricKind::Pooled)?);
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::cost::server_usd;
 use super::times::LayerTimes;
 use crate::plan::FabricKind;
 use crate::scenario::presets;
-use crate::scenario::{ModelPreset, MoeScenario};
+use crate::scenario::{MoeModelPreset, MoeScenario};
 
 fn preset(name: &str) -> MoeScenario {
     presets::scenario(&format!("moe-{name}")).unwrap()
@@ -48,7 +48,7 @@ fn measured_times_take_the_place_of_closed_forms() {
 #[test]
 fn ranks_send_as_many_bytes_as_the_specification_says() {
     let bytes = NAMES.map(|name| {
-        let shape = ModelPreset::of(name).unwrap().shape();
+        let shape = MoeModelPreset::of(name).unwrap().shape();
         shape.copies() * shape.token_bytes()
     });
     for (bytes, wanted) in bytes.into_iter().zip([536.9e6, 1610.6e6, 1073.7e6, 536.9e6]) {

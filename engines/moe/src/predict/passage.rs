@@ -103,7 +103,19 @@ impl PassageFit {
         let n = self.n;
         for (column, weights) in product.chunks_exact_mut(n).zip(self.a.chunks_exact(n)) {
             column.fill(0.0);
-            for (from, weight) in passage.chunks_exact(n).zip(weights) {
+            // Four columns at a time, so that sums are loaded and stored a fourth as often.
+            let (fours, rest) = weights.as_chunks::<4>();
+            for (from, [w0, w1, w2, w3]) in passage.chunks_exact(4 * n).zip(fours) {
+                let (one, others) = from.split_at(n);
+                let (two, others) = others.split_at(n);
+                let (three, four) = others.split_at(n);
+                let parts = one.iter().zip(two).zip(three.iter().zip(four));
+                for (sum, ((p0, p1), (p2, p3))) in column.iter_mut().zip(parts) {
+                    *sum += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3);
+                }
+            }
+            let last = passage.len() - rest.len() * n;
+            for (from, weight) in passage[last..].chunks_exact(n).zip(rest) {
                 for (sum, share) in column.iter_mut().zip(from) {
                     *sum += weight * share;
                 }

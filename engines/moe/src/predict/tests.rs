@@ -6,7 +6,7 @@ use super::simplex::project;
 use crate::scenario::presets;
 use crate::scenario::trace::GateHistory;
 use crate::scenario::trace::sample::Normal;
-use crate::scenario::{GateTrace, ModelChoice, MoeModel, SyntheticTrace};
+use crate::scenario::{GateTrace, MoeModel, MoeModelChoice, SyntheticTrace};
 use lightbay_core::random::Streams;
 
 #[test]
@@ -64,9 +64,9 @@ fn both_solvers_agree() {
 
 /// A trace with one layer after the first, from which predictions are tried in many iterations.
 fn history(experts: u32, seed: u64) -> GateHistory {
-    let shape = ModelChoice::Preset(crate::scenario::ModelPreset::Mixtral8x7b).shape();
+    let shape = MoeModelChoice::Preset(crate::scenario::MoeModelPreset::Mixtral8x7b).shape();
     let shape = MoeModel { layers: 2, pp: 1, experts, ep: experts, tp: 1, ..shape };
-    let mut scenario = presets::of(ModelChoice::Own(shape), 512);
+    let mut scenario = presets::of(MoeModelChoice::Own(shape), 512);
     scenario.trace =
         GateTrace::Synthetic(SyntheticTrace { iteration: 600, seed, ..SyntheticTrace::default() });
     scenario.history(250)

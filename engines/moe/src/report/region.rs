@@ -2,7 +2,7 @@
 
 use super::ANALYTIC;
 use crate::model::times::LayerTimes;
-use crate::scenario::{GateTrace, ModelChoice, MoeScenario};
+use crate::scenario::{GateTrace, MoeModelChoice, MoeScenario};
 use lightbay_core::report::{Facts, Section, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
@@ -12,8 +12,8 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     let region = &scenario.region;
     let mut facts = Facts::new();
     let name = match scenario.model {
-        ModelChoice::Preset(preset) => preset.word(),
-        ModelChoice::Own(_) => "own",
+        MoeModelChoice::Preset(preset) => preset.word(),
+        MoeModelChoice::Own(_) => "own",
     };
     facts.add("model", "model", name);
     facts.add("stage_layers", "layers of a stage", scenario.stage_layers());

@@ -1,7 +1,7 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
 use super::read::{MAX_ITERATION, MAX_MS, MAX_RATE, MAX_WIDTH};
-use super::shapes::{ModelChoice, ModelPreset, MoeModel};
+use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::{GateTrace, SyntheticTrace};
 use super::{DELAY_PROFILES, MAX_EXPERTS, MAX_NICS, MAX_SERVERS, MoeScenario};
 use lightbay_core::method::without_effect;
@@ -38,7 +38,7 @@ const MODEL: [(&str, i64, i64, ModelField, &str); 12] = [
 
 /// The knobs of a scenario; of any scenario of the kind if none is given.
 pub fn knobs(_scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
-    let names: Vec<&str> = ModelPreset::ALL.iter().map(|(name, _)| *name).chain([OWN]).collect();
+    let names: Vec<&str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).chain([OWN]).collect();
     let delays: Vec<&str> = DELAY_PROFILES.iter().map(|(name, _)| *name).chain([OWN]).collect();
     let trace = SyntheticTrace::default();
     let mut knobs = vec![
@@ -134,8 +134,8 @@ impl MoeScenario {
         let text = |word: &str| ParamValue::Text(word.to_owned());
         Some(match name {
             "model" => text(match self.model {
-                ModelChoice::Preset(preset) => preset.word(),
-                ModelChoice::Own(_) => OWN,
+                MoeModelChoice::Preset(preset) => preset.word(),
+                MoeModelChoice::Own(_) => OWN,
             }),
             "link_gbps" => ParamValue::Float(self.region.link_gbps),
             "optical_degree" => whole(self.region.ocs_nics.len() as u32),
@@ -182,7 +182,7 @@ impl MoeScenario {
         if let Some((.., field, _)) = MODEL.iter().find(|(known, ..)| *known == name) {
             let mut shape = self.shape();
             *field(&mut shape) = whole as u32;
-            self.model = ModelChoice::of(shape);
+            self.model = MoeModelChoice::of(shape);
             self.fit_region();
             return Ok(());
         }
@@ -248,9 +248,9 @@ impl MoeScenario {
 
     fn set_model(&mut self, value: &ParamValue) -> Result<(), Problem> {
         let ParamValue::Text(word) = value else { return Ok(()) };
-        match ModelPreset::of(word) {
-            Some(preset) => self.model = ModelChoice::Preset(preset),
-            None if matches!(self.model, ModelChoice::Own(_)) => {}
+        match MoeModelPreset::of(word) {
+            Some(preset) => self.model = MoeModelChoice::Preset(preset),
+            None if matches!(self.model, MoeModelChoice::Own(_)) => {}
             None => {
                 let remedy = "set the fields that differ, such as hidden or experts";
                 return Err(Problem::new("model", "'own' names no model", remedy));

@@ -1,6 +1,6 @@
 //! Built-in scenarios: the models of the paper, one that came later, and a small region.
 
-use super::shapes::{ModelChoice, ModelPreset, MoeModel};
+use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::{GateTrace, MeasuredTimes, MoeCluster, MoeRegion, MoeScenario, PriceList, SyntheticTrace};
 use lightbay_core::listed::Preset;
 
@@ -22,14 +22,14 @@ pub const PRESETS: &[Preset] = &[
 /// The scenario called `name`.
 pub fn scenario(name: &str) -> Option<MoeScenario> {
     if name == SMALL {
-        return Some(of(ModelChoice::Own(small()), 16));
+        return Some(of(MoeModelChoice::Own(small()), 16));
     }
-    let preset = ModelPreset::of(name.strip_prefix(PREFIX)?)?;
-    Some(of(ModelChoice::Preset(preset), 128))
+    let preset = MoeModelPreset::of(name.strip_prefix(PREFIX)?)?;
+    Some(of(MoeModelChoice::Preset(preset), 128))
 }
 
 /// The usual scenario of a model on a cluster.
-pub fn of(model: ModelChoice, servers: u32) -> MoeScenario {
+pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
     let mut scenario = MoeScenario {
         region: MoeRegion::usual(1, 8, 6),
         model,

@@ -1,6 +1,6 @@
 //! Reading a scenario from JSON, all problems at once.
 
-use super::shapes::{ModelChoice, ModelPreset, MoeModel};
+use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 use super::{
     MAX_EXPERTS, MAX_NICS, MAX_REGION, MAX_SERVERS, MeasuredTimes, MoeCluster, MoeRegion, MoeScenario,
@@ -100,18 +100,18 @@ fn region(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeRegion>
     })
 }
 
-fn model(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ModelChoice> {
+fn model(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeModelChoice> {
     let path = fields.path_of("model");
     match fields.required("model", problems)? {
         Value::String(name) => {
-            let preset = ModelPreset::of(name);
+            let preset = MoeModelPreset::of(name);
             if preset.is_none() {
-                let names = ModelPreset::ALL.map(|(name, _)| name);
+                let names = MoeModelPreset::ALL.map(|(name, _)| name);
                 problems.add(path, format!("is '{name}'"), suggestion(name, &names));
             }
-            preset.map(ModelChoice::Preset)
+            preset.map(MoeModelChoice::Preset)
         }
-        Value::Object(_) => part(fields, "model", problems, shape).map(ModelChoice::Own),
+        Value::Object(_) => part(fields, "model", problems, shape).map(MoeModelChoice::Own),
         other => {
             problems.add(
                 path,

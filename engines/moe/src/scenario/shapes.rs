@@ -6,16 +6,16 @@ use serde::Serialize;
 /// A model: the name of a preset, or all its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum ModelChoice {
+pub enum MoeModelChoice {
     /// A preset.
-    Preset(ModelPreset),
+    Preset(MoeModelPreset),
     /// Fields of its own.
     Own(MoeModel),
 }
 
 /// Models by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub enum ModelPreset {
+pub enum MoeModelPreset {
     /// Mixtral 8x7B.
     #[serde(rename = "mixtral_8x7b")]
     Mixtral8x7b,
@@ -62,7 +62,7 @@ pub struct MoeModel {
     pub pp: u32,
 }
 
-impl ModelPreset {
+impl MoeModelPreset {
     /// All, with their names in files.
     pub const ALL: [(&'static str, Self); 5] = [
         ("mixtral_8x7b", Self::Mixtral8x7b),
@@ -160,7 +160,7 @@ impl ModelPreset {
     }
 }
 
-impl ModelChoice {
+impl MoeModelChoice {
     /// The fields of the model.
     pub const fn shape(self) -> MoeModel {
         match self {
@@ -171,7 +171,7 @@ impl ModelChoice {
 
     /// The preset with these fields, else the fields.
     pub fn of(shape: MoeModel) -> Self {
-        let same = ModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
+        let same = MoeModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
         same.map_or(Self::Own(shape), |(_, preset)| Self::Preset(*preset))
     }
 }

@@ -55,7 +55,7 @@ fn wrong(change: impl FnOnce(&mut MoeScenario)) -> String {
 fn own(scenario: &mut MoeScenario, change: impl FnOnce(&mut MoeModel)) {
     let mut shape = scenario.shape();
     change(&mut shape);
-    scenario.model = ModelChoice::of(shape);
+    scenario.model = MoeModelChoice::of(shape);
     scenario.fit_region();
 }
 

@@ -88,7 +88,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
     let mut free_changes = 0;
     for (layer, phase) in stage.steps() {
         let Some(candidate) = schedule.candidate(layer, phase) else { continue };
-        let forced = phase == LayerPhase::A2a1 && schedule.always;
+        let forced = schedule.is_forced(stage, phase, candidate);
         let changes = installed != Some(candidate);
         if forced || (changes && !schedule.free) {
             let window = if forced { None } else { stage.window(phase, layer, candidate) };

@@ -77,6 +77,13 @@ impl SwitchSchedule {
         Some(self.used.get(layer)?[at])
     }
 
+    /// Returns whether circuits are set before an exchange though they may be there already. A region without circuits,
+    /// such as one of a single server, sets none.
+    pub fn is_forced(&self, stage: &StageModel, phase: LayerPhase, candidate: usize) -> bool {
+        let circuits = stage.candidates.get(candidate).map_or(0, |known| known.counts.total());
+        phase == LayerPhase::A2a1 && self.always && circuits > 0
+    }
+
     /// Stall before an exchange when other circuits are installed; `None` if the new ones cannot be known by then.
     fn stall_ms(
         &self,
@@ -86,7 +93,7 @@ impl SwitchSchedule {
         installed: Option<usize>,
         candidate: usize,
     ) -> Option<f64> {
-        if phase == LayerPhase::A2a1 && self.always {
+        if self.is_forced(stage, phase, candidate) {
             return Some(stage.delay_ms());
         }
         if installed == Some(candidate) || self.free {

@@ -1,13 +1,13 @@
 //! Statistics of drawn traces.
 
 use super::super::presets;
-use super::super::shapes::{ModelChoice, MoeModel};
+use super::super::shapes::{MoeModel, MoeModelChoice};
 use super::*;
 
 /// 8 experts on 8 ranks, two layers.
 fn eight() -> MoeScenario {
-    let shape = ModelChoice::Preset(super::super::ModelPreset::Mixtral8x7b).shape();
-    presets::of(ModelChoice::Own(MoeModel { layers: 2, pp: 1, ..shape }), 64)
+    let shape = MoeModelChoice::Preset(super::super::MoeModelPreset::Mixtral8x7b).shape();
+    presets::of(MoeModelChoice::Own(MoeModel { layers: 2, pp: 1, ..shape }), 64)
 }
 
 fn variation(load: &[f64]) -> f64 {

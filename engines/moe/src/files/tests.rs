@@ -1,0 +1,142 @@
+//! Counts of every shape are read, planned, and refused with a place and a remedy.
+
+use super::import::import;
+use crate::Moe;
+use crate::methods::all;
+use crate::scenario::{GateTrace, MoeScenario};
+use lightbay_core::format::{ImportedScenario, Input};
+use lightbay_core::param::Params;
+use lightbay_core::testing::Ask;
+
+fn read(files: &[&str], settings: &[&str], strict: bool) -> Result<ImportedScenario<Moe>, String> {
+    let inputs: Vec<Input> = files
+        .iter()
+        .enumerate()
+        .map(|(at, text)| Input { name: format!("counts{at}.csv"), bytes: text.as_bytes().to_vec() })
+        .collect();
+    let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    let params: Params = super::import::formats()[0].values(&settings).unwrap();
+    import(&inputs, &params, strict).map_err(|problems| problems.to_string())
+}
+
+fn body(files: &[&str], settings: &[&str]) -> MoeScenario {
+    read(files, settings, false).unwrap().scenario.body
+}
+
+fn matrix(scenario: &MoeScenario, iteration: u32, layer: u32) -> Vec<Vec<f64>> {
+    let GateTrace::Counts(trace) = &scenario.trace else { panic!("counts") };
+    let found = trace.counts.iter().find(|count| (count.iteration, count.layer) == (iteration, layer));
+    found.unwrap().tokens.clone()
+}
+
+/// Layers 0 and 7 of Mixtral 8x7B on c4, as published with OLMoE.
+const LONG: &str = "layer,expert,topk_count,top1_count\n0,0,56947,26410\n0,1,49733,33135\n0,2,50426,32689\n\
+    0,3,49453,34946\n0,4,52127,27547\n0,5,57956,14343\n0,6,42632,20793\n0,7,58518,19033\n7,0,50706,26334\n\
+    7,1,54716,30596\n7,2,51313,24472\n7,3,50515,24667\n7,4,56215,26910\n7,5,49525,20243\n7,6,53315,30375\n\
+    7,7,51487,25299\n";
+
+#[test]
+fn counts_of_a_real_model_are_read_and_planned() {
+    let imported = read(&[LONG], &[], false).unwrap();
+    let lines = imported.lines.join("\n");
+    assert!(lines.contains("8 experts") && lines.contains("assumed: every rank sends the same"), "{lines}");
+    assert!(lines.contains("layer 0: the busiest expert has 1.121 times the mean"), "{lines}");
+    let scenario = imported.scenario.body;
+    assert_eq!((scenario.shape().ep, scenario.stage_layers()), (8, 2));
+    assert_eq!(matrix(&scenario, 0, 1)[0][4], 56215.0);
+    for method in ["auto", "mfabric-copilot", "fat-tree"] {
+        let done = Ask::of(&all(), method, scenario.clone()).run().sound().done;
+        assert!(done.plan.is_some(), "{method}: {}", done.message);
+    }
+    let strict = read(&[LONG], &[], true).unwrap_err();
+    assert!(strict.contains("is not in the file: every rank sends the same"), "{strict}");
+}
+
+#[test]
+fn every_shape_holds_the_same_counts() {
+    let wanted = vec![vec![4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]];
+    let row = "4,3,2,1,4,3,2,1";
+    for (text, settings) in [
+        (format!("{row}\n{row}\n"), &[][..]),
+        (format!("a,b,c,d,e,f,g,h\n{row}\n{row}\n"), &[]),
+        (format!("{{\"weight\": [[{row}], [{row}]]}}"), &[]),
+        (format!("[[{row}], [{row}]]"), &[]),
+        (format!("{{\"logical_count\": [[[{row}], [{row}]]]}}"), &[]),
+        (format!("{{\"load_history\": [{{\"logical_expert_load\": [[{row}], [{row}]]}}]}}"), &[]),
+        (
+            format!(
+                "x num_global_tokens_per_expert: tensor([{row}])\ny\nnum_global_tokens_per_expert [{row}]\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{{\"iteration\": 0, \"layer\": 0, \"tokens\": [[{row}]]}}\n{{\"iteration\": 0, \"layer\": 1, \"tokens\": [[{row}]]}}\n"
+            ),
+            &[],
+        ),
+    ] {
+        let scenario = body(&[&text], settings);
+        assert_eq!(matrix(&scenario, 0, 1), wanted, "{text}");
+        assert_eq!(scenario.stage_layers(), 2, "{text}");
+    }
+    let scenario = body(&[&format!("{row}\n{row}\n")], &["axis=iterations"]);
+    assert_eq!((scenario.trace.iteration(), scenario.stage_layers()), (1, 1));
+}
+
+#[test]
+fn files_of_ranks_are_put_side_by_side() {
+    let texts: Vec<String> = (0..8).map(|rank| format!("{rank},1,1,1,1,1,1,1\n")).collect();
+    let files: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let scenario = body(&files, &[]);
+    let tokens = matrix(&scenario, 0, 0);
+    assert_eq!(tokens.len(), 8);
+    assert_eq!(tokens[5][0], 5.0);
+    let few = read(&files[..3], &[], false).unwrap_err();
+    assert!(few.contains("counts 3 ranks"), "{few}");
+}
+
+#[test]
+fn layers_without_tokens_are_dense() {
+    let imported = read(&["0,0,0,0,0,0,0,0\n1,2,1,2,1,2,1,2\n"], &[], false).unwrap();
+    assert_eq!(imported.scenario.body.stage_layers(), 1);
+    assert!(imported.lines.join("\n").contains("left out: 1 layers without tokens"));
+}
+
+#[test]
+fn sums_that_differ_are_named() {
+    let lines = read(&["1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n"], &[], false).unwrap().lines.join("\n");
+    assert!(lines.contains("layer 1 counts 16 tokens, layer 0 8: shares are taken, not sums"), "{lines}");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    for (text, said) in [
+        ("1,2,-3\n", "line 1: '-3' is no count"),
+        ("1,2,3\n1,2,nan\n", "line 2: 'nan' is no count"),
+        ("1,2,3\n1,2\n", "has 2 experts, others have 3"),
+        ("layer,expert,share\n0,0,1\n", "names no column of counts"),
+        ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: gives expert 0 of layer 0 again"),
+        ("layer,expert,count\n0,0\n", "line 2: has 2 columns, the header has 3"),
+        ("{\"global_physical_count\": [[1]]}", "counts replicas"),
+        ("{\"weights\": [[1]]}", "has none of the known lists"),
+        ("{\"weight\": [[1, -1]]}", "weight[0]: has '-1'"),
+        ("0,0,0\n", "counts no token at all"),
+        ("", "holds no counts"),
+    ] {
+        let found = read(&[text], &[], false).unwrap_err();
+        assert!(found.contains(said), "{text:?}: {found}");
+    }
+}
+
+/// The example of the EPLB project: two layers, 12 experts.
+#[test]
+fn weights_of_eplb_are_read() {
+    let weights = "{\"weight\": [[90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86], \
+                   [20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27]]}";
+    let imported = read(&[weights], &["model=llama_moe"], false).unwrap();
+    let lines = imported.lines.join("\n");
+    assert!(lines.contains("layer 1 counts 1156 tokens, layer 0 1033"), "{lines}");
+    let shape = imported.scenario.body.shape();
+    assert_eq!((shape.experts, shape.ep), (12, 6));
+}
