@@ -108,7 +108,7 @@ pub struct EntryRef {
     pub entry: u32,
 }
 
-/// Which rule orders the phases.
+/// Rule that orders the phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseRule {

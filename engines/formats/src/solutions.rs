@@ -17,7 +17,7 @@ use crate::detect::{self, Format};
 use crate::gz::Limits;
 use crate::lines::Lines;
 
-/// Which program wrote a file, and in which style.
+/// Style of a solution file, with the program that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// HiGHS, raw style, with all columns.
@@ -67,7 +67,7 @@ impl Dialect {
     }
 }
 
-/// Which column a value is for.
+/// Column that a value is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// By its name in the model file.
@@ -79,7 +79,7 @@ pub enum Key {
 /// One value of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolutionEntry {
-    /// Whose.
+    /// Column that it is for.
     pub key: Key,
     /// Its value. Finite.
     pub value: f64,

@@ -10,7 +10,7 @@ use crate::solution::Status;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which bounds of a row or column take part.
+/// Bounds of a row or column that take part in a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sides {
     /// None: it takes part through its factors only.
@@ -30,7 +30,7 @@ pub struct Party {
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// Which of its bounds take part.
+    /// Its bounds that take part.
     pub sides: Sides,
     /// Its lower bound.
     pub lower: f64,

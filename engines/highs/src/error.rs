@@ -17,7 +17,7 @@ pub enum Error {
     /// An array has not one value per column or row.
     #[error("'{what}' has {found} values, needed are {wanted}")]
     Length {
-        /// Which array.
+        /// Name of the array.
         what: String,
         /// Number of its values.
         found: usize,

@@ -1,4 +1,4 @@
-//! Which starts are worth handing to HiGHS, and what of them.
+//! Check and translation of starts: those worth handing to HiGHS, in the form that it takes.
 //!
 //! HiGHS fixes the whole values it is given and solves the rest before the search proper. A value outside the
 //! bounds of its column would be fixed there all the same, and a handful of values costs seconds for nothing,

@@ -36,7 +36,7 @@ pub enum Collective {
 /// One shard over one arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send {
-    /// When: it can be passed on from the next epoch on.
+    /// Epoch in which it is sent; the receiver can pass the shard on from the next epoch on.
     pub epoch: u32,
     /// Arc: `6 * node + port`.
     pub arc: u32,

@@ -107,7 +107,7 @@ pub enum Expansion {
 pub struct Routing {
     /// Virtual channels of a link.
     pub vc_count: u8,
-    /// Which sources are listed.
+    /// Sources that are listed.
     pub expand: Expansion,
     /// Figures of the expanded routes.
     pub claims: RoutingClaims,

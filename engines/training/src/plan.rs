@@ -62,7 +62,7 @@ pub struct LinkCircuits {
     pub circuits: u32,
 }
 
-/// When a task runs and how fast.
+/// Times and rates of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TaskSchedule {
     /// The task.

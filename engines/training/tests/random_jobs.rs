@@ -96,7 +96,7 @@ fn joint_makespan(instance: &Instance, x: &[u32]) -> f64 {
     end
 }
 
-/// When tasks of a set can have sent everything if nobody else is there and rates within the set are free.
+/// Returns the earliest end of a set of tasks if nobody else is there and rates within the set are free.
 fn earliest_end(instance: &Instance, members: &[usize], start: &[f64], circuits: f64, rate: f64) -> f64 {
     let mut volume: f64 = members.iter().map(|&t| instance.tasks[t].volume_bytes / rate).sum();
     let mut order = members.to_vec();

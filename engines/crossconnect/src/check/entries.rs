@@ -45,7 +45,7 @@ pub(super) fn named(ocs: usize, index: usize) -> String {
     format!("ocs[{ocs}].cross_connects[{index}]")
 }
 
-/// Which side the ports at `pod_b` are on.
+/// Returns the side of the ports at `pod_b`.
 const fn far_side(wiring: Wiring) -> Side {
     match wiring {
         Wiring::SingleSided => Side::A,

@@ -109,7 +109,7 @@ impl Series {
     }
 }
 
-/// Which way a connection of a circuit leads.
+/// Direction of a connection of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
     /// From the A port to the B port.

@@ -7,7 +7,7 @@ use lightbay_core::param::{ParamInfo, Params};
 /// Largest number of circuits that `auto` writes the exact model for.
 const EXACT_CIRCUITS: i64 = 600;
 
-/// Which orientations a method may choose.
+/// Returns the knob for the orientations that a method may choose.
 pub(super) fn orientation() -> ParamInfo {
     ParamInfo::choice(
         "orientation",

@@ -25,7 +25,7 @@ use std::convert::Infallible;
 #[cfg(test)]
 mod tests;
 
-/// Which orientations a model may choose.
+/// Orientations that a model may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation<'d> {
     /// All.

@@ -81,7 +81,7 @@ impl CallGroup {
     }
 }
 
-/// When in an iteration a row happens.
+/// Part of an iteration to which a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// In the forward or the backward pass of a micro-batch.
@@ -95,11 +95,11 @@ pub enum Phase {
 pub struct Call {
     /// Kind of work.
     pub kind: CallKind,
-    /// Among whom; `None` for computations.
+    /// Group of ranks that take part; `None` for computations.
     pub group: Option<CallGroup>,
     /// Bytes per rank; 0 for computations and barriers.
     pub bytes: u64,
-    /// When.
+    /// Part of the iteration.
     pub phase: Phase,
     /// Index into [`Calls::stage_names`].
     pub stage_name: u32,

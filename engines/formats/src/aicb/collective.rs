@@ -116,7 +116,7 @@ impl Group {
 pub struct Collective {
     /// Operation.
     pub kind: CollectiveKind,
-    /// Among whom.
+    /// Group of ranks that take part.
     pub group: Group,
     /// Number of ranks in the group.
     pub ranks: u64,

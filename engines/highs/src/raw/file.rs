@@ -30,7 +30,7 @@ impl Highs {
         fine(unsafe { sys::Highs_passRowName(self.at(), row, name.as_ptr()) }, "name the row")
     }
 
-    /// Writes the model to a file, in the format its name ends with. Whether without a warning.
+    /// Writes the model to a file, in the format its name ends with. Returns `true` if HiGHS gave no warning.
     pub fn write_model(&mut self, path: &str) -> Result<bool, Error> {
         let path = text(path)?;
         // SAFETY: a terminated string.
@@ -39,7 +39,7 @@ impl Highs {
         Ok(status == sys::STATUS_OK)
     }
 
-    /// Reads a model from a file. Whether without a warning.
+    /// Reads a model from a file. Returns `true` if HiGHS gave no warning.
     pub fn read_model(&mut self, path: &str) -> Result<bool, Error> {
         let path = text(path)?;
         // SAFETY: a terminated string.

@@ -31,7 +31,7 @@ pub enum Callback<'a> {
 
 /// Listener to HiGHS, called on the thread that runs it.
 pub trait Listener {
-    /// Hears something; whether to stop (heeded at the next place where HiGHS asks).
+    /// Hears something and returns `true` to stop (heeded at the next place where HiGHS asks).
     fn hear(&mut self, heard: Callback<'_>) -> bool;
     /// May write a point, one value per column, and return true to have it tried.
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
@@ -116,7 +116,7 @@ pub(super) unsafe extern "C" fn trampoline(
     }
 }
 
-/// Hands one call of HiGHS to the listener. Whether it wants to stop.
+/// Hands one call of HiGHS to the listener and returns `true` if it wants to stop.
 ///
 /// # Safety
 /// As for `trampoline`, on the thread of the hook.

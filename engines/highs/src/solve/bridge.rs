@@ -22,7 +22,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     /// `true` if the helper stands still, so that a checkpoint may block.
     held: bool,
     stats: SolverStats,
-    /// When figures were reported last, seconds.
+    /// Time of the last report of figures, seconds.
     reported_s: Option<f64>,
     sift: Sift,
     /// Objective of the best point handed over.

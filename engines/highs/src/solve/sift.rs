@@ -1,5 +1,5 @@
-//! Which lines of the solver's log are worth keeping. A long search repeats its table five times a second; a log is
-//! read by a person.
+//! Filter for the lines of the solver's log that are worth keeping. A long search repeats its table five times a
+//! second; a log is read by a person.
 
 use std::collections::HashSet;
 

@@ -269,11 +269,11 @@ struct Dialogue<'w> {
     requests: Sender<Request<'static>>,
     answers: Receiver<ReceivedAnswer>,
     watch: &'w mut dyn SolverListener,
-    /// When something was heard last.
+    /// Time of the last message.
     heard: Instant,
     ticked: Instant,
     silences: u32,
-    /// When the helper is to be killed because it was asked to stop.
+    /// Time at which the helper is to be killed because it was asked to stop.
     deadline: Option<Instant>,
     killed: bool,
     /// Set when the helper is: what is being prepared for it is wanted no longer.

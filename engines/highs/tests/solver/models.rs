@@ -129,7 +129,7 @@ pub fn flows(nodes: u32, commodities: u32) -> Model {
     model
 }
 
-/// Which sites to open so that every client is served, and from where. Sites are whole, shares are not.
+/// Returns a facility location model: open sites so that every client is served. Sites are whole, shares are not.
 pub fn sites(sites: u32, clients: u32) -> Model {
     let mut model = Model::new("sites");
     let mut numbers = Numbers(11);

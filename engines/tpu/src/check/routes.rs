@@ -279,7 +279,7 @@ impl Tally {
     }
 }
 
-/// Which channel follows which: for each channel (arc, virtual channel) the ports and virtual channels next.
+/// Turns that routes take: for each channel (arc, virtual channel) the ports and virtual channels next.
 struct TakenTurns {
     vcs: usize,
     /// Chips whose arcs are numbered: 64 if the others follow by translation.

@@ -342,7 +342,7 @@ fn hand_over(parts: &Parts, source: &str, cx: &mut Context<'_, Tpu>) -> Result<(
     cx.supersede(parts.certificate.lower, 0.0, source, move || candidate(parts))
 }
 
-/// Which routes are wanted.
+/// Kind of routes that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wished {
     Turns,

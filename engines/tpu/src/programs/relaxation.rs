@@ -51,7 +51,7 @@ pub struct RelaxationSettings {
     pub max_rounds: u32,
 }
 
-/// Which elements of the group each switch may take.
+/// Elements of the group that each switch may take.
 pub type Allowed = Vec<Vec<u16>>;
 
 /// Every switch may take every element.

@@ -111,7 +111,7 @@ struct DorSelection<'a> {
     /// `6 * node + port`.
     next: Vec<u32>,
     failed: [bool; SWITCHES],
-    /// Which vector a flow takes; [`CLOSED`] if all cross failed switches.
+    /// Number of the vector that each flow takes; [`CLOSED`] if all cross failed switches.
     choice: Vec<u8>,
     loads: Vec<u32>,
     missing: Missing,

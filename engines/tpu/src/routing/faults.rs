@@ -19,7 +19,7 @@ use rayon::prelude::*;
 /// Passes of the route selection of a case: it starts from the routes without fault.
 const PASSES: u32 = 6;
 
-/// Which turns the routes of a case may use.
+/// Turns that the routes of a case may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultTurns {
     /// Those of the pod without fault; a case that they leave without some route gets its own.
@@ -34,7 +34,7 @@ pub enum FaultTurns {
 pub struct FaultSettings {
     /// Settings of the routing.
     pub routing: routing::RoutingSettings,
-    /// Which turns the cases use.
+    /// Turns that the cases use.
     pub turns: FaultTurns,
     /// `true` to keep the routes of the cases.
     pub with_routes: bool,

@@ -171,7 +171,7 @@ impl Cubes {
     }
 }
 
-/// Allows the turns of ways that go up a tree and then down, on one virtual channel. Whether all fitted.
+/// Allows the turns of ways that go up a tree and then down, on one virtual channel. Returns `true` if all fitted.
 pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) -> bool {
     let is_up = |arc: u32| tree.parent[Frame::tail(arc) as usize] == Some(Frame::port(arc));
     let is_down = |arc: u32| {

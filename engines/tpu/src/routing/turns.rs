@@ -1,4 +1,4 @@
-//! Which turns from one channel to the next a route may take, such that no channels wait for each other in a circle.
+//! Turns from one channel to the next that a route may take, such that no channels wait for each other in a circle.
 //!
 //! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels.
 //! The set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For

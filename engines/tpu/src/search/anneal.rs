@@ -28,7 +28,7 @@ use ties::Ties;
 pub struct Objective {
     /// Numbers the cubes.
     pub group: Group,
-    /// Which voltages move together.
+    /// Voltages that move together.
     pub ties: Ties,
     /// Lengths of links that every design is measured with; at least one.
     pub metrics: Vec<Lengths>,

@@ -165,7 +165,7 @@ impl ReplayNetwork {
     }
 }
 
-/// Which nodes wait for what, and the transfers that are ready.
+/// Progress of the replay: the nodes with what they wait for, and the transfers that are ready.
 struct Progress<'a> {
     dag: &'a Dag,
     succs: Vec<Vec<(usize, f64)>>,

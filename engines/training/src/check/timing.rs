@@ -1,4 +1,4 @@
-//! When tasks may start, when the iteration ends, and whether a fair plan is what fairness gives.
+//! Check of the starts of tasks, of the end of the iteration, and of fair plans against what fairness gives.
 
 use super::case::Case;
 use super::nics::NicGroup;

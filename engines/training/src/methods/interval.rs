@@ -139,7 +139,7 @@ fn begin(
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best.clone() })
 }
 
-/// Which plans a bound of the model covers, if not all.
+/// Returns the plans that a bound of the model covers, if not all.
 fn covers(
     shape: &Shape,
     shaped: &Shaped,

@@ -195,7 +195,7 @@ pub(super) enum Prover {
     Select,
 }
 
-/// Which search proves the best circuits.
+/// Returns the knob for the search that proves the best circuits.
 pub(super) fn prover() -> ParamInfo {
     ParamInfo::choice(
         "proof",

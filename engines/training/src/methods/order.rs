@@ -22,7 +22,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Which plans the bound of this method covers.
+/// Plans that the bound of this method covers.
 const ONLY: &str = "these circuits only";
 
 /// Gap up to which the bound of given circuits is met.

@@ -1,4 +1,4 @@
-//! Which search proves the best circuits of a tail-exact scenario.
+//! Proof of the best circuits of a tail-exact scenario, by the search that suits it.
 
 use super::knobs::{Prover, prover_of};
 use super::session::Session;

@@ -32,9 +32,9 @@ pub(super) struct Session<'c, 'a> {
     pub instance: crate::scenario::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
-    /// When the genetic search began, while it runs: it has a limit of its own.
+    /// Moment at which the genetic search began, while it runs, seconds: it has a limit of its own.
     pub evolving_since_s: Option<f64>,
-    /// When the search over orders began, while it runs.
+    /// Moment at which the search over orders began, while it runs, seconds.
     pub ordering_since_s: Option<f64>,
     /// Configurations that the plan is to serve, if it is to serve several.
     pub configurations: Option<Arc<Configurations>>,

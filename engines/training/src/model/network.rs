@@ -63,7 +63,7 @@ pub struct Network {
     pub succs: Arcs,
     /// A topological order; smallest id first among tasks that are free at the same time.
     pub order: Vec<u32>,
-    /// Which tasks the DAG orders.
+    /// Order of the tasks by the DAG.
     pub precedence: Precedence,
     /// NIC directions that several tasks can want at the same time.
     pub nic_groups: Vec<NicGroup>,

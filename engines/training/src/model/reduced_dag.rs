@@ -19,7 +19,7 @@ use lightbay_core::units::TaskId;
 /// Tolerance of the dominance test, seconds.
 const EPSILON_S: f64 = 1e-12;
 
-/// Which edges are left out because they can never bind.
+/// Edges that are left out because they can never bind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dominance {
     /// Those that never bind at the job's bandwidth or below it.

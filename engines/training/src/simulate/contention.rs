@@ -1,4 +1,4 @@
-//! Which tasks can ever compete for a link or a NIC, and whether all competition is in the tail.
+//! Tasks that can ever compete for a link or a NIC, and the test that all competition is in the tail.
 //!
 //! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders
 //! them. All others always run alone. A scenario is *tail-exact* if no NIC group survives and every

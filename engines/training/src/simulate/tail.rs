@@ -13,7 +13,7 @@
 pub struct Sink {
     /// Task id, for ties and for the record.
     pub task: u32,
-    /// When it may start, seconds.
+    /// Earliest start, seconds.
     pub release: f64,
     /// Work, seconds at full NIC speed.
     pub work: f64,

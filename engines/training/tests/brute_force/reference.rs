@@ -169,7 +169,7 @@ impl<'a> Reference<'a> {
         end
     }
 
-    /// When a set of transfers can have sent everything if nobody else is there and rates within the set are free.
+    /// Returns the earliest end of a set of transfers if nobody else is there and rates within the set are free.
     fn earliest_end(&self, mut members: Vec<usize>, start: &[f64], circuits: f64) -> f64 {
         members.sort_by(|&a, &b| start[a].total_cmp(&start[b]));
         let volume = |&t: &usize| self.instance.tasks[t].volume_bytes / self.rate;

@@ -1,4 +1,4 @@
-//! Which file is of which box.
+//! Assignment of files to boxes.
 
 use super::Input;
 use crate::files::devices::Device;

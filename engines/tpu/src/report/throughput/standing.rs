@@ -11,7 +11,7 @@ use lightbay_core::report::{Phrase, RunBeside};
 /// certificate of a new one, which begins far below, takes nothing back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Certified {
-    /// When, and what a flow is proven to reach.
+    /// Time of the certificate, and the throughput that a flow is proven to reach.
     pub lower: RunPoint,
     /// Upper end of the same certificate, which the design cannot exceed.
     pub upper: Option<f64>,

@@ -16,11 +16,11 @@ pub struct Family {
     pub name: String,
     /// Numbers the cubes.
     pub group: Group,
-    /// Which voltages move together.
+    /// Voltages that move together.
     pub ties: Ties,
 }
 
-/// Which symmetry of the cube designs may have.
+/// Symmetry of the cube that designs may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubeSymmetries {
     /// Whatever is best.

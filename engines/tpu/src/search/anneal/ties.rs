@@ -225,7 +225,7 @@ fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     generators
 }
 
-/// Which elements some elements generate.
+/// Returns, for each element, `true` if some elements generate it.
 fn generated(group: &Group, generators: &[usize]) -> Vec<bool> {
     let mut inside = vec![false; group.order()];
     inside[0] = true;

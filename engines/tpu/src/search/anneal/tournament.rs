@@ -1,4 +1,4 @@
-//! Which family of designs is best: all of them are annealed shortly, the better ones longer, the best in full.
+//! Search for the best family of designs: all are annealed shortly, the better ones longer, the best in full.
 
 use super::families::Family;
 use super::{AnnealSettings, Design, Objective, Progress, anneal};

@@ -26,7 +26,7 @@ pub struct Network {
     /// Arcs by head.
     into: Vec<u32>,
     sources: Vec<u32>,
-    /// Which sources share a column: `group` consecutive ones.
+    /// Number of consecutive sources that share a column.
     group: usize,
 }
 

@@ -12,7 +12,7 @@ pub struct CoverBound {
     pub mcf: f64,
 }
 
-/// Which chips count as different when the nearest places are given out.
+/// Chips that count as different when the nearest places are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Places {
     /// Half of the chips at odd, half at even distance, wherever they lie in their cubes.

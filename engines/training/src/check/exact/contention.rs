@@ -1,4 +1,4 @@
-//! Which transfers can meet on a link or a network card, by reachability in the graph.
+//! Transfers that can meet on a link or a network card, by reachability in the graph.
 
 use crate::check::case::{Case, Work};
 use crate::check::nics::NicGroup;

@@ -15,7 +15,7 @@ const CIRCUITS: &str = "circuits";
 const TRAFFIC: &str = "traffic";
 const TRAFFIC_DENSE: &str = "traffic_dense";
 
-/// Which tables to write.
+/// Returns the knob for the tables to write.
 pub(super) fn table() -> ParamInfo {
     ParamInfo::choice(
         "table",

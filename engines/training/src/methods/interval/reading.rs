@@ -27,7 +27,7 @@ pub(super) struct IntervalReader<'s> {
     rates: Rates,
     shaped: &'s Shaped,
     pub goal: Goal,
-    /// Which plans the bound covers, if not all.
+    /// Plans that the bound covers, if not all.
     pub covers: Option<&'static str>,
     pub best: &'s mut Circuits,
     trace: &'s mut Arc<Trace>,

@@ -82,7 +82,7 @@ pub(super) fn topological_order(preds: &Arcs, succs: &Arcs) -> Result<Vec<u32>, 
     Err(task)
 }
 
-/// Which tasks the DAG orders: one bit per pair of positions in the topological order.
+/// Order of the tasks by the DAG: one bit per pair of positions in the topological order.
 #[derive(Clone, Debug, Default)]
 pub struct Precedence {
     position: Vec<u32>,

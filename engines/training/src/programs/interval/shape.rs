@@ -1,4 +1,4 @@
-//! Which intervals a model has and which tasks may use them, from a run that the model is to contain.
+//! Intervals of a model and the tasks that may use them, from a run that the model is to contain.
 
 use super::{Form, GoOn, Grid, IntervalModel, IntervalQuestion, Scope};
 use crate::model::network::Network;
@@ -102,7 +102,7 @@ const ROOM: f64 = 1e-6;
 const TOLERANCE: f64 = 5e-7;
 
 impl Shape {
-    /// Which tasks get intervals.
+    /// Returns, for each task, `true` if it gets intervals.
     pub fn counted(&self, evaluator: &Evaluator) -> Vec<bool> {
         let contended = &evaluator.contention.contended;
         if self.competing_only && self.form.cuts && contended.contains(&true) {

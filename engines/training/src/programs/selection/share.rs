@@ -17,7 +17,7 @@ pub(super) struct Share {
     pub tail: f64,
     /// Sinks released together, in the order of release.
     groups: Vec<Vec<Member>>,
-    /// When each group is released.
+    /// Release of each group.
     releases: Vec<Sum>,
 }
 

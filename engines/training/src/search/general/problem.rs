@@ -303,7 +303,7 @@ impl Contracted {
         Ok(())
     }
 
-    /// Which moments stand for the windows.
+    /// Returns the moments that stand for the windows.
     fn points(&self, unit: f64) -> Points {
         let count = self.work.len() as u32;
         let mut joined =

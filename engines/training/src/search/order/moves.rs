@@ -1,4 +1,4 @@
-//! Which events to exchange, judged by the prices of a solved program.
+//! Exchanges of events, judged by the prices of a solved program.
 //!
 //! Events that coincide in a solution may be put in another order without losing that solution: the interval
 //! between them has no length either way. Whether anything can be gained is a question of prices. An interval of

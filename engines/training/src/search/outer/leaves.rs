@@ -1,4 +1,4 @@
-//! Which links are decided by the search, and the exact completion of the others.
+//! Links that the search decides, and the exact completion of the others.
 
 use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
