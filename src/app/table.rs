@@ -118,7 +118,7 @@ impl ActionInfo {
         self
     }
 
-    /// Returns `true` if it belongs to a layer.
+    /// Returns the layers that it belongs to; none for a table in another place.
     pub const fn layers(&self) -> &'static [LayerKind] {
         match self.place {
             TablePlace::Layers(kinds) => kinds,

@@ -39,7 +39,7 @@ impl Frames {
         Self { event_gap, hidden: false, last: None, due: None }
     }
 
-    /// Returns `true` if the window lost the focus: then events are drawn less often.
+    /// Tells that the window lost the focus (`true`) or has it: without the focus events are drawn less often.
     pub const fn hide(&mut self, hidden: bool) {
         self.hidden = hidden;
     }

@@ -142,7 +142,7 @@ impl Screen {
         self.repaint = true;
     }
 
-    /// Returns `true` if frames are bracketed, so that the terminal shows each as a whole.
+    /// Switches the bracketing of frames on or off; the terminal shows each bracketed frame as a whole.
     pub const fn bracket_frames(&mut self, sync: bool) {
         self.sync = sync;
     }

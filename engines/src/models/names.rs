@@ -125,7 +125,7 @@ impl NameFile {
         }
     }
 
-    /// Returns `true` if `model` is the one that the names were written for.
+    /// Checks that `model` is the one that the names were written for.
     ///
     /// # Errors
     /// The first difference.

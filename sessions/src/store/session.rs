@@ -87,7 +87,7 @@ impl Session {
         &self.file
     }
 
-    /// Returns `true` if it may be changed.
+    /// Returns the access to it: for reading, or for changes too.
     pub const fn access(&self) -> &Access {
         &self.access
     }
