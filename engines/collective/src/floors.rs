@@ -6,7 +6,10 @@
 //! | [`spread`], [`quotient`] | floor of data that may be copied, by cuts |
 //! | [`exchange`] | floor of data of which every pair has its own, by a concurrent flow |
 //! | [`latency`] | floors that count latencies |
+//! | [`floor`], [`collective`], [`cut`] | floors of networks and of collectives by name, cuts in words |
 
+pub mod collective;
+pub mod cut;
 pub mod digraph;
 pub mod exchange;
 pub mod floor;

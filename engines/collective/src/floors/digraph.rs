@@ -4,14 +4,14 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Digraph {
     nodes: usize,
-    arcs: Vec<Arc>,
+    arcs: Vec<CapacityArc>,
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
 }
 
 /// A link of a [`Digraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arc {
+pub struct CapacityArc {
     /// Node the link leaves.
     pub from: u32,
     /// Node the link enters.
@@ -38,7 +38,7 @@ impl Digraph {
     /// Adds a link and returns its position.
     pub fn add(&mut self, from: u32, to: u32, capacity: i128) -> u32 {
         let position = self.arcs.len() as u32;
-        self.arcs.push(Arc { from, to, capacity });
+        self.arcs.push(CapacityArc { from, to, capacity });
         self.out[from as usize].push(position);
         self.into[to as usize].push(position);
         position
@@ -50,7 +50,7 @@ impl Digraph {
     }
 
     /// The links.
-    pub fn arcs(&self) -> &[Arc] {
+    pub fn arcs(&self) -> &[CapacityArc] {
         &self.arcs
     }
 
@@ -82,7 +82,7 @@ impl Digraph {
 
     /// Sum of the capacities of the links from inside a node set to its outside, `B+` of the set.
     pub fn leaving(&self, inside: &[bool]) -> i128 {
-        let leaves = |arc: &&Arc| inside[arc.from as usize] && !inside[arc.to as usize];
+        let leaves = |arc: &&CapacityArc| inside[arc.from as usize] && !inside[arc.to as usize];
         self.arcs.iter().filter(leaves).map(|arc| arc.capacity).sum()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::digraph::Digraph;
 use super::scale::{Overflow, scale};
-use super::spread::{Spread, SpreadFloor, spread_floor};
+use super::spread::{SpreadData, SpreadFloor, spread_floor};
 use crate::model::network::Network;
 use crate::model::rational::Rational;
 
@@ -36,7 +36,7 @@ pub fn network_floor(
     let first = |rank: &u32| !std::mem::replace(&mut seen[orbits[*rank as usize] as usize], true);
     let destinations: Vec<u32> =
         if symmetric { ranks.iter().copied().filter(first).collect() } else { ranks.to_vec() };
-    let floor = spread_floor(&Spread { graph: &graph, shards, destinations: &destinations })?;
+    let floor = spread_floor(&SpreadData { graph: &graph, shards, destinations: &destinations })?;
     floor.map(|floor| Ok(SpreadFloor { rate: floor.rate.times(unit).ok_or(Overflow)?, ..floor })).transpose()
 }
 

@@ -166,7 +166,8 @@ fn group_sets(network: &Network) -> Vec<Vec<bool>> {
         return sets;
     }
     if groups <= 6 {
-        for mask in 1..(1_u32 << groups) - 1 {
+        // Of equal cuts the one into the groups of lowest number comes first.
+        for mask in (1..(1_u32 << groups) - 1).rev() {
             add(&|group| mask >> group & 1 == 1);
         }
     } else {

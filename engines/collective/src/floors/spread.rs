@@ -12,7 +12,7 @@ const PLAIN_NODES: usize = 150;
 
 /// Data that every destination has to receive.
 #[derive(Clone, Debug)]
-pub struct Spread<'g> {
+pub struct SpreadData<'g> {
     /// The network.
     pub graph: &'g Digraph,
     /// Data whose source is a node, in any unit; one entry per node.
@@ -35,7 +35,7 @@ pub struct SpreadFloor {
 ///
 /// # Errors
 /// If the numbers need more than 128 bits.
-pub fn spread_floor(spread: &Spread<'_>) -> Result<Option<SpreadFloor>, Overflow> {
+pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Overflow> {
     let total: i128 = spread.shards.iter().sum();
     let mut best: Option<SpreadFloor> = None;
     for &destination in spread.destinations {

@@ -80,6 +80,8 @@ pub struct TreeProgram<'q, 'n> {
     scale: f64,
     /// Price of a microsecond of latency of one GPU in the objective.
     per_us: f64,
+    /// Price of a microsecond of a tree's depth.
+    per_depth_us: f64,
     rounds: u32,
 }
 
@@ -131,6 +133,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             class_sizes,
             scale,
             per_us: 0.0,
+            per_depth_us: 0.0,
             rounds: 0,
         };
         let first: Vec<f64> = network.links().iter().map(|link| scale / link.capacity_gbyte_per_s).collect();
@@ -151,7 +154,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
     pub fn maximise<W: Watch>(&mut self, watch: &mut W) -> Result<Packing, MethodError> {
-        self.per_us = 0.0;
+        (self.per_us, self.per_depth_us) = (0.0, 0.0);
         self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
         self.instance.set_cost(self.rate, 1.0).map_err(failed)?;
         for place in 0..self.trees.len() {
@@ -161,15 +164,22 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(enough, watch)
     }
 
-    /// Minimises the latency at a rate that can be reached, GB/s per shard.
+    /// Minimises the latency at a rate that can be reached, GB/s per shard. `depth` is the weight of the GPU that a
+    /// tree reaches last beside the mean over all GPUs.
     ///
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
-    pub fn shorten<W: Watch>(&mut self, rate: f64, watch: &mut W) -> Result<Packing, MethodError> {
+    pub fn shorten<W: Watch>(
+        &mut self,
+        rate: f64,
+        depth: f64,
+        watch: &mut W,
+    ) -> Result<Packing, MethodError> {
         let slowest = self.question.latencies.iter().copied().fold(0.0, f64::max);
         let gpus = self.question.network.gpus().len().max(1) as f64;
         // In units in which a tree costs about its mean latency related to the slowest link.
         self.per_us = if slowest > 0.0 { 1.0 / (slowest * gpus) } else { 0.0 };
+        self.per_depth_us = if slowest > 0.0 { depth / slowest } else { 0.0 };
         // A little less than the rate, so that rounding leaves the program feasible.
         let rate = rate / self.scale * (1.0 - 1e-9);
         self.instance.set_bounds(self.rate, rate, rate).map_err(failed)?;
@@ -181,9 +191,9 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.generate(f64::INFINITY, watch)
     }
 
-    /// Latency of all GPUs of a tree as the objective counts it.
+    /// Latencies of a tree as the objective counts them.
     fn latency_cost(&self, tree: &Tree) -> f64 {
-        self.per_us * tree.reached(|link| self.question.latencies[link as usize]).iter().sum::<f64>()
+        self.pricing(&[]).latency_cost(tree)
     }
 
     /// Solves and adds columns in turns.
@@ -210,7 +220,13 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     }
 
     fn pricing<'p>(&'p self, prices: &'p [f64]) -> Pricing<'p> {
-        Pricing { question: self.question, prices, per_us: self.per_us, hops: self.limits.hops }
+        Pricing {
+            question: self.question,
+            prices,
+            per_us: self.per_us,
+            per_depth_us: self.per_depth_us,
+            hops: self.limits.hops,
+        }
     }
 
     /// Adds the trees that cost less than the last solution pays; whether there were any.

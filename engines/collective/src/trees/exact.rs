@@ -1,7 +1,7 @@
 //! Trees at exactly the rate of the floor: switches are split off, and what is left is packed.
 
 use super::pack::{Stuck, pack};
-use super::split::{Way, split};
+use super::split::{SplitWay, split};
 use super::tree::{ROOT, Tree};
 use crate::floors::digraph::Digraph;
 use crate::floors::floor::whole;
@@ -63,11 +63,12 @@ pub fn exact_packing(network: &Network, shards: &[i128], rate: Rational) -> Resu
     network.gpus().iter().enumerate().for_each(|(place, gpu)| number[*gpu as usize] = place as u32);
     let mut logical = Digraph::new(network.gpus().len());
     let mut latencies = Vec::new();
-    let mut ways: Vec<Vec<Way>> = Vec::new();
+    let mut ways: Vec<Vec<SplitWay>> = Vec::new();
     for ((from, to), parts) in parts.ways {
         logical.add(number[from as usize], number[to as usize], parts.iter().map(|way| way.amount).sum());
-        let latency =
-            |way: &Way| way.links.iter().map(|link| network.links()[*link as usize].alpha_us).sum::<f64>();
+        let latency = |way: &SplitWay| {
+            way.links.iter().map(|link| network.links()[*link as usize].alpha_us).sum::<f64>()
+        };
         latencies.push(parts.iter().map(latency).fold(0.0, f64::max));
         ways.push(parts);
     }

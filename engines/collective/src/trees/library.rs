@@ -19,10 +19,22 @@ pub struct TreeLibrary<'n> {
     fold: Fold,
     ranks: usize,
     variants: Vec<Packing>,
+    /// Numbers of pieces of which the trees of each variant take whole numbers, 1 if there is no small one.
+    wholes: Vec<u32>,
 }
 
-/// Shares of the best rate at which ways are made short.
-const RATES: [f64; 6] = [1.0, 0.995, 0.98, 0.9, 0.8, 0.6];
+/// Shares of the best rate at which ways are made short, and the weight of the deepest GPU beside the mean.
+const RATES: [(f64, f64); 8] =
+    [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
+
+/// Pieces of each rank that may be tried whatever the network's size.
+const LEAST_PIECES: u64 = 64;
+
+/// Schedules of the most pieces that may be tried whatever the network's size.
+const LEAST_RUNS: u64 = 12;
+
+/// Largest number of pieces that is taken for a common denominator of shares.
+const MOST_WHOLE: u64 = 512;
 
 /// Number of pieces times the combinations that are tried with it.
 const FEW: usize = 640;
@@ -110,14 +122,15 @@ impl<'n> TreeLibrary<'n> {
         };
         let mut variants = vec![program.maximise(watch)?];
         let best = variants[0].rate;
-        for share in RATES {
-            let packing = program.shorten(share * best, watch)?;
+        for (share, depth) in RATES {
+            let packing = program.shorten(share * best, depth, watch)?;
             if variants.iter().all(|known| known.trees != packing.trees) {
                 variants.push(packing);
             }
         }
         drop(program);
-        Ok(Some(Self { network, fold, ranks: ranks.len(), variants }))
+        let wholes = variants.iter().map(whole_pieces).collect();
+        Ok(Some(Self { network, fold, ranks: ranks.len(), variants, wholes }))
     }
 
     /// The fold of the network.
@@ -164,19 +177,23 @@ impl<'n> TreeLibrary<'n> {
             }
         }
         let hops = (self.ranks.max(2) as u64 - 1) * self.fold.representatives().len() as u64;
-        let most =
-            (effort.run_hops / hops).max(1).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
+        // Large networks are worth more work: some pieces on each of their links at least.
+        let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
+        let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         // Combinations of trees and order, the best of the last number of pieces first.
         let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
         for variant in 0..self.variants.len() {
             combinations.extend(ListOrder::ALL.map(|order| (f64::INFINITY, variant, order)));
         }
-        let mut left = effort.all_hops;
-        for pieces in piece_counts(most as u32) {
-            let cost = hops * u64::from(pieces);
+        let mut left = effort.all_hops.max(LEAST_RUNS * run_hops);
+        for count in piece_counts(most as u32) {
             // Many pieces cost much: only what was good with fewer is tried with them.
-            let mut runs = if pieces <= 16 { combinations.len() } else { (FEW / pieces as usize).max(3) };
+            let mut runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
             for (score, variant, order) in &mut combinations {
+                // Trees whose shares are whole numbers of pieces load all links as they ought to.
+                let whole = self.wholes[*variant];
+                let pieces = if count < whole { count } else { count / whole * whole };
+                let cost = hops * u64::from(pieces);
                 let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
                 // Rounding to whole pieces may load links less than the shares do, but not by much.
@@ -267,6 +284,18 @@ fn fold_for(network: &Network, ranks: &[u32]) -> Fold {
     } else {
         Fold::trivial(network)
     }
+}
+
+/// Smallest number of pieces of which all trees of a packing take whole numbers; 1 if there is no small one.
+fn whole_pieces(packing: &Packing) -> u32 {
+    let shares: Vec<f64> = packing.trees.iter().flatten().map(|(_, share)| *share).collect();
+    let near = |of: &u64| {
+        shares.iter().all(|share| {
+            let parts = share * *of as f64;
+            (parts - parts.round()).abs() < 1e-6
+        })
+    };
+    (1..=MOST_WHOLE).find(near).map_or(1, |of| of as u32)
 }
 
 /// Numbers of pieces worth trying, up to `most` and with it.

@@ -45,7 +45,7 @@ pub struct ListSchedule {
 
 /// A way over links that hops take.
 #[derive(Debug)]
-struct Chain {
+struct HopChain {
     /// Class, epochs after the start, epochs occupied.
     links: Vec<(u32, u32, u32)>,
     takes: u32,
@@ -54,14 +54,14 @@ struct Chain {
 
 /// A hop of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+struct WaitingHop {
     piece: u32,
     batch: u32,
     hop: u32,
 }
 
 /// Turn of a hop among those that wait for the same links: its key, when it began to wait, itself.
-type Turn = (i64, u32, Waiting);
+type Turn = (i64, u32, WaitingHop);
 
 /// A tree with what its hops need at hand.
 struct Prepared {
@@ -77,7 +77,7 @@ struct Prepared {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    Arrives(Waiting),
+    Arrives(WaitingHop),
     Frees(u32),
 }
 
@@ -120,7 +120,7 @@ pub fn list_schedule(
         .collect();
     for (place, batch) in batches.iter().enumerate() {
         for piece in 0..batch.pieces {
-            state.arrive(0, &prepared[place], Waiting { piece, batch: place as u32, hop: ROOT });
+            state.arrive(0, &prepared[place], WaitingHop { piece, batch: place as u32, hop: ROOT });
         }
     }
     let mut finish = 0;
@@ -138,7 +138,7 @@ pub fn list_schedule(
 
 /// State of the links while time passes.
 struct State {
-    chains: Vec<Chain>,
+    chains: Vec<HopChain>,
     by_first: Vec<Vec<u32>>,
     /// First epoch at which each class is free.
     free: Vec<u32>,
@@ -172,7 +172,7 @@ impl State {
                 if let Some(first) = links.first() {
                     self.by_first[first.0 as usize].push(chain);
                 }
-                self.chains.push(Chain { links, takes, waiting: BinaryHeap::new() });
+                self.chains.push(HopChain { links, takes, waiting: BinaryHeap::new() });
                 chain
             });
             chains.push(chain);
@@ -205,13 +205,13 @@ impl State {
     }
 
     /// A piece has crossed a hop ([`ROOT`]: is at its root), so that the hops after it wait for their links.
-    fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: Waiting) {
+    fn arrive(&mut self, time: u32, prepared: &Prepared, arrived: WaitingHop) {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {
             let chain = prepared.chains[hop as usize];
             let later = (f64::from(arrived.piece) * prepared.pace) as i64;
             let key = later - i64::from(prepared.tails[hop as usize]);
-            self.chains[chain as usize].waiting.push(Reverse((key, time, Waiting { hop, ..arrived })));
+            self.chains[chain as usize].waiting.push(Reverse((key, time, WaitingHop { hop, ..arrived })));
             let earliest = self.earliest(chain).max(time);
             if let Some(&(first, ..)) = self.chains[chain as usize].links.first() {
                 self.look(first, earliest);
@@ -239,8 +239,9 @@ impl State {
             return;
         }
         self.next[class as usize] = u32::MAX;
-        let place =
-            |hop: Waiting| hop.piece as usize * prepared[hop.batch as usize].chains.len() + hop.hop as usize;
+        let place = |hop: WaitingHop| {
+            hop.piece as usize * prepared[hop.batch as usize].chains.len() + hop.hop as usize
+        };
         let mut best: Option<(Reverse<Turn>, u32)> = None;
         for at in 0..self.by_first[class as usize].len() {
             let chain = self.by_first[class as usize][at];
@@ -272,7 +273,7 @@ impl State {
     }
 
     /// Takes the links of a chain from position `from` on for a hop that starts now.
-    fn start(&mut self, time: u32, hop: Waiting, chain: u32, from: usize) {
+    fn start(&mut self, time: u32, hop: WaitingHop, chain: u32, from: usize) {
         let chain = &self.chains[chain as usize];
         for &(class, offset, occupies) in &chain.links[from..] {
             self.free[class as usize] = time + offset + occupies;
@@ -281,7 +282,7 @@ impl State {
     }
 
     /// Starts the hops of the same piece that can go along over the same first links and find the others free.
-    fn start_copies(&mut self, time: u32, hop: Waiting, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
+    fn start_copies(&mut self, time: u32, hop: WaitingHop, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
         let tree = &prepared[hop.batch as usize];
         let place = |other: u32| hop.piece as usize * tree.chains.len() + other as usize;
         for &(other, shared) in &tree.siblings[hop.hop as usize] {
@@ -293,7 +294,7 @@ impl State {
             let free = |(class, offset, _): &(u32, u32, u32)| self.free[*class as usize] <= time + offset;
             if !rest.is_empty() && rest.iter().all(free) {
                 starts[hop.batch as usize][place(other)] = time;
-                self.start(time, Waiting { hop: other, ..hop }, chain, shared as usize);
+                self.start(time, WaitingHop { hop: other, ..hop }, chain, shared as usize);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// A way over links of the network with a part of the capacity of a logical link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct SplitWay {
     /// Links of the network in order.
     pub links: Vec<u32>,
     /// Capacity.
@@ -18,7 +18,7 @@ pub struct Way {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Ways of each logical link, by its ends.
-    pub ways: BTreeMap<(u32, u32), Vec<Way>>,
+    pub ways: BTreeMap<(u32, u32), Vec<SplitWay>>,
     /// Whether flows of the wanted value still reach every GPU.
     pub keeps: bool,
 }
@@ -30,7 +30,7 @@ struct Splitting<'g> {
     roots: &'g [i128],
     total: i128,
     capacity: BTreeMap<(u32, u32), i128>,
-    ways: BTreeMap<(u32, u32), Vec<Way>>,
+    ways: BTreeMap<(u32, u32), Vec<SplitWay>>,
 }
 
 /// Takes out the switches of a graph (all nodes but `gpus`) such that, as far as that is possible, a flow of the sum of
@@ -38,11 +38,11 @@ struct Splitting<'g> {
 /// switch are equal it is possible; where they are not, what cannot be split is dropped.
 pub fn split(graph: &Digraph, gpus: &[u32], roots: &[i128]) -> Split {
     let mut capacity: BTreeMap<(u32, u32), i128> = BTreeMap::new();
-    let mut ways: BTreeMap<(u32, u32), Vec<Way>> = BTreeMap::new();
+    let mut ways: BTreeMap<(u32, u32), Vec<SplitWay>> = BTreeMap::new();
     for (link, arc) in graph.arcs().iter().enumerate() {
         if arc.from != arc.to && arc.capacity > 0 {
             *capacity.entry((arc.from, arc.to)).or_default() += arc.capacity;
-            let way = Way { links: vec![link as u32], amount: arc.capacity };
+            let way = SplitWay { links: vec![link as u32], amount: arc.capacity };
             ways.entry((arc.from, arc.to)).or_default().push(way);
         }
     }
@@ -187,7 +187,7 @@ impl Splitting<'_> {
             let ways = self.ways.entry((from, to)).or_default();
             match ways.iter_mut().find(|way| way.links == links) {
                 Some(way) => way.amount += taken,
-                None => ways.push(Way { links, amount: taken }),
+                None => ways.push(SplitWay { links, amount: taken }),
             }
             *self.capacity.entry((from, to)).or_default() += taken;
             left -= taken;
@@ -195,9 +195,9 @@ impl Splitting<'_> {
     }
 
     /// The last way of a link, with at most `most`.
-    fn pick(&self, from: u32, to: u32, most: i128) -> Option<Way> {
+    fn pick(&self, from: u32, to: u32, most: i128) -> Option<SplitWay> {
         let way = self.ways.get(&(from, to))?.last()?;
-        Some(Way { links: way.links.clone(), amount: way.amount.min(most) })
+        Some(SplitWay { links: way.links.clone(), amount: way.amount.min(most) })
     }
 
     fn shrink(&mut self, from: u32, to: u32, amount: i128) {

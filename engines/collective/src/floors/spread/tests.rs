@@ -9,7 +9,9 @@ fn floor(nodes: usize, arcs: Vec<(u32, u32, i128)>, shards: &[i128]) -> SpreadFl
     let graph = Digraph::with_arcs(nodes, arcs);
     let destinations: Vec<u32> = (0..nodes as u32).filter(|node| shards[*node as usize] >= 0).collect();
     let shards: Vec<i128> = shards.iter().map(|shard| (*shard).max(0)).collect();
-    spread_floor(&Spread { graph: &graph, shards: &shards, destinations: &destinations }).unwrap().unwrap()
+    spread_floor(&SpreadData { graph: &graph, shards: &shards, destinations: &destinations })
+        .unwrap()
+        .unwrap()
 }
 
 fn inside(floor: &SpreadFloor) -> Vec<usize> {
@@ -44,7 +46,7 @@ fn the_thin_link_between_boxes_binds() {
     assert_eq!((found.rate, inside(&found)), (rate(1, 2), vec![2, 3, 5]));
     // Broadcast from 1.
     let graph = Digraph::with_arcs(6, arcs);
-    let spread = Spread { graph: &graph, shards: &[0, 1, 0, 0, 0, 0], destinations: &[0, 1, 2, 3] };
+    let spread = SpreadData { graph: &graph, shards: &[0, 1, 0, 0, 0, 0], destinations: &[0, 1, 2, 3] };
     assert_eq!(spread_floor(&spread).unwrap().unwrap().rate, rate(1, 1));
 }
 
@@ -60,7 +62,7 @@ fn larger_shards_count_more() {
 fn a_directed_ring_has_the_same_floor_turned_round() {
     let ring = Digraph::with_arcs(3, [(0, 1, 2), (1, 2, 1), (2, 0, 4)]);
     for graph in [ring.reversed(), ring] {
-        let spread = Spread { graph: &graph, shards: &[1; 3], destinations: &[0, 1, 2] };
+        let spread = SpreadData { graph: &graph, shards: &[1; 3], destinations: &[0, 1, 2] };
         assert_eq!(spread_floor(&spread).unwrap().unwrap().rate, rate(1, 2));
     }
 }
@@ -71,14 +73,14 @@ fn the_butterfly_is_bound_by_its_flows() {
     let arcs =
         [(0, 1, 1), (0, 2, 1), (1, 3, 1), (1, 5, 1), (2, 3, 1), (2, 6, 1), (3, 4, 1), (4, 5, 1), (4, 6, 1)];
     let graph = Digraph::with_arcs(7, arcs);
-    let spread = Spread { graph: &graph, shards: &[1, 0, 0, 0, 0, 0, 0], destinations: &[5, 6] };
+    let spread = SpreadData { graph: &graph, shards: &[1, 0, 0, 0, 0, 0, 0], destinations: &[5, 6] };
     assert_eq!(spread_floor(&spread).unwrap().unwrap().rate, rate(2, 1));
 }
 
 #[test]
 fn nothing_to_move_has_no_floor_and_what_cannot_arrive_has_rate_zero() {
     let graph = Digraph::new(1);
-    let alone = Spread { graph: &graph, shards: &[1], destinations: &[0] };
+    let alone = SpreadData { graph: &graph, shards: &[1], destinations: &[0] };
     assert_eq!(spread_floor(&alone).unwrap(), None);
     let found = floor(3, vec![(0, 1, 5), (1, 0, 5), (2, 0, 5)], &[1, 1, 1]);
     assert_eq!((found.rate.is_zero(), inside(&found)), (true, vec![0, 1]));
@@ -87,7 +89,7 @@ fn nothing_to_move_has_no_floor_and_what_cannot_arrive_has_rate_zero() {
 #[test]
 fn numbers_beyond_128_bits_are_refused() {
     let graph = Digraph::with_arcs(2, [(0, 1, i128::MAX / 4), (1, 0, i128::MAX / 4)]);
-    let spread = Spread { graph: &graph, shards: &[7, 11], destinations: &[0, 1] };
+    let spread = SpreadData { graph: &graph, shards: &[7, 11], destinations: &[0, 1] };
     assert_eq!(spread_floor(&spread), Err(Overflow));
 }
 
@@ -127,7 +129,7 @@ fn graphs() -> impl Strategy<Value = (Digraph, Vec<i128>, Vec<u32>)> {
 proptest! {
     #[test]
     fn the_floor_is_that_of_the_worst_set((graph, shards, destinations) in graphs()) {
-        let spread = Spread { graph: &graph, shards: &shards, destinations: &destinations };
+        let spread = SpreadData { graph: &graph, shards: &shards, destinations: &destinations };
         let found = spread_floor(&spread).unwrap();
         let wanted = by_enumeration(&graph, &shards, &destinations);
         prop_assert_eq!(found.as_ref().map(|found| found.rate), wanted);

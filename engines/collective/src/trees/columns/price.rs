@@ -14,6 +14,8 @@ pub struct Pricing<'p> {
     pub prices: &'p [f64],
     /// Price of a microsecond of latency of one GPU.
     pub per_us: f64,
+    /// Price of a microsecond of a tree's depth.
+    pub per_depth_us: f64,
     /// Most hops for which cheapest arborescences are computed.
     pub hops: usize,
 }
@@ -57,10 +59,17 @@ impl Pricing<'_> {
     /// Price of the links of a tree and of the latencies it has.
     fn cost(&self, tree: &Tree) -> f64 {
         let links: f64 = tree.links().iter().map(|link| self.prices[*link as usize]).sum();
-        if self.per_us == 0.0 {
-            return links;
+        links + self.latency_cost(tree)
+    }
+
+    /// Latencies of a tree: of all GPUs, and the largest once more.
+    pub fn latency_cost(&self, tree: &Tree) -> f64 {
+        if self.per_us == 0.0 && self.per_depth_us == 0.0 {
+            return 0.0;
         }
-        links + self.per_us * tree.reached(|link| self.question.latencies[link as usize]).iter().sum::<f64>()
+        let reached = tree.reached(|link| self.question.latencies[link as usize]);
+        let deepest = reached.iter().copied().fold(0.0, f64::max);
+        self.per_us * reached.iter().sum::<f64>() + self.per_depth_us * deepest
     }
 
     /// The cheapest tree from a root, latencies of links at `per_us`; `None` if there are too many hops for it.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::floors::spread::{Spread, spread_floor};
+use crate::floors::spread::{SpreadData, spread_floor};
 use proptest::prelude::*;
 
 /// Checks that trees span, start at their roots, keep within capacities and are as many as wanted.
@@ -49,7 +49,7 @@ proptest! {
         });
         let graph = Digraph::with_arcs(nodes, arcs);
         let destinations: Vec<u32> = (0..nodes as u32).collect();
-        let floor = spread_floor(&Spread { graph: &graph, shards: &shards, destinations: &destinations }).unwrap();
+        let floor = spread_floor(&SpreadData { graph: &graph, shards: &shards, destinations: &destinations }).unwrap();
         if let Some(floor) = floor.filter(|floor| !floor.rate.is_zero()) {
             let (p, q) = (floor.rate.numerator(), floor.rate.denominator());
             let scaled = graph.arcs().iter().map(|arc| (arc.from, arc.to, arc.capacity * q));

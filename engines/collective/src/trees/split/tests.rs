@@ -1,5 +1,5 @@
 use super::*;
-use crate::floors::spread::{Spread, spread_floor};
+use crate::floors::spread::{SpreadData, spread_floor};
 use proptest::prelude::*;
 
 /// Load of the ways on the links of the graph.
@@ -46,7 +46,7 @@ proptest! {
         let graph = Digraph::with_arcs(nodes as usize, arcs);
         let gpus: Vec<u32> = (0..gpus).collect();
         let shards: Vec<i128> = (0..nodes).map(|node| i128::from(gpus.contains(&node))).collect();
-        let floor = spread_floor(&Spread { graph: &graph, shards: &shards, destinations: &gpus }).unwrap().unwrap();
+        let floor = spread_floor(&SpreadData { graph: &graph, shards: &shards, destinations: &gpus }).unwrap().unwrap();
         if !floor.rate.is_zero() {
             let (p, q) = (floor.rate.numerator(), floor.rate.denominator());
             let scaled = graph.arcs().iter().map(|arc| (arc.from, arc.to, arc.capacity * q));
