@@ -74,9 +74,8 @@ fn main() {
         for (bytes, prototype) in [1e9, 64e6, 1e6].into_iter().zip(prototype) {
             let shard = bytes / n;
             let bound = latency.at(shard).0;
-            let (plan, plan_s) = seconds(|| {
-                library.plan(shard, bound, &TreeEffort::default(), &mut watch).unwrap().unwrap()
-            });
+            let (plan, plan_s) =
+                seconds(|| library.plan(shard, bound, &TreeEffort::default(), &mut watch).unwrap().unwrap());
             let (compact, _) = seconds(|| compact(&network, &library, &plan, shard).unwrap());
             let (found, check_s) = seconds(|| violations(&topology, &compact));
             assert!(found.is_empty(), "{found:?}");

@@ -15,7 +15,7 @@ const POINT: f64 = 256.0;
 const SLACK: f64 = 1e-9;
 
 /// Parts of chunks that go from a source to a destination.
-struct Share {
+struct FluidShare {
     source: u32,
     dest: u32,
     chunks: u64,
@@ -46,15 +46,15 @@ pub fn fluid_bound<W: Watch<S>, S>(
 }
 
 /// Chunks by source and destination.
-fn shares(task: &CollectiveTask) -> Vec<Share> {
+fn shares(task: &CollectiveTask) -> Vec<FluidShare> {
     let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {
         for dest in task.chunks.dests(chunk) {
             *counts.entry((task.chunks.source(chunk), dest)).or_default() += 1;
         }
     }
-    let mut shares: Vec<Share> =
-        counts.into_iter().map(|((source, dest), chunks)| Share { source, dest, chunks }).collect();
+    let mut shares: Vec<FluidShare> =
+        counts.into_iter().map(|((source, dest), chunks)| FluidShare { source, dest, chunks }).collect();
     shares.sort_unstable_by_key(|share| (share.source, share.dest));
     shares
 }
@@ -62,7 +62,7 @@ fn shares(task: &CollectiveTask) -> Vec<Share> {
 fn raise_by_cut(
     task: &CollectiveTask,
     links: &FluidLinks,
-    shares: &[Share],
+    shares: &[FluidShare],
     inside: &[u32],
     best: &mut EpochBound,
 ) {
@@ -84,7 +84,7 @@ fn raise_by_cut(
     };
     let each = 0..entries.len();
     // Head and tail of what has to cross.
-    let items: Vec<(&Share, u32, u32)> = shares
+    let items: Vec<(&FluidShare, u32, u32)> = shares
         .iter()
         .filter(|share| !is_in[share.source as usize] && is_in[share.dest as usize])
         .map(|share| {
@@ -97,7 +97,7 @@ fn raise_by_cut(
     let tails = thresholds(items.iter().map(|(_, _, tail)| *tail));
     for &tail in &tails {
         for &head in &heads {
-            let taken: Vec<&Share> = items
+            let taken: Vec<&FluidShare> = items
                 .iter()
                 .filter(|(_, earliest, way)| *earliest >= head && *way >= tail)
                 .map(|(share, ..)| *share)
@@ -121,12 +121,12 @@ fn raise_by_cut(
     }
 }
 
-fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[Share], best: &mut EpochBound) {
+fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidShare], best: &mut EpochBound) {
     for weighed in [false, true] {
         let length = |per_epoch: f64| if weighed { (POINT / per_epoch).clamp(1.0, 1e6) } else { POINT };
         let lengths: Vec<u32> = links.links.iter().map(|link| length(link.per_epoch) as u32).collect();
         let distances = EpochDistances::new(&task.network, lengths.clone());
-        let way = |share: &Share| distances.from(&task.network, share.source)[share.dest as usize];
+        let way = |share: &FluidShare| distances.from(&task.network, share.source)[share.dest as usize];
         let needed: f64 = shares.iter().map(|share| share.chunks as f64 * f64::from(way(share))).sum();
         let room: Vec<(f64, u32)> = links
             .links

@@ -1,14 +1,19 @@
-//! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept.
+//! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that is
+//! not proven to be the best, programs are asked.
 
+use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
-use super::session::{EpochSession, end, restarts};
+use super::lp::{self, FluidBest, ask_fluid_below};
+use super::session::{EpochSession, end, epochs_of, restarts};
 use crate::Collective;
 use crate::model::epochs::epoch_us;
 use crate::model::network::Network;
+use crate::model::schedule::EpochSchedule;
+use crate::programs::questions::QuestionLimits;
 use crate::scenario::{CollectiveScenario, EpochRule, TimeRule};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
-use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
@@ -18,6 +23,10 @@ pub(super) struct Auto;
 
 /// Usual number of restarts for each length.
 const RESTARTS: i64 = 24;
+/// Usual seconds for programs.
+const PROGRAMS_S: f64 = 5.0;
+/// Columns, with all chunks in all epochs, above which a program would not be solved in some seconds.
+const MOST_COLUMNS: u64 = 400_000;
 /// Relative difference below which two epochs are the same.
 const SAME: f64 = 1e-9;
 
@@ -44,12 +53,19 @@ impl Method<Collective> for Auto {
     fn info(&self) -> MethodInfo {
         let other =
             "Tries of other epochs than the scenario's: of the slowest link, the fastest, and between.";
+        let programs =
+            "Longest time for programs that look for a better schedule than the construction; 0 asks none.";
         MethodInfo {
             name: "auto",
-            help: "Bound and construction in epochs of several lengths; keeps the schedule that ends first.",
+            help: "Bound and construction in epochs of several lengths; keeps the schedule that ends first, and asks \
+                   programs for a better one for some seconds.",
             proves: true,
             hot_start: false,
-            params: vec![restarts(RESTARTS), ParamInfo::bool("other_epochs", true, other)],
+            params: vec![
+                restarts(RESTARTS),
+                ParamInfo::bool("other_epochs", true, other),
+                ParamInfo::float("programs_s", 0.0, 1e6, PROGRAMS_S, programs).unit("s").effect(Effect::Warm),
+            ],
         }
     }
 
@@ -67,18 +83,58 @@ impl Method<Collective> for Auto {
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
         let limits = limits(params, cx);
-        let mut best: Option<(f64, u32, EpochSession)> = None;
+        let mut best: Option<(f64, Vec<EpochSchedule>, EpochSession)> = None;
         for length_us in epochs(&scenario, params.bool("other_epochs"))? {
             let session = EpochSession::open(&scenario, Some(length_us), cx)?.bounded(cx)?;
-            let finish = session.construct(limits, cx)?;
-            let finish_us = f64::from(finish) * length_us;
+            let schedules = session.construct(limits, cx)?;
+            let finish_us = f64::from(epochs_of(&schedules)) * length_us;
             if best.as_ref().is_none_or(|(known, ..)| finish_us < *known) {
-                best = Some((finish_us, finish, session));
+                best = Some((finish_us, schedules, session));
             }
         }
+        let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
+        let seconds = params.float("programs_s").unwrap_or(0.0);
+        let finish = epochs_of(&schedules);
+        if finish > session.bound_epochs() && seconds > 0.0 {
+            return improve(&session, schedules, seconds, params, cx);
+        }
         // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
-        let Some((_, finish, session)) = best else { return Err(super::session::never()) };
         session.state_bound(cx);
         Ok(end(finish, session.bound_epochs()))
     }
+}
+
+/// Asks programs for a schedule that ends earlier: a linear one where nothing is copied, integer ones elsewhere.
+fn improve(
+    session: &EpochSession,
+    schedules: Vec<EpochSchedule>,
+    seconds: f64,
+    params: &Params,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Outcome, MethodError> {
+    let limits = QuestionLimits {
+        seconds: seconds / 2.0,
+        until_s: cx.elapsed_s() + seconds,
+        options: options(params, &[], seed(cx)),
+        buffer_limit: session.scenario.buffer_limit_chunks,
+    };
+    let asking = Asking { limits, params, fold: true, most_columns: MOST_COLUMNS };
+    let finish = epochs_of(&schedules);
+    if lp::suits(&session.scenario, session).is_ok() {
+        let epoch_us = session.tasks.epoch_us;
+        let finish_us = f64::from(finish) * epoch_us;
+        let mut kept = FluidBest { finish_us, finish, proven: 0, epoch_us };
+        ask_fluid_below(session, &asking, &mut kept, cx)?;
+        if kept.finish < finish {
+            kept.state_bound(cx);
+            return Ok(end(kept.finish, kept.proven));
+        }
+        session.state_bound(cx);
+        return Ok(end(finish, session.bound_epochs()));
+    }
+    session.state_bound(cx);
+    let tops: Vec<u32> = schedules.iter().map(|schedule| schedule.finish).collect();
+    let schedules = schedules.into_iter().map(Some).collect();
+    let all = ask_all(session, schedules, &tops, &asking, cx)?;
+    Ok(end(all.finish().unwrap_or(finish), all.proven))
 }

@@ -90,12 +90,12 @@ impl EpochSession {
         Ok(())
     }
 
-    /// Constructs a schedule for each task and hands them over; the epochs of all.
+    /// Constructs a schedule for each task and hands them over.
     pub(super) fn construct(
         &self,
         limits: ConstructLimits,
         cx: &mut Context<'_, Collective>,
-    ) -> Result<u32, MethodError> {
+    ) -> Result<Vec<EpochSchedule>, MethodError> {
         cx.phase("construct", format!("chunk by chunk in epochs of {} us", self.tasks.epoch_us));
         let alone = self.tasks.tasks.len() == 1;
         let mut schedules = Vec::with_capacity(self.tasks.tasks.len());
@@ -105,15 +105,14 @@ impl EpochSession {
             })?;
             schedules.push(found.ok_or_else(never)?);
         }
-        let finish = schedules.iter().map(|schedule| schedule.finish).sum();
         if !alone {
-            self.offer(schedules, "construct", cx)?;
+            self.offer(schedules.clone(), "construct", cx)?;
         }
-        Ok(finish)
+        Ok(schedules)
     }
 
     /// Whether schedules fit the buffers, which nothing here plans for.
-    fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
+    pub(super) fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
         let Some(limit) = self.scenario.buffer_limit_chunks else { return Ok(()) };
         let held =
             self.tasks.tasks.iter().zip(schedules).map(|(task, schedule)| most_held(task, schedule)).max();
@@ -125,6 +124,11 @@ impl EpochSession {
             _ => Ok(()),
         }
     }
+}
+
+/// Epochs of schedules one after the other.
+pub(super) fn epochs_of(schedules: &[EpochSchedule]) -> u32 {
+    schedules.iter().map(|schedule| schedule.finish).sum()
 }
 
 /// Most chunks that a GPU holds at a time without having them from the beginning or wanting them.

@@ -220,3 +220,78 @@ fn tenants_share_a_network_and_the_urgent_one_goes_first() {
     };
     assert!(last(56..112) < last(0..56), "the urgent tenant ends first");
 }
+
+#[test]
+fn integer_programs_prove_what_they_find() {
+    let mut two = preset("dgx1-allgather-200kb");
+    two.demand.chunks_per_rank = 2;
+    two.demand.output_buffer_bytes = Some(400e3);
+    two.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("teccl-milp", &two);
+    assert_eq!((plan.plan().objective.value, plan.plan().objective.bound), (5.0, Some(5.0)));
+    assert_eq!(plan.plan().status, Status::Optimal);
+    // The cut proves 4 epochs, the programs one more, which nobody checks.
+    assert_eq!(
+        (plan.plan().result.claims.lower_bound_epochs, plan.bound_trust()),
+        (Some(4), BoundTrust::Claimed)
+    );
+    let early = Ask::of(&all(), "teccl-milp", two).typed(&[("early", "true")]).run();
+    let early = downcast::<Collective>(early.done.plan.as_ref().unwrap()).unwrap();
+    assert_eq!(early.plan().objective.value, 5.0);
+    // The sum of the epochs of all deliveries can only fall.
+    let last =
+        |plan: &Checked<Collective>| plan.plan().result.sends.iter().map(|send| send.epoch).sum::<u32>();
+    assert!(last(&early) <= last(&plan));
+}
+
+#[test]
+fn integer_programs_keep_to_buffers() {
+    let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW / 2.0, 0.0)];
+    let mut scenario = own(3, &[], &links, &[(0, &[2]), (0, &[2]), (0, &[2])]);
+    scenario.buffer_limit_chunks = Some(1);
+    assert_eq!(epochs("teccl-milp", &scenario), (7, Some(7)));
+    scenario.buffer_limit_chunks = Some(0);
+    let ended = Ask::of(&all(), "teccl-milp", scenario).run();
+    assert!(format!("{:?}", ended.done).contains("buffer_limit_chunks"), "{:?}", ended.done);
+}
+
+#[test]
+fn both_halves_of_all_reduce_are_asked_for() {
+    let mut scenario = preset("dgx1-allreduce-200kb");
+    scenario.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("teccl-milp", &scenario);
+    assert_eq!((plan.plan().result.claims.finish_epochs, plan.plan().status), (8, Status::Optimal));
+}
+
+#[test]
+fn linear_programs_send_parts_of_chunks() {
+    let mut scenario = in_epochs(preset("dgx1-alltoall-200kb"), 1.0 / 3.0);
+    scenario.topology.links.iter_mut().for_each(|link| link.alpha_us = 0.0);
+    let plan = solved("teccl-lp", &scenario);
+    let result = &plan.plan().result;
+    assert_eq!(result.time.discipline, crate::plan::Discipline::Fluid);
+    assert!((result.claims.finish_us - 8.0 / 3.0).abs() < 1e-9, "{}", result.claims.finish_us);
+    assert_eq!(plan.plan().status, Status::Optimal);
+    assert!(result.claims.optimal, "{:?}", result.claims);
+    let copied = Ask::of(&all(), "teccl-lp", preset("dgx1-allgather-200kb")).run();
+    assert!(format!("{:?}", copied.done).contains("demand.copy"), "{:?}", copied.done);
+}
+
+#[test]
+fn linear_programs_send_through_switches_and_backwards() {
+    for name in ["dgx2x1-alltoall-1mb", "dgx2x1-gather-1mb", "ndv2x2-scatter-1mb"] {
+        let plan = solved("teccl-lp", &preset(name));
+        let trust = plan.bound_trust();
+        assert!(plan.plan().objective.bound.is_some() && trust != BoundTrust::None, "{name}: {trust:?}");
+    }
+}
+
+#[test]
+fn rounds_spread_everything() {
+    let mut scenario = preset("dgx1-allgather-200kb");
+    scenario.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("teccl-astar", &scenario);
+    assert_eq!(plan.plan().result.claims.finish_epochs, 4);
+    let switched = solved("teccl-astar", &preset("dgx2x1-allgather-1mb"));
+    assert!(switched.plan().result.claims.finish_epochs >= 17);
+}

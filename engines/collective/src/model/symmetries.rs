@@ -34,7 +34,7 @@ pub fn find_symmetries(network: &Network) -> Vec<Symmetry> {
 const FRESH: u32 = u32::MAX;
 
 /// Colour of a node, and sorts and colours of what it is joined to.
-type Surroundings = (u32, Vec<(u32, bool, u32)>);
+type NodeSurroundings = (u32, Vec<(u32, bool, u32)>);
 
 struct SymmetrySearch<'n> {
     network: &'n Network,
@@ -101,7 +101,7 @@ impl<'n> SymmetrySearch<'n> {
                 return None;
             }
             let (one, other) = (self.surroundings(&from), self.surroundings(&to));
-            let mut counts: BTreeMap<&Surroundings, (u32, i64)> = BTreeMap::new();
+            let mut counts: BTreeMap<&NodeSurroundings, (u32, i64)> = BTreeMap::new();
             for (keys, count) in [(&one, 1), (&other, -1)] {
                 for key in keys {
                     counts.entry(key).or_default().1 += count;
@@ -111,7 +111,7 @@ impl<'n> SymmetrySearch<'n> {
                 return None;
             }
             counts.values_mut().zip(0u32..).for_each(|(entry, colour)| entry.0 = colour);
-            let of = |keys: &[Surroundings]| -> Vec<u32> {
+            let of = |keys: &[NodeSurroundings]| -> Vec<u32> {
                 keys.iter().map(|key| counts.get(key).map_or(0, |(colour, _)| *colour)).collect()
             };
             let now = counts.len();
@@ -123,7 +123,7 @@ impl<'n> SymmetrySearch<'n> {
         }
     }
 
-    fn surroundings(&self, colours: &[u32]) -> Vec<Surroundings> {
+    fn surroundings(&self, colours: &[u32]) -> Vec<NodeSurroundings> {
         let links = self.network.links();
         (0..self.network.node_count() as u32)
             .map(|node| {

@@ -48,6 +48,8 @@ pub struct AskedQuestion {
 pub struct QuestionLimits {
     /// Seconds for each.
     pub seconds: f64,
+    /// Second of the run's clock at which the last one ends.
+    pub until_s: f64,
     /// Options of the solver.
     pub options: Options,
     /// Chunks that a GPU may hold for others at a time.
@@ -65,6 +67,18 @@ pub struct FewestEpochs {
     pub asked: Vec<AskedQuestion>,
 }
 
+impl QuestionLimits {
+    /// Seconds for a question that is asked at a second of the run's clock.
+    pub fn seconds_at(&self, elapsed_s: f64) -> f64 {
+        self.seconds.min(self.until_s - elapsed_s).max(0.0)
+    }
+
+    /// Whether time is left for another question.
+    pub fn allow_another(&self, elapsed_s: f64) -> bool {
+        elapsed_s < self.until_s
+    }
+}
+
 /// Asks one question.
 ///
 /// # Errors
@@ -78,11 +92,12 @@ pub fn ask<S: ProgramSolver>(
 ) -> Result<(AskedQuestion, Option<EpochSchedule>), MethodError> {
     solver.checkpoint()?;
     let began = solver.elapsed_s();
+    let seconds = limits.seconds_at(began);
     let question = CopyQuestion { task, folding, epochs, buffer_limit: limits.buffer_limit };
     let program = CopyProgram::new(question, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
-    let end = any_point(&program.model, limits.options.clone(), limits.seconds, solver)?;
+    let end = any_point(&program.model, limits.options.clone(), seconds, solver)?;
     let (outcome, schedule) = match end {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point))),
         FeasibilityEnd::Infeasible => (QuestionOutcome::Infeasible, None),
@@ -110,9 +125,16 @@ pub fn fewest_epochs<S: ProgramSolver>(
     let mut ladder = Ladder::new(bound, known);
     let mut result = FewestEpochs::default();
     while let LadderStep::Ask(epochs) = ladder.next_step() {
+        if !limits.allow_another(solver.elapsed_s()) {
+            break;
+        }
         let ways = [(!folding.is_trivial()).then_some(folding), Some(&whole)];
         let mut outcome = QuestionOutcome::Unknown;
         for folding in ways.into_iter().flatten() {
+            if !limits.allow_another(solver.elapsed_s()) {
+                outcome = QuestionOutcome::Unknown;
+                break;
+            }
             let (asked, schedule) = ask(task, folding, epochs, limits, solver)?;
             told(solver, &asked, schedule.as_ref())?;
             outcome = asked.outcome;

@@ -8,6 +8,7 @@ mod reward;
 #[cfg(test)]
 mod tests;
 
+use super::construct::ChainTable;
 use crate::model::group::Folding;
 use crate::model::schedule::{ChunkStart, EpochSchedule};
 use crate::model::task::CollectiveTask;
@@ -20,7 +21,7 @@ use lightbay_highs::solution::Start;
 /// Limits of the rounds.
 #[derive(Clone, Debug)]
 pub struct RoundLimits {
-    /// Epochs of a round; none is shorter than the longest latency of a link.
+    /// Epochs of a round; none is shorter than [`shortest_round`].
     pub epochs: u32,
     /// Seconds for each.
     pub seconds: f64,
@@ -39,9 +40,14 @@ pub struct RoundEnd {
     pub deliveries: usize,
 }
 
-/// Epochs of a round that suits a task: so many that a chunk is late by at most one round.
+/// Fewest epochs of a round that suits a task: so many that a chunk is late by at most one round, and that what enters
+/// switches can leave them within it.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
-    task.epochs.links.iter().map(|link| link.latency).max().unwrap_or(1).max(1)
+    let chains = ChainTable::new(task);
+    let all = (0..task.network.node_count() as u32).flat_map(|node| chains.of(node));
+    let through = all.filter_map(|chain| chains.links(chain).last()).map(|(_, offset)| offset + 1).max();
+    let longest = task.epochs.links.iter().map(|link| link.latency).max();
+    longest.max(through).unwrap_or(1).max(1)
 }
 
 /// Spreads all chunks, round by round. `bound` are the epochs that every schedule takes; `told` hears of every round.

@@ -47,7 +47,7 @@ struct Amount {
     left: f64,
 }
 
-type Hops = Vec<(u32, u32)>;
+type FluidWay = Vec<(u32, u32)>;
 
 impl FluidProgram<'_> {
     /// The parts that a point stands for.
@@ -109,12 +109,12 @@ impl FluidProgram<'_> {
         dest: u32,
         wanted: f64,
         into: &mut FxHashMap<u32, Vec<Amount>>,
-    ) -> Result<Vec<(Hops, f64)>, MethodError> {
-        let mut ways: Vec<(Hops, f64)> = Vec::new();
+    ) -> Result<Vec<(FluidWay, f64)>, MethodError> {
+        let mut ways: Vec<(FluidWay, f64)> = Vec::new();
         let mut left = wanted;
         while left > NOTHING {
             let Some((places, amount)) = self.walk_back(source.node, dest, left, into) else { break };
-            let mut hops = Hops::with_capacity(places.len());
+            let mut hops = FluidWay::with_capacity(places.len());
             for &(node, place) in places.iter().rev() {
                 if let Some(taken) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
                     taken.left -= amount;
@@ -175,7 +175,7 @@ impl FluidProgram<'_> {
 
     /// Cuts out what comes back to a GPU that was passed before, where the data may as well wait, and what follows the
     /// first visit to the destination.
-    fn erase_loops(&self, dest: u32, hops: &mut Hops) {
+    fn erase_loops(&self, dest: u32, hops: &mut FluidWay) {
         let network = &self.task.network;
         let head = |hop: &(u32, u32)| network.links()[hop.0 as usize].to;
         if let Some(first) = hops.iter().position(|hop| head(hop) == dest) {
@@ -196,7 +196,7 @@ impl FluidProgram<'_> {
 }
 
 /// Lays ways one after the other over chunks: chunk, offset, size and way of every part.
-fn laid_out(chunks: &[u32], ways: Vec<(Hops, f64)>) -> Vec<(u32, f64, f64, Hops)> {
+fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
     let (mut position, mut sum, count) = (0.0f64, 0.0, ways.len());
     for (at, (hops, amount)) in ways.into_iter().enumerate() {
@@ -231,7 +231,7 @@ mod tests {
         #[test]
         fn parts_tile_their_chunks(shares in prop::collection::vec(0.001f64..1.0, 1..12), count in 1usize..5) {
             let sum: f64 = shares.iter().sum();
-            let ways: Vec<(Hops, f64)> =
+            let ways: Vec<(FluidWay, f64)> =
                 (0..).zip(&shares).map(|(at, share)| (vec![(at, 0)], share / sum * count as f64)).collect();
             let chunks: Vec<u32> = (10..10 + count as u32).collect();
             let parts = laid_out(&chunks, ways);

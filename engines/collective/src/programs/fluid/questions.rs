@@ -34,6 +34,7 @@ pub fn ask_fluid<S: ProgramSolver>(
 ) -> Result<(AskedQuestion, Option<FluidSchedule>), MethodError> {
     solver.checkpoint()?;
     let began = solver.elapsed_s();
+    let seconds = limits.seconds_at(began);
     let program = FluidProgram::new(task, links, folding, epochs, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
@@ -41,7 +42,7 @@ pub fn ask_fluid<S: ProgramSolver>(
     let chosen = limits.options.get("solver").is_some_and(|method| *method != OptionValue::from("choose"));
     let options =
         if chosen { limits.options.clone() } else { limits.options.clone().set("solver", "simplex") };
-    let (outcome, schedule) = match any_point(&program.model, options, limits.seconds, solver)? {
+    let (outcome, schedule) = match any_point(&program.model, options, seconds, solver)? {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point)?)),
         FeasibilityEnd::Infeasible => (QuestionOutcome::Infeasible, None),
         FeasibilityEnd::Unknown => (QuestionOutcome::Unknown, None),
@@ -69,6 +70,9 @@ pub fn fewest_fluid_epochs<S: ProgramSolver>(
     let mut ladder = Ladder::new(bound, known);
     let mut result = FewestFluidEpochs::default();
     while let LadderStep::Ask(epochs) = ladder.next_step() {
+        if !limits.allow_another(solver.elapsed_s()) {
+            break;
+        }
         let (asked, schedule) = ask_fluid(task, links, folding, epochs, limits, solver)?;
         told(solver, &asked, schedule.as_ref())?;
         match asked.outcome {

@@ -9,7 +9,12 @@ use lightbay_highs::options::Options;
 use rustc_hash::FxHashMap;
 
 fn limits() -> QuestionLimits {
-    QuestionLimits { seconds: 60.0, options: Options::new().set("random_seed", 1), buffer_limit: None }
+    QuestionLimits {
+        seconds: 60.0,
+        until_s: f64::INFINITY,
+        options: Options::new().set("random_seed", 1),
+        buffer_limit: None,
+    }
 }
 
 fn without_latency(name: &str, epoch_us: f64) -> CollectiveScenario {

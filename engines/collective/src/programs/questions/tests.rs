@@ -6,7 +6,12 @@ use crate::testing::{bound_epochs, follow};
 use lightbay_core::watch::Unwatched;
 
 fn limits() -> QuestionLimits {
-    QuestionLimits { seconds: 60.0, options: Options::new().set("random_seed", 1), buffer_limit: None }
+    QuestionLimits {
+        seconds: 60.0,
+        until_s: f64::INFINITY,
+        options: Options::new().set("random_seed", 1),
+        buffer_limit: None,
+    }
 }
 
 /// AllGather or AllToAll of some chunks of 25 KB among 8 GPUs.

@@ -1,0 +1,238 @@
+//! What the methods on programs share: knobs, the solver of a run, and questions asked for all tasks of a scenario.
+
+use super::session::EpochSession;
+use crate::Collective;
+use crate::model::group::Folding;
+use crate::model::schedule::EpochSchedule;
+use crate::model::symmetries::find_symmetries;
+use crate::plan::{Discipline, covers};
+use crate::programs::questions::{AskedQuestion, QuestionLimits, QuestionOutcome, fewest_epochs};
+use crate::programs::solver::{BuiltProgram, ProgramSolver};
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, ModelSize, Severity};
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_highs::model::Model;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Solution, Start};
+use lightbay_highs::solve::{self, Reader, SolveRequest};
+use rand::Rng;
+use std::sync::Arc;
+
+/// Number of the random stream that seeds the solver.
+const STREAM: u64 = 17;
+/// Columns of a program, before it is folded, that one run still writes.
+pub(super) const MOST_COLUMNS: u64 = 20_000_000;
+
+/// Knobs of the solver that act on programs without an objective.
+pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
+    solve::knobs().into_iter().filter(|knob| names.contains(&&*knob.name)).collect()
+}
+
+/// The knob of seconds for one question.
+pub(super) fn question_s(usual: f64) -> ParamInfo {
+    let help = "Longest time for one question: whether there is a schedule of so many epochs.";
+    ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
+}
+
+/// The knob of symmetries.
+pub(super) fn fold() -> ParamInfo {
+    let help = "Asks for symmetric schedules first, which takes one chunk of every orbit; finds symmetries if none are given.";
+    ParamInfo::bool("fold", true, help).effect(Effect::Warm)
+}
+
+/// Options of the solver: knobs of other searches that have the same names are not meant for it.
+pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
+    let knobs = solver_knobs(names);
+    let given: Vec<_> =
+        knobs.iter().filter_map(|knob| params.get(&knob.name).map(|value| (&*knob.name, value))).collect();
+    solve::options_of(&Params::resolve(&knobs, given).unwrap_or_default(), seed)
+}
+
+/// Seed of the solver.
+pub(super) fn seed(cx: &Context<'_, Collective>) -> u64 {
+    cx.stream(STREAM).next_u64()
+}
+
+/// Solves programs in the solver process of a run.
+pub(super) struct RunSolver<'c, 'a> {
+    pub(super) cx: &'c mut Context<'a, Collective>,
+    pub(super) isolated: bool,
+}
+
+impl ProgramSolver for RunSolver<'_, '_> {
+    fn solve(&mut self, model: &Model, options: Options, start: Start) -> Result<Solution, MethodError> {
+        solve::run(SolveRequest { model, options, start, isolated: self.isolated }, &mut EndReader, self.cx)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.cx.checkpoint()
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.cx.elapsed_s()
+    }
+
+    fn built(&mut self, program: &BuiltProgram) {
+        let folded = match program.folded_by {
+            1 => "whole".to_owned(),
+            order => format!("folded by {order} symmetries"),
+        };
+        self.cx.phase("question", format!("{} epochs, {folded}", program.epochs));
+        for (after, extent) in [("written in full", program.whole), ("time windows", program.pruned)] {
+            self.cx.report(EventBody::Model(ModelSize {
+                after: after.to_owned(),
+                columns: extent.columns,
+                rows: extent.rows,
+                ..ModelSize::default()
+            }));
+        }
+        self.cx.report(EventBody::Model(ModelSize {
+            after: folded,
+            columns: u64::from(program.size.columns),
+            rows: u64::from(program.size.rows),
+            nonzeros: u64::from(program.size.nonzeros),
+            integers: u64::from(program.size.integers),
+        }));
+    }
+}
+
+/// Leaves points and bounds of a solve to its end: the objective of a program is not that of plans.
+struct EndReader;
+
+impl Reader<Collective> for EndReader {
+    fn incumbent(
+        &mut self,
+        _cx: &mut Context<'_, Collective>,
+        _objective: f64,
+        _values: &[f64],
+        _source: &str,
+    ) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _cx: &mut Context<'_, Collective>, _bound: f64) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn meaning(&self, _objective: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// Says what became of a question.
+pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion) {
+    let epochs = asked.program.epochs;
+    let answer = match (asked.outcome, asked.program.folded_by) {
+        (QuestionOutcome::Feasible, _) => format!("there is a schedule of {epochs} epochs"),
+        (QuestionOutcome::Infeasible, 1) => format!("there is no schedule of {epochs} epochs"),
+        (QuestionOutcome::Infeasible, order) => {
+            format!("no schedule of {epochs} epochs has those {order} symmetries")
+        }
+        (QuestionOutcome::Unknown, _) => {
+            format!("whether there is a schedule of {epochs} epochs stays open: raise question_s to go on")
+        }
+    };
+    cx.note(Severity::Info, format!("{answer} ({:.2} s)", asked.seconds));
+}
+
+/// Symmetries of a task: declared ones, or those that a search finds; the identity alone if they are not wanted.
+pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool) -> Folding {
+    if !wanted {
+        return Folding::none(&task.network, &task.chunks);
+    }
+    if !task.network.generators().is_empty() {
+        return Folding::largest(&task.network, &task.chunks);
+    }
+    let mut network = task.network.clone();
+    network.add_generators(find_symmetries(&task.network));
+    Folding::largest(&network, &task.chunks)
+}
+
+/// What is asked of all tasks of a session.
+pub(super) struct Asking<'p> {
+    pub(super) limits: QuestionLimits,
+    pub(super) params: &'p Params,
+    /// Whether symmetric schedules are asked for first.
+    pub(super) fold: bool,
+    /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
+    pub(super) most_columns: u64,
+}
+
+/// What the questions showed.
+pub(super) struct AskedAll {
+    /// The best schedule of each task; none that fits the buffers is known of those that are missing.
+    pub(super) schedules: Vec<Option<EpochSchedule>>,
+    /// Epochs that every schedule of all tasks takes.
+    pub(super) proven: u32,
+}
+
+impl AskedAll {
+    /// Epochs of the schedules of all tasks, if all are known.
+    pub(super) fn finish(&self) -> Option<u32> {
+        self.schedules.iter().map(|schedule| schedule.as_ref().map(|known| known.finish)).sum()
+    }
+}
+
+/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier. `tops` are
+/// epochs below which schedules of the tasks are looked for.
+pub(super) fn ask_all(
+    session: &EpochSession,
+    schedules: Vec<Option<EpochSchedule>>,
+    tops: &[u32],
+    asking: &Asking<'_>,
+    cx: &mut Context<'_, Collective>,
+) -> Result<AskedAll, MethodError> {
+    let tasks = Arc::clone(&session.tasks);
+    let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
+    let mut all = AskedAll { schedules, proven: 0 };
+    for (at, task) in tasks.tasks.iter().enumerate() {
+        let top = tops.get(at).copied().unwrap_or(0);
+        let columns = (task.chunks.len() as u64)
+            .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
+            .saturating_mul(u64::from(top) + 1);
+        if columns > asking.most_columns {
+            cx.note(
+                Severity::Warning,
+                format!("{columns} columns are more than an integer program may have: nothing is asked"),
+            );
+            continue;
+        }
+        let folding = folding_of(task, asking.fold);
+        let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+        let bound = proven[at];
+        let ending = fewest_epochs(
+            task,
+            bound,
+            top,
+            &folding,
+            &asking.limits,
+            &mut solver,
+            |solver, asked, found| {
+                tell(solver.cx, asked);
+                if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
+                    proven[at] = proven[at].max(asked.program.epochs + 1);
+                    state(session, proven.iter().sum(), solver.cx);
+                }
+                if let Some(schedule) = found {
+                    all.schedules[at] = Some(schedule.clone());
+                    let known: Option<Vec<EpochSchedule>> = all.schedules.iter().cloned().collect();
+                    if let Some(schedules) = known {
+                        session.offer(schedules, "integer program", solver.cx)?;
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        proven[at] = proven[at].max(ending.proven);
+    }
+    all.proven = proven.iter().sum();
+    Ok(all)
+}
+
+/// States a bound of epochs that questions proved.
+fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
+    let parts = session.tasks.tasks.len() > 1;
+    let bound_us = f64::from(epochs) * session.tasks.epoch_us;
+    cx.bound_over(bound_us, &covers(session.tasks.epoch_us, Discipline::WholeChunk, parts));
+}

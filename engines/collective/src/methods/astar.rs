@@ -1,0 +1,98 @@
+//! `teccl-astar`: whole chunks round by round, each round an integer program.
+
+use super::asking::{RunSolver, fold, folding_of, options, seed, solver_knobs};
+use super::session::{EpochSession, end};
+use crate::Collective;
+use crate::scenario::CollectiveScenario;
+use crate::search::rounds::{RoundLimits, in_rounds, shortest_round};
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::solve;
+use std::sync::Arc;
+
+/// Rounds.
+pub(super) struct RoundsMethod;
+
+/// Usual seconds for a round.
+const ROUND_S: f64 = 15.0;
+/// Knobs of the solver that act.
+const KNOBS: [&str; 4] = ["mip_gap", "solver_process", "presolve", "heuristic_effort"];
+
+impl Method<Collective> for RoundsMethod {
+    fn info(&self) -> MethodInfo {
+        let epochs = "Epochs of a round; 0 stands for the fewest, in which every link and way through switches can be taken.";
+        let seconds = "Longest time for one round; its best point is taken then.";
+        let mut params = vec![
+            ParamInfo::int("round_epochs", 0, 1_000_000, 0, epochs).effect(Effect::Warm),
+            ParamInfo::float("round_s", 0.1, 1e6, ROUND_S, seconds).unit("s").effect(Effect::Warm),
+            fold(),
+        ];
+        params.extend(solver_knobs(&KNOBS));
+        MethodInfo {
+            name: "teccl-astar",
+            help: "Spreads chunks round by round: an integer program of a few epochs rewards deliveries and chunks near to \
+                   where they are wanted.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = Arc::new(scenario.body.clone());
+        suits(&scenario)?;
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        session.state_bound(cx);
+        let tasks = Arc::clone(&session.tasks);
+        let mut schedules = Vec::with_capacity(tasks.tasks.len());
+        for (task, bound) in tasks.tasks.iter().zip(session.bounds.iter()) {
+            let wanted = params.count("round_epochs") as u32;
+            let epochs = wanted.max(shortest_round(task));
+            if wanted != 0 && wanted < epochs {
+                cx.note(
+                    Severity::Warning,
+                    format!("rounds of {wanted} epochs are too short for some link or way through switches: {epochs} are taken"),
+                );
+            }
+            cx.phase("rounds", format!("of {epochs} epochs"));
+            let limits = RoundLimits {
+                epochs,
+                seconds: params.float("round_s").unwrap_or(ROUND_S),
+                options: options(params, &KNOBS, seed(cx)),
+            };
+            let folding = folding_of(task, params.bool("fold"));
+            let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(params) };
+            let told = |solver: &mut RunSolver<'_, '_>, end: crate::search::rounds::RoundEnd| {
+                let text =
+                    format!("round {}: {} of {} deliveries wait", end.round, end.waiting, end.deliveries);
+                solver.cx.note(Severity::Info, text);
+                Ok(())
+            };
+            schedules.push(in_rounds(task, &folding, bound.epochs, &limits, &mut solver, told)?);
+        }
+        let finish = schedules.iter().map(|schedule| schedule.finish).sum();
+        session.offer(schedules, "rounds", cx)?;
+        Ok(end(finish, session.bound_epochs()))
+    }
+}
+
+/// Refuses what the rounds do not plan for.
+fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
+    match scenario.buffer_limit_chunks {
+        Some(_) => Err(Problems::one(Problem::new(
+            "buffer_limit_chunks",
+            "is not planned for by rounds",
+            "leave it out, or take teccl-milp",
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,229 @@
+//! `teccl-lp`: the fewest epochs for parts of chunks without copies, by linear programs, coarse epochs first.
+
+use super::asking::{
+    Asking, MOST_COLUMNS, RunSolver, fold, folding_of, options, question_s, seed, solver_knobs, tell,
+};
+use super::construct::limits;
+use super::session::{EpochSession, end, epochs_of, restarts};
+use crate::Collective;
+use crate::bounds::{EpochBound, fluid_bound};
+use crate::compose::parts_of_chunks;
+use crate::model::fluid::FluidLinks;
+use crate::model::task::CollectiveTask;
+use crate::plan::{Discipline, covers};
+use crate::programs::fluid::{FluidSchedule, fewest_fluid_epochs};
+use crate::programs::questions::QuestionLimits;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::problem::Problems;
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::solve;
+use std::sync::Arc;
+
+/// Linear programs.
+pub(super) struct FluidMethod;
+
+/// Usual number of restarts of the construction.
+const RESTARTS: i64 = 4;
+/// Usual seconds for a question.
+const QUESTION_S: f64 = 120.0;
+/// Knobs of the solver that act.
+pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
+/// Step from a length of epochs to the next finer one.
+const FINER: i64 = 4;
+/// Rounding of finishes in µs, as a share.
+const SAME: f64 = 1e-9;
+
+/// The best plan of parts of chunks so far, and what is proven for its epochs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FluidBest {
+    pub(super) finish_us: f64,
+    pub(super) finish: u32,
+    pub(super) proven: u32,
+    pub(super) epoch_us: f64,
+}
+
+impl FluidBest {
+    /// States what is proven, with what it covers.
+    pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
+        let bound_us = f64::from(self.proven) * self.epoch_us;
+        cx.bound_over(bound_us, &covers(self.epoch_us, Discipline::Fluid, false));
+    }
+}
+
+/// Columns of the linear program of a task with all sources in all epochs.
+fn columns_of(task: &CollectiveTask, epochs: u32) -> u64 {
+    let mut sources: Vec<u32> = (0..task.chunks.len()).map(|chunk| task.chunks.source(chunk)).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    (sources.len() as u64)
+        .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
+        .saturating_mul(u64::from(epochs) + 1)
+}
+
+impl Method<Collective> for FluidMethod {
+    fn info(&self) -> MethodInfo {
+        let coarsest =
+            "Multiple of the epoch to begin with; finer ones follow as long as they may end earlier.";
+        let mut params = vec![
+            restarts(RESTARTS),
+            question_s(QUESTION_S),
+            fold(),
+            ParamInfo::int("coarsest", 1, 1024, 16, coarsest).effect(Effect::Warm),
+        ];
+        params.extend(solver_knobs(&KNOBS));
+        MethodInfo {
+            name: "teccl-lp",
+            help: "For chunks with one destination each: any parts of them on any ways, by linear programs, coarse epochs \
+                   first.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = Arc::new(scenario.body.clone());
+        let fine = EpochSession::open(&scenario, None, cx)?;
+        suits(&scenario, &fine)?;
+        let fine_us = fine.tasks.epoch_us;
+        let task = &fine.tasks.tasks[0];
+        let least = fluid_bound::<_, ()>(task, &FluidLinks::of(task), cx)?;
+        let least_us = f64::from(least.epochs) * fine_us;
+        let mut best: Option<FluidBest> = None;
+        let mut factor = params.int("coarsest").unwrap_or(1).max(1);
+        let ended = loop {
+            if let Err(error) = coarse(&scenario, fine_us * factor as f64, params, &mut best, cx) {
+                break Err(error);
+            }
+            // No finer epochs end before what their bound says.
+            if factor == 1 || best.is_some_and(|best| best.finish_us <= least_us * (1.0 + SAME)) {
+                break Ok(());
+            }
+            factor = (factor / FINER).max(1);
+        };
+        // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
+        if let Some(best) = best {
+            best.state_bound(cx);
+        }
+        ended?;
+        let best = best.ok_or_else(super::session::never)?;
+        Ok(end(best.finish, best.proven))
+    }
+}
+
+/// Refuses what the linear program does not cover.
+pub(super) fn suits(scenario: &CollectiveScenario, session: &EpochSession) -> Result<(), Problems> {
+    let mut problems = Problems::new();
+    let tasks = &session.tasks.tasks;
+    if tasks.len() != 1 || tasks.iter().any(|task| task.adds) {
+        let sort = scenario.demand.collective.label();
+        problems.add(
+            "demand.collective",
+            format!("is {sort}, which adds data up; the linear program only moves it"),
+            "take teccl-milp or construct",
+        );
+    } else if !tasks.iter().all(|task| task.chunks.is_unicast()) {
+        problems.add(
+            "demand.copy",
+            "is true, and some chunks have several destinations; the linear program does not copy",
+            "set it to false to send every destination its own, or take teccl-milp",
+        );
+    }
+    if scenario.buffer_limit_chunks.is_some() {
+        problems.add(
+            "buffer_limit_chunks",
+            "counts whole chunks, and the linear program sends parts of them",
+            "leave it out, or take teccl-milp",
+        );
+    }
+    problems.into_result(())
+}
+
+/// Looks for schedules in epochs of one length.
+fn coarse(
+    scenario: &Arc<CollectiveScenario>,
+    epoch_us: f64,
+    params: &Params,
+    best: &mut Option<FluidBest>,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(cx)?;
+    let whole = epochs_of(&session.construct(limits(params, cx), cx)?);
+    let limits = QuestionLimits {
+        seconds: params.float("question_s").unwrap_or(QUESTION_S),
+        until_s: f64::INFINITY,
+        options: options(params, &KNOBS, seed(cx)),
+        buffer_limit: None,
+    };
+    let asking = Asking { limits, params, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
+    let mut kept = FluidBest { finish_us: f64::from(whole) * epoch_us, finish: whole, proven: 0, epoch_us };
+    let ended = ask_fluid_below(&session, &asking, &mut kept, cx);
+    if best.is_none_or(|known| kept.finish_us < known.finish_us * (1.0 - SAME)) {
+        *best = Some(kept);
+    }
+    ended
+}
+
+/// Looks for schedules of parts of chunks that end before a known finish, and hands them over.
+pub(super) fn ask_fluid_below(
+    session: &EpochSession,
+    asking: &Asking<'_>,
+    kept: &mut FluidBest,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let tasks = Arc::clone(&session.tasks);
+    let Some(task) = tasks.tasks.first() else { return Ok(()) };
+    let links = FluidLinks::of(task);
+    let bound = fluid_bound::<_, ()>(task, &links, cx)?;
+    cx.note(
+        Severity::Info,
+        format!("parts of chunks take at least {} epochs: {}", bound.epochs, bound.words(task)),
+    );
+    kept.proven = bound.epochs;
+    if columns_of(task, kept.finish) > asking.most_columns {
+        return Ok(());
+    }
+    let (known, limits) = (kept.finish, &asking.limits);
+    let folding = folding_of(task, asking.fold);
+    let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+    let told = |solver: &mut RunSolver<'_, '_>, asked: &_, found: Option<&FluidSchedule>| {
+        tell(solver.cx, asked);
+        if let Some(schedule) = found {
+            offer(session, &links, schedule, &bound, solver.cx)?;
+        }
+        Ok(())
+    };
+    let found = fewest_fluid_epochs(task, &links, &folding, bound.epochs, known, limits, &mut solver, told)?;
+    kept.proven = kept.proven.max(found.proven);
+    if let Some(schedule) = found.schedule {
+        kept.finish = schedule.finish;
+        kept.finish_us = f64::from(schedule.finish) * kept.epoch_us;
+    }
+    Ok(())
+}
+
+/// Hands a schedule of parts of chunks over.
+fn offer(
+    session: &EpochSession,
+    links: &FluidLinks,
+    schedule: &FluidSchedule,
+    bound: &EpochBound,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let sends: usize = schedule.pieces.iter().map(|piece| piece.hops.len()).sum();
+    let value = f64::from(schedule.finish) * session.tasks.epoch_us;
+    let candidate = parts_of_chunks(&session.scenario, &session.tasks, links, schedule, Some(bound));
+    if let Some(candidate) = candidate {
+        cx.incumbent(value, sends as f64, "linear program", move || candidate)?;
+    }
+    Ok(())
+}

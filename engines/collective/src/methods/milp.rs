@@ -1,0 +1,145 @@
+//! `teccl-milp`: the fewest epochs for whole chunks, by integer programs.
+
+use super::asking::{
+    Asking, MOST_COLUMNS, RunSolver, ask_all, fold, folding_of, options, question_s, seed, solver_knobs,
+};
+use super::construct::limits;
+use super::session::{EpochSession, end, never, restarts};
+use crate::Collective;
+use crate::compose::whole_chunks;
+use crate::model::schedule::EpochSchedule;
+use crate::programs::copying::{CopyProgram, CopyQuestion};
+use crate::programs::questions::QuestionLimits;
+use crate::programs::solver::ProgramSolver;
+use crate::scenario::CollectiveScenario;
+use crate::search::construct::construct;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::solution::Start;
+use lightbay_highs::solve;
+use std::sync::Arc;
+
+/// Integer programs.
+pub(super) struct CopyMethod;
+
+/// Usual number of restarts of the construction.
+const RESTARTS: i64 = 24;
+/// Usual seconds for a question.
+const QUESTION_S: f64 = 60.0;
+/// Knobs of the solver that act.
+const KNOBS: [&str; 3] = ["solver_process", "presolve", "heuristic_effort"];
+/// Multiple of the epochs without a limit on buffers up to which schedules within it are looked for.
+const LONGER: u32 = 4;
+
+impl Method<Collective> for CopyMethod {
+    fn info(&self) -> MethodInfo {
+        let early =
+            "When the fewest epochs are known, makes deliveries early by another program, urgent ones first.";
+        let mut params = vec![
+            restarts(RESTARTS),
+            question_s(QUESTION_S),
+            fold(),
+            ParamInfo::bool("early", false, early).effect(Effect::Warm),
+        ];
+        params.extend(solver_knobs(&KNOBS));
+        MethodInfo {
+            name: "teccl-milp",
+            help: "Asks from the bound upward whether there is a schedule of so many epochs, by integer programs with \
+                   copies, folded by symmetries.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = Arc::new(scenario.body.clone());
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        session.state_bound(cx);
+        let limits = limits(params, cx);
+        cx.phase("construct", format!("chunk by chunk in epochs of {} us", session.tasks.epoch_us));
+        let mut constructed = Vec::new();
+        for (task, bound) in session.tasks.tasks.iter().zip(session.bounds.iter()) {
+            let found = construct::<_, ()>(task, bound, limits, cx, |_, _| Ok(()))?;
+            constructed.push(found.ok_or_else(never)?);
+        }
+        // The construction plans for buffers without a limit: it may have to end later with one.
+        let fits = session.fits_buffers(&constructed).is_ok();
+        let longer = if fits { 1 } else { LONGER };
+        let tops: Vec<u32> = constructed.iter().map(|known| known.finish.saturating_mul(longer)).collect();
+        if fits {
+            session.offer(constructed.clone(), "construct", cx)?;
+        }
+        let schedules = constructed.into_iter().map(|schedule| fits.then_some(schedule)).collect();
+        let questions = QuestionLimits {
+            seconds: params.float("question_s").unwrap_or(QUESTION_S),
+            options: options(params, &KNOBS, seed(cx)),
+            buffer_limit: scenario.buffer_limit_chunks,
+            until_s: f64::INFINITY,
+        };
+        let asking =
+            Asking { limits: questions, params, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
+        let all = ask_all(&session, schedules, &tops, &asking, cx)?;
+        let (proven, finish) = (all.proven, all.finish());
+        let schedules: Option<Vec<EpochSchedule>> = all.schedules.into_iter().collect();
+        let (Some(schedules), Some(finish)) = (schedules, finish) else {
+            return Err(MethodError::Failed(unfit(&scenario, &tops)));
+        };
+        if params.bool("early") {
+            make_early(&session, schedules, &asking, cx)?;
+        }
+        Ok(end(finish, proven))
+    }
+}
+
+/// The failure to find a schedule within the limit on buffers.
+fn unfit(scenario: &CollectiveScenario, tops: &[u32]) -> String {
+    let limit = scenario.buffer_limit_chunks.unwrap_or(0);
+    let epochs: u32 = tops.iter().sum();
+    format!(
+        "no schedule of fewer than {epochs} epochs was found in which GPUs hold at most {limit} chunks for others: raise \
+         'buffer_limit_chunks' or question_s"
+    )
+}
+
+/// Makes deliveries of all tasks early without changing when the last one is made.
+fn make_early(
+    session: &EpochSession,
+    mut schedules: Vec<EpochSchedule>,
+    asking: &Asking<'_>,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let tasks = Arc::clone(&session.tasks);
+    for (task, schedule) in tasks.tasks.iter().zip(&mut schedules) {
+        let folding = folding_of(task, asking.fold);
+        let buffer_limit = asking.limits.buffer_limit;
+        let question = CopyQuestion { task, folding: &folding, epochs: schedule.finish, buffer_limit };
+        let mut program = CopyProgram::new(question, cx)?;
+        program.reward_early();
+        let start = program.point(schedule).map_or(Start::None, Start::Full);
+        let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+        solver.built(&program.built());
+        let options = asking.limits.options.clone().time_limit_s(asking.limits.seconds);
+        let solution = solver.solve(&program.model, options, start)?;
+        if let Some(values) = solution.values {
+            let early = program.schedule(&values);
+            if early.finish <= schedule.finish && program.model.first_broken(&values, 1e-5).is_none() {
+                *schedule = early;
+            }
+        }
+    }
+    let sends: usize = schedules.iter().map(|schedule| schedule.starts.len()).sum();
+    let finish: u32 = schedules.iter().map(|schedule| schedule.finish).sum();
+    let (scenario, bounds) = (Arc::clone(&session.scenario), Arc::clone(&session.bounds));
+    let value = f64::from(finish) * tasks.epoch_us;
+    cx.supersede(value, sends as f64, "early deliveries", move || {
+        whole_chunks(&scenario, &tasks, &schedules, Some(bounds.as_slice()))
+    })
+}
