@@ -15,6 +15,7 @@ pub mod chrome_trace;
 pub mod collective;
 pub mod csv;
 pub mod detect;
+pub mod expert_loads;
 pub mod graph;
 pub mod gz;
 pub mod imported;

@@ -1,0 +1,117 @@
+//! Matrices of single layers put together to one record.
+
+use super::{ExpertLoads, MOST_COUNTS};
+use crate::imported::Imported;
+use lightbay_core::problem::{Problem, Problems};
+use std::collections::BTreeMap;
+
+/// The counts of one layer in one iteration.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    /// Its place in the file.
+    pub(super) place: String,
+    pub(super) iteration: u64,
+    pub(super) layer: u32,
+    /// Counts of all experts, for each rank.
+    pub(super) rows: Vec<Vec<f64>>,
+    /// `true` if the rows are ranks, `false` for the one sum over all ranks.
+    pub(super) ranked: bool,
+}
+
+/// Puts all layers together; sums that differ and layers without tokens are noted.
+pub(super) fn assemble(grids: Vec<Grid>) -> Result<Imported<ExpertLoads>, Problems> {
+    const REMEDY: &str = "give every layer of every iteration the same ranks and experts";
+    let mut problems = Problems::new();
+    let Some(first) = grids.first() else {
+        return Err(Problem::new("", "holds no counts", "give at least one layer").into());
+    };
+    let experts = first.rows.first().map_or(0, Vec::len);
+    let (ranks, ranked) = (first.rows.len(), first.ranked);
+    if experts == 0 {
+        return Err(Problem::new(&*first.place, "has no experts", "give a count for each expert").into());
+    }
+    let mut known: BTreeMap<(u64, u32), &Grid> = BTreeMap::new();
+    for grid in &grids {
+        if grid.rows.len() != ranks || grid.ranked != ranked {
+            let message = format!("has {} ranks, {} has {ranks}", grid.rows.len(), first.place);
+            problems.add(&*grid.place, message, REMEDY);
+        }
+        if let Some((rank, row)) = grid.rows.iter().enumerate().find(|(_, row)| row.len() != experts) {
+            let message = format!("has {} experts in row {rank}, {} has {experts}", row.len(), first.place);
+            problems.add(&*grid.place, message, REMEDY);
+        }
+        if let Some(before) = known.insert((grid.iteration, grid.layer), grid) {
+            let message = format!(
+                "is layer {} of iteration {} again, as {} was",
+                grid.layer, grid.iteration, before.place
+            );
+            problems.add(&*grid.place, message, "leave one out");
+        }
+    }
+    let mut iterations: Vec<u64> = known.keys().map(|(iteration, _)| *iteration).collect();
+    iterations.dedup();
+    let mut layers: Vec<u32> = known.keys().map(|(_, layer)| *layer).collect();
+    layers.sort_unstable();
+    layers.dedup();
+    let all = iterations.len().saturating_mul(layers.len());
+    if all > known.len() {
+        let gaps = iterations.iter().flat_map(|i| layers.iter().map(move |l| (*i, *l)));
+        for (iteration, layer) in gaps.filter(|key| !known.contains_key(key)).take(all - known.len()) {
+            let message = format!("layer {layer} of iteration {iteration} is missing");
+            problems.add("", message, "give every layer in every iteration");
+            if problems.total() > Problems::CAP {
+                break;
+            }
+        }
+    }
+    let total = all.saturating_mul(ranks).saturating_mul(experts);
+    if total > MOST_COUNTS {
+        problems.add("", format!("has {total} counts, more than {MOST_COUNTS}"), "give fewer iterations");
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut counts = Vec::with_capacity(total);
+    for grid in known.values() {
+        counts.extend(grid.rows.iter().flatten());
+    }
+    let ranks = ranked.then_some(ranks as u32);
+    let mut made = Imported::new(ExpertLoads { iterations, layers, ranks, experts: experts as u32, counts });
+    remarks(&mut made);
+    Ok(made)
+}
+
+/// Layers that route no tokens, and layers whose sums differ from those of the others.
+fn remarks(made: &mut Imported<ExpertLoads>) {
+    let loads = &made.value;
+    let mut notes = Vec::new();
+    let sums: Vec<Vec<f64>> = (0..loads.iterations.len())
+        .map(|i| (0..loads.layers.len()).map(|l| loads.of_layer(i, l).iter().sum()).collect())
+        .collect();
+    let dense: Vec<String> = (0..loads.layers.len())
+        .filter(|l| sums.iter().all(|row| row[*l] == 0.0))
+        .map(|l| loads.layers[l].to_string())
+        .collect();
+    if !dense.is_empty() {
+        notes.push(format!("layers without tokens are taken as dense: {}", dense.join(", ")));
+    }
+    let mut uneven = Vec::new();
+    for (iteration, row) in loads.iterations.iter().zip(&sums) {
+        let Some(usual) = row.iter().find(|sum| **sum > 0.0) else { continue };
+        for (layer, sum) in loads.layers.iter().zip(row) {
+            if *sum > 0.0 && (sum - usual).abs() > 1e-9 * usual {
+                uneven.push(format!("layer {layer} of iteration {iteration} has {sum} instead of {usual}"));
+            }
+        }
+    }
+    if !uneven.is_empty() {
+        let more = uneven.len().saturating_sub(4);
+        uneven.truncate(4);
+        let tail = if more > 0 { format!(", and {more} more") } else { String::new() };
+        notes.push(format!("tokens differ between layers: {}{tail}", uneven.join(", ")));
+    }
+    if loads.ranks.is_none() {
+        notes.push("the file does not say which ranks the tokens come from".to_owned());
+    }
+    made.notes.extend(notes);
+}

@@ -1,0 +1,277 @@
+//! Expert loads in JSON: tensors of EPLB, recorders of SGLang and vLLM, JSON lines, and lines of Megatron.
+
+use super::{Grid, LoadAxis, LoadOptions, MOST_COUNTS, MOST_TOKENS, UsedOptions};
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::read::{brief, parse_json};
+use serde_json::{Map, Value};
+
+type Found = Result<(Vec<Grid>, UsedOptions), Problems>;
+
+/// Reads one JSON document, or one for each line.
+pub(super) fn read(text: &str, options: &LoadOptions) -> Found {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let whole_line = first.trim_end().ends_with('}') && first.contains("\"tokens\"");
+    if whole_line {
+        return json_lines(text);
+    }
+    let value = parse_json(text.as_bytes())?;
+    match &value {
+        Value::Object(map) => object(map, options),
+        value => tensor("", value, options),
+    }
+}
+
+fn object(map: &Map<String, Value>, options: &LoadOptions) -> Found {
+    if let Some(value) = map.get("logical_count") {
+        return tensor("logical_count", value, options);
+    }
+    if let Some(history) = map.get("load_history") {
+        return load_history(history);
+    }
+    for key in ["weight", "logical_expert_load"] {
+        if let Some(value) = map.get(key) {
+            return by_layer(key, value);
+        }
+    }
+    if map.contains_key("global_physical_count") {
+        let message = "counts the copies of experts, not the experts";
+        let remedy = "record logical_count, or add the copies up with the placement of the run";
+        return Err(Problem::new("global_physical_count", message, remedy).into());
+    }
+    let keys: Vec<String> = map.keys().take(6).map(|key| printable(key)).collect();
+    let message = format!("has the keys {}, and none that holds expert loads", keys.join(", "));
+    let remedy = "give logical_count, load_history, weight, or lines with iteration, layer and tokens";
+    Err(Problem::new("", message, remedy).into())
+}
+
+/// Steps, layers and experts, or layers and experts, or what `axis` says.
+fn tensor(path: &str, value: &Value, options: &LoadOptions) -> Found {
+    let depth = depth(value);
+    match depth {
+        3 => {
+            let mut grids = Vec::new();
+            let mut problems = Problems::new();
+            for (step, layers) in value.as_array().into_iter().flatten().enumerate() {
+                layered(&format!("{path}[{step}]"), layers, step as u64, &mut grids, &mut problems);
+            }
+            problems.into_result((grids, UsedOptions::default()))
+        }
+        2 if path.is_empty() => {
+            let rows = value.as_array().map_or(0, Vec::len);
+            let axis = options.axis.or((rows == 1).then_some(LoadAxis::Layers));
+            let Some(axis) = axis else { return Err(ambiguous(rows)) };
+            let (mut grids, used) = by_layer(path, value)?;
+            along(axis, &mut grids);
+            Ok((grids, UsedOptions { axis: true, ..used }))
+        }
+        2 => by_layer(path, value),
+        depth => {
+            let message = format!("is nested {depth} lists deep");
+            Err(Problem::new(path, message, "give lists of steps, layers and experts").into())
+        }
+    }
+}
+
+/// The problem of a table that may be of layers or of iterations.
+pub(super) fn ambiguous(rows: usize) -> Problems {
+    let message = format!("has {rows} rows, which may be layers or iterations");
+    Problem::new("", message, "say what they are: axis=layers or axis=iterations").into()
+}
+
+/// Rows as the axis says; they were read as layers.
+pub(super) fn along(axis: LoadAxis, grids: &mut [Grid]) {
+    if axis == LoadAxis::Iterations {
+        for grid in grids {
+            grid.iteration = u64::from(grid.layer);
+            grid.layer = 0;
+        }
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    let mut depth = 0;
+    let mut at = Some(value);
+    while let Some(Value::Array(list)) = at {
+        depth += 1;
+        at = list.first();
+    }
+    depth
+}
+
+fn by_layer(path: &str, value: &Value) -> Found {
+    let mut problems = Problems::new();
+    let mut grids = Vec::new();
+    layered(path, value, 0, &mut grids, &mut problems);
+    problems.into_result((grids, UsedOptions::default()))
+}
+
+fn load_history(history: &Value) -> Found {
+    let mut problems = Problems::new();
+    let mut grids = Vec::new();
+    let Some(entries) = history.as_array() else {
+        let message = format!("is {}", brief(history));
+        return Err(Problem::new("load_history", message, "give a list").into());
+    };
+    for (at, entry) in entries.iter().enumerate() {
+        let path = format!("load_history[{at}].logical_expert_load");
+        match entry.get("logical_expert_load") {
+            Some(layers) => layered(&path, layers, at as u64, &mut grids, &mut problems),
+            None => problems.add(path, "is missing", "add it"),
+        }
+    }
+    problems.into_result((grids, UsedOptions::default()))
+}
+
+/// Layers of one iteration, each a list of counts.
+fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<Grid>, problems: &mut Problems) {
+    let Some(layers) = value.as_array() else {
+        problems.add(path, format!("is {}", brief(value)), "give a list of layers");
+        return;
+    };
+    for (layer, value) in layers.iter().enumerate() {
+        let place = format!("{path}[{layer}]");
+        if let Some(row) = row(&place, value, problems) {
+            grids.push(Grid { place, iteration, layer: layer as u32, rows: vec![row], ranked: false });
+        }
+    }
+}
+
+/// A list of counts.
+fn row(path: &str, value: &Value, problems: &mut Problems) -> Option<Vec<f64>> {
+    let Some(list) = value.as_array() else {
+        problems.add(path, format!("is {}", brief(value)), "give a list of counts");
+        return None;
+    };
+    let mut counts = Vec::with_capacity(list.len());
+    for (expert, value) in list.iter().enumerate() {
+        match value.as_f64().filter(|count| (0.0..=MOST_TOKENS).contains(count)) {
+            Some(count) => counts.push(count),
+            None => problems.add(
+                format!("{path}[{expert}]"),
+                format!("is {}", brief(value)),
+                "give a count of tokens, 0 or more",
+            ),
+        }
+    }
+    (counts.len() == list.len()).then_some(counts)
+}
+
+/// Rows for ranks, one row for their sum, or rows for ranks of several groups.
+fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Vec<f64>>, bool)> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    match depth(value) {
+        1 => row(place, value, problems).map(|row| (vec![row], false)),
+        2 => {
+            let rows =
+                list.iter().enumerate().map(|(at, value)| row(&format!("{place}[{at}]"), value, problems));
+            let rows: Vec<Option<Vec<f64>>> = rows.collect();
+            rows.into_iter().collect::<Option<_>>().map(|rows| (rows, true))
+        }
+        3 => {
+            let mut rows = Vec::new();
+            for (at, group) in list.iter().enumerate() {
+                rows.extend(matrix(&format!("{place}[{at}]"), group, problems)?.0);
+            }
+            Some((rows, true))
+        }
+        _ => {
+            problems.add(
+                place,
+                format!("is {}", brief(value)),
+                "give counts by expert, or by rank and expert",
+            );
+            None
+        }
+    }
+}
+
+fn json_lines(text: &str) -> Found {
+    let mut problems = Problems::new();
+    let mut grids = Vec::new();
+    let mut counts = 0;
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("line {}", at + 1);
+        let value = match parse_json(line.as_bytes()) {
+            Ok(value) => value,
+            Err(problem) => {
+                problems.add(place, problem.message, "give one object in each line");
+                continue;
+            }
+        };
+        let mut whole = |key: &str| {
+            let found = value.get(key).and_then(Value::as_u64);
+            if found.is_none() {
+                let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
+                problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
+            }
+            found
+        };
+        let (iteration, layer) =
+            (whole("iteration"), whole("layer").and_then(|layer| u32::try_from(layer).ok()));
+        let Some(tokens) = value.get("tokens") else {
+            problems.add(place, "has no tokens", "give counts by rank and expert");
+            continue;
+        };
+        let found = matrix(&format!("{place}, tokens"), tokens, &mut problems);
+        if let (Some((rows, ranked)), Some(iteration), Some(layer)) = (found, iteration, layer) {
+            counts += rows.iter().map(Vec::len).sum::<usize>();
+            grids.push(Grid { place, iteration, layer, rows, ranked });
+        }
+        if counts > MOST_COUNTS {
+            problems.add("", format!("has more than {MOST_COUNTS} counts"), "give fewer iterations");
+            break;
+        }
+    }
+    problems.into_result((grids, UsedOptions::default()))
+}
+
+/// Lines of a log that hold `num_global_tokens_per_expert` and a list, with or without iteration and layer before it.
+pub(super) fn megatron(text: &str, options: &LoadOptions) -> Found {
+    const NAME: &str = "num_global_tokens_per_expert";
+    let mut problems = Problems::new();
+    let mut grids: Vec<Grid> = Vec::new();
+    let mut unnumbered = 0_u64;
+    for (at, line) in text.lines().enumerate() {
+        let Some((before, after)) = line.split_once(NAME) else { continue };
+        let place = format!("line {}", at + 1);
+        let list = after.find('[').zip(after.rfind(']')).filter(|(from, to)| from < to);
+        let parsed = list.map(|(from, to)| parse_json(&after.as_bytes()[from..=to]));
+        let Some(Ok(value)) = parsed else {
+            problems.add(place, format!("has no list behind {NAME}"), "print it as a list: tensor.tolist()");
+            continue;
+        };
+        let iteration = number_after(before, "iteration").or_else(|| number_after(before, "step"));
+        let layer = number_after(before, "layer");
+        let (iteration, layer) = match (iteration, layer, options.layers) {
+            (Some(iteration), Some(layer), _) => (iteration, layer),
+            (iteration, Some(layer), _) => (iteration.unwrap_or(0), layer),
+            (None, None, Some(layers)) if layers > 0 => {
+                let next = unnumbered;
+                unnumbered += 1;
+                (next / u64::from(layers), next % u64::from(layers))
+            }
+            _ => {
+                let remedy = "print 'iteration N layer M' before it, or say how many layers follow each other: layers=";
+                problems.add(place, "does not name its layer", remedy);
+                continue;
+            }
+        };
+        let Ok(layer) = u32::try_from(layer) else {
+            problems.add(place, format!("has layer {layer}"), "give a number below 2^32");
+            continue;
+        };
+        if let Some((rows, ranked)) = matrix(&place, &value, &mut problems) {
+            grids.push(Grid { place, iteration, layer, rows, ranked });
+        }
+    }
+    problems.into_result((grids, UsedOptions { layers: unnumbered > 0, ..UsedOptions::default() }))
+}
+
+/// The number that follows the last `word` of a text.
+fn number_after(text: &str, word: &str) -> Option<u64> {
+    let (_, rest) = text.rsplit_once(word)?;
+    let rest = rest.trim_start_matches([' ', '=', ':', '_', '\t']);
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
