@@ -27,6 +27,7 @@ mod number;
 pub mod sections;
 pub mod solutions;
 pub mod svg;
+pub mod taccl;
 mod value;
 mod xml;
 

@@ -1,0 +1,279 @@
+//! Topologies of TACCL and MSCCL.
+
+use super::{MOST_RANKS, MOST_US, json, matrix, numbers};
+use crate::gz::Limits;
+use crate::imported::Imported;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::{Fields, whole_numbers};
+use serde_json::{Map, Value, json};
+use std::io::BufRead;
+
+/// Meaning of a megabyte in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Megabyte {
+    /// 1e6 bytes.
+    #[default]
+    Decimal,
+    /// 2^20 bytes.
+    Binary,
+}
+
+impl Megabyte {
+    /// Returns the bytes of one.
+    pub const fn bytes(self) -> f64 {
+        match self {
+            Self::Decimal => 1e6,
+            Self::Binary => 1_048_576.0,
+        }
+    }
+
+    /// Returns the rate of a cost in µs per megabyte, GB/s.
+    pub fn gbyte_per_s(self, us_per_mb: f64) -> f64 {
+        self.bytes() / us_per_mb / 1e3
+    }
+}
+
+/// A topology of TACCL: links inside of a node by class, and one sort of link between nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TacclTopology {
+    /// Name; `NDv2` and `DGX2` at its beginning stand for wirings that the program has.
+    pub name: String,
+    /// GPUs of a node.
+    pub gpus_per_node: u32,
+    /// Network cards of a node.
+    pub nics_per_node: u32,
+    /// Latency inside of a node, µs.
+    pub alpha_us: f64,
+    /// Cost of each class of links with its latency hidden, µs per megabyte.
+    pub betas_us_per_mb: Vec<f64>,
+    /// Inverse bandwidth of each class of links, µs per megabyte.
+    pub invbws_us_per_mb: Vec<f64>,
+    /// Latency between nodes, µs.
+    pub remote_alpha_us: f64,
+    /// Cost between nodes, µs per megabyte.
+    pub remote_beta_us_per_mb: f64,
+    /// Inverse bandwidth between nodes, µs per megabyte.
+    pub remote_invbw_us_per_mb: f64,
+    /// Number of links by destination and source, if the file gives the wiring.
+    pub links: Option<Vec<Vec<f64>>>,
+    /// Costs by destination and source, µs per megabyte.
+    pub link_betas_us_per_mb: Option<Vec<Vec<f64>>>,
+    /// Inverse bandwidths by destination and source, µs per megabyte.
+    pub link_invbws_us_per_mb: Option<Vec<Vec<f64>>>,
+}
+
+/// A switch of a topology of MSCCL: what several links share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MscclSwitch {
+    /// Sources.
+    pub sources: Vec<u32>,
+    /// Destinations.
+    pub destinations: Vec<u32>,
+    /// Chunks that go through it at a time.
+    pub bandwidth: u32,
+    /// Name.
+    pub name: String,
+}
+
+/// A topology of MSCCL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MscclTopology {
+    /// Name.
+    pub name: String,
+    /// Chunks that a link carries at a time, by destination and source; 0 where there is none.
+    pub links: Vec<Vec<u32>>,
+    /// Switches.
+    pub switches: Vec<MscclSwitch>,
+}
+
+/// Reads a topology of TACCL.
+///
+/// # Errors
+/// Every problem of the file, by the path of its key.
+pub fn read_taccl(reader: impl BufRead, limits: &Limits) -> Result<Imported<TacclTopology>, Problems> {
+    let value = json(reader, limits)?;
+    let mut problems = Problems::new();
+    let found = taccl(&value, &mut problems);
+    match found {
+        Some(found) if problems.is_empty() => Ok(found),
+        _ => Err(problems),
+    }
+}
+
+fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopology>> {
+    let mut fields = Fields::of(value, "", problems)?;
+    let name = fields.text("name", problems).map(str::to_owned);
+    let gpus = fields.int("gpus_per_node", 1..=MOST_RANKS as i64, problems);
+    let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, 1, problems);
+    let alpha = fields.float("alpha", 0.0..=MOST_US, problems);
+    let mut classes = |key: &'static str| {
+        let path = fields.path_of(key);
+        fields.required(key, problems).and_then(|value| numbers(value, &path, problems))
+    };
+    let (betas, invbws) = (classes("node_betas_list"), classes("node_invbws_list"));
+    let remote_alpha = fields.float("remote_alpha", 0.0..=MOST_US, problems);
+    let remote_beta = fields.float("remote_beta", 0.0..=MOST_US, problems);
+    let remote_invbw = fields.float("remote_invbw", 0.0..=MOST_US, problems);
+    let mut square = |key: &'static str| match fields.optional(key) {
+        None => Some(None),
+        Some(value) => {
+            let found = matrix(value, key, problems)?;
+            if gpus.is_some_and(|gpus| gpus as usize != found.len()) {
+                let message = format!("has {} rows for {} GPUs", found.len(), gpus.unwrap_or(0));
+                problems.add(key, message, "give one for each GPU of a node");
+            }
+            Some(Some(found))
+        }
+    };
+    let (links, link_betas, link_invbws) = (square("links"), square("betas"), square("invbws"));
+    fields.finish(problems);
+    if let Some((betas, invbws)) = betas.as_ref().zip(invbws.as_ref())
+        && betas.len() != invbws.len()
+    {
+        let message = format!("has {} classes, node_invbws_list has {}", betas.len(), invbws.len());
+        problems.add("node_betas_list", message, "give both for every class of links");
+    }
+    for (key, list) in [("node_invbws_list", &invbws), ("node_betas_list", &betas)] {
+        for (at, number) in list.iter().flatten().enumerate().filter(|(_, number)| **number <= 0.0) {
+            problems.add(format!("{key}[{at}]"), format!("is {number}"), "give a cost above 0");
+        }
+    }
+    let mut found = Imported::new(TacclTopology {
+        name: name?,
+        gpus_per_node: gpus? as u32,
+        nics_per_node: nics? as u32,
+        alpha_us: alpha?,
+        betas_us_per_mb: betas?,
+        invbws_us_per_mb: invbws?,
+        remote_alpha_us: remote_alpha?,
+        remote_beta_us_per_mb: remote_beta?,
+        remote_invbw_us_per_mb: remote_invbw?,
+        links: links?,
+        link_betas_us_per_mb: link_betas?,
+        link_invbws_us_per_mb: link_invbws?,
+    });
+    found.assume("megabyte of the costs", "1e6 bytes", "mb=");
+    if found.value.links.is_none() {
+        let name = found.value.name.clone();
+        found.assume(
+            "wiring inside of a node",
+            format!("that of {name} in the program"),
+            "links of the file",
+        );
+    }
+    Some(found)
+}
+
+/// Writes a topology of TACCL.
+pub fn write_taccl(topology: &TacclTopology) -> String {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
+    put("name", json!(topology.name));
+    put("gpus_per_node", json!(topology.gpus_per_node));
+    put("nics_per_node", json!(topology.nics_per_node));
+    put("alpha", json!(topology.alpha_us));
+    put("node_betas_list", json!(topology.betas_us_per_mb));
+    put("node_invbws_list", json!(topology.invbws_us_per_mb));
+    put("remote_invbw", json!(topology.remote_invbw_us_per_mb));
+    put("remote_alpha", json!(topology.remote_alpha_us));
+    put("remote_beta", json!(topology.remote_beta_us_per_mb));
+    for (key, matrix) in [
+        ("links", &topology.links),
+        ("betas", &topology.link_betas_us_per_mb),
+        ("invbws", &topology.link_invbws_us_per_mb),
+    ] {
+        if let Some(matrix) = matrix {
+            put(key, json!(matrix));
+        }
+    }
+    format!("{:#}\n", Value::Object(map))
+}
+
+/// Reads a topology of MSCCL.
+///
+/// # Errors
+/// Every problem of the file, by the path of its key.
+pub fn read_msccl(reader: impl BufRead, limits: &Limits) -> Result<MscclTopology, Problems> {
+    let value = json(reader, limits)?;
+    let mut problems = Problems::new();
+    let found = msccl(&value, &mut problems);
+    match found {
+        Some(found) if problems.is_empty() => Ok(found),
+        _ => Err(problems),
+    }
+}
+
+fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
+    let mut fields = Fields::of(value, "", problems)?;
+    fields.choice("msccl_type", &[("topology", ())], problems);
+    let name = fields.text("name", problems).map(str::to_owned);
+    let path = fields.path_of("links");
+    let links = fields.required("links", problems).and_then(|value| matrix(value, &path, problems));
+    let switches = fields.optional("switches");
+    fields.finish(problems);
+    let links = links?;
+    let mut whole = Vec::with_capacity(links.len());
+    for (to, row) in links.iter().enumerate() {
+        for (from, number) in row.iter().enumerate() {
+            if number.fract() != 0.0 || *number > f64::from(u32::MAX) {
+                let path = format!("links[{to}][{from}]");
+                problems.add(path, format!("is {number}"), "give a whole number of chunks");
+            } else if to == from && *number > 0.0 {
+                problems.add(
+                    format!("links[{to}][{from}]"),
+                    format!("is {number}"),
+                    "no node links to itself",
+                );
+            }
+        }
+        whole.push(row.iter().map(|number| *number as u32).collect());
+    }
+    let mut found = MscclTopology { name: name?, links: whole, switches: Vec::new() };
+    let list = match switches {
+        None => &[][..],
+        Some(value) => lightbay_core::read::list_at(value, "switches", problems)?,
+    };
+    for (at, value) in list.iter().enumerate() {
+        let path = format!("switches[{at}]");
+        let Some([sources, destinations, bandwidth, name]) = value.as_array().map(Vec::as_slice) else {
+            problems.add(path, "is not a list of four", "give [sources, destinations, bandwidth, name]");
+            continue;
+        };
+        let mut ranks = |value: &Value, place: usize| {
+            let path = format!("{path}[{place}]");
+            let found: Option<Vec<u32>> = whole_numbers(value, &path, problems);
+            if let Some(rank) = found.iter().flatten().find(|rank| **rank as usize >= links.len()) {
+                problems.add(path, format!("has node {rank}"), format!("there are {} nodes", links.len()));
+            }
+            found
+        };
+        let (sources, destinations) = (ranks(sources, 0), ranks(destinations, 1));
+        let bandwidth = bandwidth.as_u64().and_then(|b| u32::try_from(b).ok()).filter(|b| *b > 0);
+        if bandwidth.is_none() {
+            problems.add(format!("{path}[2]"), "is no bandwidth", "give a whole number above 0");
+        }
+        let name = name.as_str().map(str::to_owned);
+        if name.is_none() {
+            problems.add(format!("{path}[3]"), "is no name", "give text");
+        }
+        if let (Some(sources), Some(destinations), Some(bandwidth), Some(name)) =
+            (sources, destinations, bandwidth, name)
+        {
+            found.switches.push(MscclSwitch { sources, destinations, bandwidth, name });
+        }
+    }
+    Some(found)
+}
+
+/// Writes a topology of MSCCL.
+pub fn write_msccl(topology: &MscclTopology) -> String {
+    let switches: Vec<Value> = topology
+        .switches
+        .iter()
+        .map(|switch| json!([switch.sources, switch.destinations, switch.bandwidth, switch.name]))
+        .collect();
+    let value = json!({
+        "msccl_type": "topology", "name": topology.name, "links": topology.links, "switches": switches,
+    });
+    format!("{value}\n")
+}
