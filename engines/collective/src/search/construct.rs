@@ -20,10 +20,11 @@ pub use place::{FanOut, PlacementRule, Placer};
 pub(super) use tracks::{LinkTracks, NEVER};
 
 use crate::bounds::EpochBound;
-use crate::model::schedule::EpochSchedule;
+use crate::model::group::Folding;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
 use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
-use lightbay_core::random::Streams;
+use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Watch;
 use rand::RngExt;
 
@@ -38,16 +39,16 @@ pub struct ConstructLimits {
 
 /// Rules for demands through copying switches.
 const COPYING: [PlacementRule; 5] = [
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0 },
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0 },
-    PlacementRule { fan_out: FanOut::Atomic, price: 4.0 },
-    PlacementRule { fan_out: FanOut::None, price: 0.0 },
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0 },
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0 },
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0 },
+    PlacementRule { fan_out: FanOut::Atomic, price: 4.0, noise: 0.0 },
+    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0 },
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0 },
 ];
 /// Rules for all others.
 const PLAIN: [PlacementRule; 2] = [
-    PlacementRule { fan_out: FanOut::None, price: 0.0 },
-    PlacementRule { fan_out: FanOut::None, price: 1.0 },
+    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0 },
+    PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0 },
 ];
 
 /// Rules by which chunks of a task may be placed, those that serve most often first.
@@ -69,48 +70,144 @@ pub fn construct<W: Watch<S>, S>(
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<Option<EpochSchedule>, MethodError> {
     let mut placer = Placer::new(task);
-    let mut best: Option<EpochSchedule> = None;
-    let mut best_rule = rules(task)[0];
-    let mut best_finishes: Vec<u32> = Vec::new();
-    let mut pass =
-        |order: &[u32], rule, watch: &mut W, best: &mut Option<EpochSchedule>, finishes: &mut Vec<u32>| {
-            let least = best.as_ref().map(|known| known.finish);
-            let Some(finish) = placer.pass(order, rule, watch)? else { return Ok(false) };
-            finishes.clone_from(&placer.finishes);
-            if least.is_none_or(|least| finish < least) {
-                let schedule = EpochSchedule::pruned(task, placer.starts.clone());
-                found(watch, &schedule)?;
-                *best = Some(schedule);
-                return Ok::<bool, MethodError>(true);
-            }
-            Ok(false)
-        };
-    let met = |best: &Option<EpochSchedule>| best.as_ref().is_some_and(|best| best.finish <= bound.epochs);
+    let mut state = Best { schedule: None, bound: bound.epochs };
+    let (mut rule, mut finishes) = (rules(task)[0], Vec::new());
     for order in orders::fixed(task, bound) {
-        for &rule in rules(task) {
-            let mut finishes = Vec::new();
-            if pass(&order, rule, watch, &mut best, &mut finishes)? {
-                (best_rule, best_finishes) = (rule, finishes);
+        for &next in rules(task) {
+            let Some(finish) = placer.pass(&order, next, watch)? else { continue };
+            if state.is_improved_by(finish) {
+                state.keep(EpochSchedule::pruned(task, placer.starts.clone()), watch, &mut found)?;
+                (rule, finishes) = (next, placer.finishes.clone());
             }
-            if met(&best) {
-                return Ok(best);
+            if state.is_met() {
+                return Ok(state.schedule);
             }
         }
     }
-    // Chunks that end late move forward, in the manner of squeaky wheel optimisation.
     let mut stream = Streams::new(limits.seed).stream(0);
+    if let Some(folding) = folding(task) {
+        folded(task, &folding, limits, &mut stream, watch, &mut state, &mut found)?;
+        if state.is_met() {
+            return Ok(state.schedule);
+        }
+    }
+    // Chunks that end late move forward, in the manner of squeaky wheel optimisation.
     let mut scores = vec![0.0f64; task.chunks.len()];
-    let mut finishes = best_finishes;
     for _ in 0..limits.restarts {
         let floor = f64::from(bound.epochs.max(1));
         for (score, finish) in scores.iter_mut().zip(&finishes) {
             *score = 0.8 * *score + 4.0 * f64::from(finish.saturating_sub(bound.epochs)) / floor;
         }
         let order = orders::scored(task, &scores, || stream.random::<f64>());
-        pass(&order, best_rule, watch, &mut best, &mut finishes)?;
-        if met(&best) {
+        let Some(finish) = placer.pass(&order, rule, watch)? else { break };
+        finishes.clone_from(&placer.finishes);
+        if state.is_improved_by(finish) {
+            state.keep(EpochSchedule::pruned(task, placer.starts.clone()), watch, &mut found)?;
+        }
+        if state.is_met() {
             break;
         }
     }
-    Ok(best)
+    Ok(state.schedule)
 }
+
+/// The best schedule so far, and the bound that ends the search.
+struct Best {
+    schedule: Option<EpochSchedule>,
+    bound: u32,
+}
+
+impl Best {
+    fn is_met(&self) -> bool {
+        self.schedule.as_ref().is_some_and(|best| best.finish <= self.bound)
+    }
+
+    fn is_improved_by(&self, finish: u32) -> bool {
+        self.schedule.as_ref().is_none_or(|best| finish < best.finish)
+    }
+
+    fn keep<W>(
+        &mut self,
+        schedule: EpochSchedule,
+        watch: &mut W,
+        found: &mut impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
+    ) -> Result<(), MethodError> {
+        found(watch, &schedule)?;
+        self.schedule = Some(schedule);
+        Ok(())
+    }
+}
+
+/// Passes over the representatives of a folded task, whose images follow. What one pass decides holds for all images at
+/// once, so schedules come out as regular as the network is.
+fn folded<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    folding: &Folding,
+    limits: ConstructLimits,
+    stream: &mut Stream,
+    watch: &mut W,
+    state: &mut Best,
+    found: &mut impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
+) -> Result<(), MethodError> {
+    let mut placer = Placer::folded(task, folding);
+    let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
+    let longest = f64::from(far.iter().copied().max().unwrap_or(1));
+    let rules = rules(task);
+    for pass in 0..limits.restarts * FOLDED_PASSES {
+        let rule = rules[pass as usize % rules.len()];
+        let noise = NOISE[(pass as usize / rules.len()) % NOISE.len()] * longest;
+        placer.salt(u64::from(pass));
+        let weights: Vec<f64> =
+            far.iter().map(|far| f64::from(*far) + longest * stream.random::<f64>()).collect();
+        let mut order: Vec<usize> = (0..far.len()).collect();
+        if pass > 0 {
+            order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        }
+        let order: Vec<u32> = order.into_iter().map(|at| folding.chunks[at]).collect();
+        let Some(finish) = placer.pass(&order, PlacementRule { noise, ..rule }, watch)? else {
+            return Ok(());
+        };
+        if state.is_improved_by(finish) {
+            state.keep(EpochSchedule::pruned(task, unfolded(folding, &placer.starts)), watch, found)?;
+        }
+        if state.is_met() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The group by which a task is folded: one that also moves every link, so that no link carries two images of a start.
+fn folding(task: &CollectiveTask) -> Option<Folding> {
+    let (chunks, gpus) = (task.chunks.len(), task.network.gpus().len());
+    if task.network.generators().is_empty()
+        || chunks.saturating_mul(gpus) > MOST_IMAGES
+        || task.chunks.deliveries() > MOST_DELIVERIES
+    {
+        return None;
+    }
+    let folding = Folding::largest(&task.network, &task.chunks);
+    let is_free = folding.links.iter().all(|(_, count)| *count == 1);
+    (is_free && !folding.is_trivial()).then_some(folding)
+}
+
+/// Starts of all chunks from those of the first chunk of every orbit.
+fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
+    let images = |start: &ChunkStart| {
+        let (epoch, link, chunk) = (start.epoch, start.link as usize, start.chunk as usize);
+        let elements = folding.elements.iter().zip(&folding.chunk_images);
+        elements
+            .map(|(element, chunks)| ChunkStart { epoch, link: element.links[link], chunk: chunks[chunk] })
+            .collect::<Vec<_>>()
+    };
+    starts.iter().flat_map(images).collect()
+}
+
+/// Images of chunks up to which tasks are folded.
+const MOST_IMAGES: usize = 1 << 22;
+/// Deliveries up to which tasks are folded.
+const MOST_DELIVERIES: usize = 1 << 18;
+/// Passes over a folded task for each restart.
+const FOLDED_PASSES: u32 = 8;
+/// Noise of ways as shares of the longest way of a chunk.
+const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

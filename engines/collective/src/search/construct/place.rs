@@ -3,6 +3,7 @@
 use super::chains::ChainTable;
 use super::tracks::{LinkTracks, NEVER};
 use crate::model::distances::FAR;
+use crate::model::group::Folding;
 use crate::model::schedule::ChunkStart;
 use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
@@ -28,6 +29,8 @@ pub struct PlacementRule {
     pub fan_out: FanOut,
     /// Price of an epoch of a link in epochs of arrival: what makes scarce links be used once.
     pub price: f64,
+    /// Largest random addition to the price of a way, epochs.
+    pub noise: f64,
 }
 
 /// A way that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
@@ -67,6 +70,12 @@ pub struct Placer<'t> {
     task: &'t CollectiveTask,
     chains: ChainTable,
     tracks: LinkTracks,
+    /// Track of every link; images of a link share one where the task is folded.
+    track_of: Vec<u32>,
+    /// Number of the pass, from which the noise of its ways follows.
+    salt: u64,
+    /// Chunk that is being placed.
+    chunk: u32,
     /// Starts of this pass.
     pub starts: Vec<ChunkStart>,
     /// Finish of every chunk in this pass.
@@ -90,6 +99,9 @@ impl<'t> Placer<'t> {
             task,
             chains: ChainTable::new(task),
             tracks: LinkTracks::new(links),
+            track_of: (0..links as u32).collect(),
+            salt: 0,
+            chunk: 0,
             starts: Vec::new(),
             finishes: vec![0; task.chunks.len()],
             have: vec![NEVER; nodes],
@@ -99,6 +111,37 @@ impl<'t> Placer<'t> {
             labels: vec![None; nodes],
             labelled: Vec::new(),
         }
+    }
+
+    /// A placer of the representatives of a folded task.
+    pub fn folded(task: &'t CollectiveTask, folding: &Folding) -> Self {
+        Self { track_of: folding.links.iter().map(|(first, _)| *first).collect(), ..Self::new(task) }
+    }
+
+    /// The same with other noise.
+    pub const fn salt(&mut self, salt: u64) {
+        self.salt = salt;
+    }
+
+    /// First epoch from one on at which a link is free.
+    fn free(&mut self, link: u32, from: u32) -> u32 {
+        self.tracks.earliest(self.track_of[link as usize], &self.task.epochs.links[link as usize], from)
+    }
+
+    /// Random addition to the price of a way, the same throughout a pass.
+    fn noise(&self, chunk: u32, chain: u32, most: f64) -> f64 {
+        if most == 0.0 {
+            return 0.0;
+        }
+        // A step of SplitMix64 for each number.
+        let mix = |state: u64| {
+            let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        let bits = mix(mix(self.salt ^ u64::from(chunk)) ^ u64::from(chain));
+        most * (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Places all chunks in an order; the finish, or `None` if some chunk cannot reach its destinations.
@@ -133,6 +176,7 @@ impl<'t> Placer<'t> {
     fn place(&mut self, chunk: u32, rule: PlacementRule) -> Option<u32> {
         let task = self.task;
         let source = task.chunks.source(chunk as usize);
+        self.chunk = chunk;
         self.have.fill(NEVER);
         self.have[source as usize] = 0;
         let mut left = 0usize;
@@ -302,7 +346,8 @@ impl<'t> Placer<'t> {
             return None;
         }
         let arrival = start + self.chains.duration(chain);
-        let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain);
+        let noise = self.noise(self.chunk, chain, rule.noise);
+        let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain) + noise;
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
 
@@ -313,7 +358,8 @@ impl<'t> Placer<'t> {
         'again: loop {
             for (link, offset) in self.chains.links(chain) {
                 let wanted = start + offset;
-                let free = self.tracks.earliest(link, &self.task.epochs.links[link as usize], wanted);
+                let (track, model) = (self.track_of[link as usize], &self.task.epochs.links[link as usize]);
+                let free = self.tracks.earliest(track, model, wanted);
                 if free <= wanted {
                     continue;
                 }
@@ -355,7 +401,7 @@ impl<'t> Placer<'t> {
                 start = self.earliest(step.chain, start);
                 for &(down, _) in &others {
                     let wanted = start + offset;
-                    let free = self.tracks.earliest(down, &task.epochs.links[down as usize], wanted);
+                    let free = self.free(down, wanted);
                     start += free.min(NEVER) - wanted;
                 }
                 if start == before || start >= NEVER {
@@ -370,7 +416,7 @@ impl<'t> Placer<'t> {
         for (down, gpu) in others {
             let wanted = start + offset;
             let model = &task.epochs.links[down as usize];
-            if self.have[gpu as usize] == NEVER && self.tracks.earliest(down, model, wanted) == wanted {
+            if self.have[gpu as usize] == NEVER && self.free(down, wanted) == wanted {
                 self.take(chunk, down, wanted);
                 self.have[gpu as usize] = wanted + model.latency;
                 reached.push(gpu);
@@ -391,7 +437,8 @@ impl<'t> Placer<'t> {
     }
 
     fn take(&mut self, chunk: u32, link: u32, epoch: u32) {
-        self.tracks.take(link, &self.task.epochs.links[link as usize], epoch);
+        let model = &self.task.epochs.links[link as usize];
+        self.tracks.take(self.track_of[link as usize], model, epoch);
         if self.own[link as usize].is_empty() {
             self.own_links.push(link);
         }

@@ -83,3 +83,34 @@ fn two_dgx2_chassis_are_certified_in_coarse_epochs() {
     let all = row("dgx2x2-alltoall", EpochRule::SlowestLink);
     assert_eq!(all[..10], [32, 32, 32, 32, 33, 34, 37, 49, 111, 410]);
 }
+
+#[test]
+fn regular_networks_are_certified_by_folding() {
+    let fine = row("dgx2x2-allgather", EpochRule::FastestLink);
+    assert_eq!(fine[..5], [31, 31, 31, 31, 33]);
+    assert!((-45..=-41).contains(&fine[5]) || fine[5] == 41, "{}", fine[5]);
+    let all = row("dgx2x2-alltoall", EpochRule::FastestLink);
+    assert_eq!(all[..6], [320, 320, 321, 321, 323, 331]);
+    for (name, epoch_us, epochs) in [
+        ("torus4x4-allgather-1.6mb", 2.0, 8),
+        ("torus4x4x4-allgather-6.4mb", 2.0, 13),
+        ("dgx2x1-allgather-1mb", 0.5, 17),
+        ("h800x8-allgather-1gb", 86.8, 88),
+        ("dgx2x2-allgather-1kb", 0.001, 4006),
+        ("dgx2x2-allgather-1kb", 0.005, 803),
+    ] {
+        assert_eq!(solved(&with_epoch(name, epoch_us), 8), (epochs, epochs), "{name}");
+    }
+}
+
+#[test]
+fn folded_schedules_are_those_of_all_chunks() {
+    let scenario = presets::scenario("torus3x4-allgather-1mb").unwrap();
+    let tasks = CollectiveTasks::of(&scenario, None).unwrap();
+    let folding = folding(&tasks.tasks[0]).unwrap();
+    assert_eq!((folding.order(), folding.chunks.as_slice()), (12, &[0][..]));
+    let start = ChunkStart { epoch: 5, link: 0, chunk: 0 };
+    let mut chunks: Vec<u32> = unfolded(&folding, &[start]).iter().map(|start| start.chunk).collect();
+    chunks.sort_unstable();
+    assert_eq!(chunks, (0..12).collect::<Vec<u32>>());
+}
