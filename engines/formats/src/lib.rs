@@ -11,6 +11,7 @@
 
 pub mod aicb;
 pub mod anynet;
+pub mod chakra;
 pub mod chrome_trace;
 pub mod collective;
 pub mod csv;
