@@ -27,10 +27,10 @@ use ratatui::widgets::Widget;
 use section::panes::SectionPanes;
 use std::fmt;
 
-/// What every kind shows.
+/// Panes of every kind.
 const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS, crossconnect::SCREENS];
 
-/// What a kind shows.
+/// Panes of a kind.
 #[derive(Clone, Copy)]
 struct KindScreens {
     /// Name of the kind.
@@ -58,7 +58,7 @@ trait KindPanes: fmt::Debug {
         out: &mut Drawn,
     );
 
-    /// What two plans differ in beyond their figures.
+    /// Differences of two plans beyond their figures.
     fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks;
 }
 
@@ -72,7 +72,7 @@ pub fn panes(kind: &str) -> &'static [PaneInfo] {
     section::panes::with_sections(kind, screens(kind).map(|screens| (screens.panes, screens.sections)))
 }
 
-/// What a pane is drawn from.
+/// Input of a pane.
 #[derive(Clone, Debug)]
 pub struct PaneInput<'a> {
     /// The state.
@@ -81,7 +81,7 @@ pub struct PaneInput<'a> {
     pub pane: PaneId,
     /// Its description.
     pub info: &'static PaneInfo,
-    /// What a person did to it.
+    /// State of the pane, as a person left it.
     pub state: PaneState,
     /// `true` if it has the focus.
     pub focused: bool,
@@ -162,7 +162,7 @@ impl Presenter {
         out.panes.push(drawn);
     }
 
-    /// What two plans of the kind differ in beyond their figures.
+    /// Differences of two plans of the kind beyond their figures.
     pub fn compare(&mut self, app: &App, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
         let own = self.of(app).and_then(|open| open.own.as_ref());
         own.map_or_else(CompareBlocks::default, |own| own.compare(a, b))

@@ -215,7 +215,7 @@ fn show_says_why_a_plan_is_not_ideal() {
         "leaves the ideal path",
         "second chain",
         "Links with circuits to spare",
-        "adds to makespan",
+        "add to the makespan",
     ]);
     let plan = place.json("plan.json");
     let shown = place.run(&["show", "plan.json", "--json"]).done().json();

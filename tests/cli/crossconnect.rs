@@ -135,7 +135,7 @@ fn a_change_is_made_in_batches_that_keep_the_limits() {
     assert_eq!(plan["metrics"]["dark_limit_kept"], 1.0);
     assert!(plan["metrics"]["max_dark_per_pod"].as_f64().unwrap() <= 2.0);
     place.run(&["check", "gentle.json"]).done();
-    place.run(&["show", "gentle.json"]).done().prints(&["2 circuits dark in a batch", "dark meanwhile"]);
+    place.run(&["show", "gentle.json"]).done().prints(&["2 circuits dark in a batch", "worst pod"]);
 }
 
 /// From a training job to switches, and from its next plan to the difference.
@@ -388,7 +388,7 @@ fn pairs_that_a_change_cuts_off_are_said() {
     const SAID: &str = "no circuit while batch 1 of 1 is under way";
     place.run(&[&arguments[..], &["-o", "rough.json"]].concat()).done().says(&[SAID, "min_pair_share=0.5"]);
     assert_eq!(place.json("rough.json")["metrics"]["least_pair_share"], 0.0);
-    place.run(&["show", "rough.json"]).done().says(&[SAID]).prints(&["pairs of pods cut off"]);
+    place.run(&["show", "rough.json"]).done().says(&[SAID]).prints(&["cut off"]);
     place.run(&["export", "rough.json", "--to", "csv", "-o", "rough.csv"]).done().says(&[SAID]);
     std::fs::create_dir(place.path("files")).unwrap();
     place.run(&["export", "rough.json", "--to", "sonic_ocs", "-o", "files"]).done();

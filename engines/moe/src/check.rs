@@ -36,7 +36,7 @@ pub mod code {
     pub const NIC: &str = "nic";
     /// Parallel circuits are not spread over the NUMA nodes.
     pub const NUMA: &str = "numa";
-    /// What happens to a circuit does not follow from those before.
+    /// Code of an action on a circuit that does not follow from those before.
     pub const ACTION: &str = "action";
     /// A route has no circuit, or no packet-switched NICs.
     pub const ROUTE: &str = "route";
@@ -58,7 +58,7 @@ pub mod code {
     pub const METRICS: &str = "metrics";
 }
 
-/// What a plan claims outside its result.
+/// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionEnvelope<'a> {
     /// Objective value.

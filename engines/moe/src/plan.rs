@@ -51,7 +51,7 @@ pub struct OtherExchange {
     pub all_to_all: AllToAll,
 }
 
-/// What happens to a circuit.
+/// Change of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CircuitAction {
@@ -74,7 +74,7 @@ pub struct RegionCircuit {
     pub server_b: u32,
     /// Its NIC.
     pub nic_b: u32,
-    /// What happens to it.
+    /// Change of the circuit.
     pub action: CircuitAction,
 }
 
@@ -135,7 +135,7 @@ impl AllToAll {
 /// Order of events of a layer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LayerTimeline {
-    /// What happens, one after the other from 0 on; forward and backward pass joined.
+    /// Events, one after the other from 0 on; forward and backward pass joined.
     pub events: Vec<LayerEvent>,
     /// Changes of circuits.
     pub reconfigurations: Vec<Reconfiguration>,
@@ -211,7 +211,7 @@ pub struct LayerEvent {
     pub end_ms: f64,
 }
 
-/// What stalls begin with.
+/// First words of the name of a stall.
 pub const STALL: &str = "stall_before_";
 
 /// A change of circuits before an exchange.
@@ -225,7 +225,7 @@ pub struct Reconfiguration {
     pub delay_ms: f64,
     /// Length of the phase that hides it.
     pub window_ms: f64,
-    /// What stands out.
+    /// Time that is not hidden.
     pub stall_ms: f64,
 }
 

@@ -25,7 +25,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
 use lightbay_core::scenario::Scenario;
 
-/// What stands beside every time.
+/// Remark beside every time.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 
 /// Every section.

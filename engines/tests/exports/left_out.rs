@@ -121,7 +121,7 @@ fn a_pod_keeps_switch_and_port_of_every_circuit_through_all_formats() {
     }
 }
 
-/// What does not fit a design of a pod is refused, and what is given up is said.
+/// Refuses what does not fit a design of a pod, and says what is given up.
 #[test]
 fn a_pod_is_not_laid_elsewhere_without_a_word() {
     let pod = solve(&preset("pt-4x4x8").unwrap(), "pt", "routing=none");

@@ -281,7 +281,7 @@ fn attributes(list: &str) -> BTreeMap<String, String> {
     all
 }
 
-/// What Graphviz makes of a file; `None` where it is not installed.
+/// Picture that Graphviz makes of a file; `None` where it is not installed.
 fn graphviz(text: &str) -> Option<String> {
     let mut child = Command::new("dot")
         .arg("-Tsvg")

@@ -9,7 +9,7 @@ pub struct Change {
     pub place: String,
     /// The field: `result.tasks[3].start_s`.
     pub at: String,
-    /// What was done to it.
+    /// Change that was made.
     pub what: String,
 }
 
@@ -108,7 +108,7 @@ fn collect(here: &Value, path: &mut Vec<Step>, paths: &mut Vec<Vec<Step>>) {
     }
 }
 
-/// What may stand here instead: the key inside that it is about, what was done, the new value.
+/// Returns other values for this place: the key inside that it is about, what was done, the new value.
 fn variants<'v>(path: &[Step], here: &'v Value) -> Vec<(&'v str, String, Value)> {
     let mut found: Vec<(&str, String, Value)> = Vec::new();
     found.extend(others(path, here).into_iter().map(|(what, new)| ("", what, new)));

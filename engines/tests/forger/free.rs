@@ -1,4 +1,4 @@
-//! What a plan may say without being believed or refused.
+//! Statements of a plan that are neither believed nor refused.
 
 use crate::changes::Change;
 use lightbay_core::param::ParamValue;

@@ -1,5 +1,6 @@
-//! No forged plan passes: every field of plans of every kind is changed in every way that could profit whoever hands the
-//! plan over, and the checker has to refuse each of them. What no checker can know is on a short list, with its reason.
+//! No forged plan passes: every field of plans of every kind is changed in every way that could profit whoever hands
+//! the plan over, and the checker has to refuse each of them. What no checker can know is on a short list, with its
+//! reason.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod changes;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What became of a file.
+/// Verdict on a file.
 enum Judged {
     /// It is not read, or a rule is broken.
     Refused,

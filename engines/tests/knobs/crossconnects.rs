@@ -74,8 +74,8 @@ const CASES: &[Case] = &[
     of(&["lumos-polish"], "reorient", "bipartition=even_odd", "false", Shows::Plan),
 ];
 
-/// What shapes the tree search of the solver. Models that are solved in a moment here are solved before it begins, so no
-/// case can show these; that they reach the solver is tested with it.
+/// Parameters that shape the tree search of the solver. Models that are solved in a moment here are solved before it
+/// begins, so no case can show these; that they reach the solver is tested with it.
 fn of_the_tree() -> Vec<String> {
     let solver = lightbay_highs::solve::knobs().into_iter().map(|knob| knob.name.to_string());
     solver.chain(["lns_nodes", "free_nodes", "exact_nodes"].map(str::to_owned)).collect()

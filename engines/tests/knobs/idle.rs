@@ -123,7 +123,7 @@ fn set(scenario: &AnyScenario, method: &str, name: &str, text: &str) -> Result<A
     apply(scenario, method, &[setting]).map(|(changed, _)| changed).map_err(|problems| problems.to_string())
 }
 
-/// What the methods work on, without names and where it came from: what any effect has to show in.
+/// Input of the methods, without names and origin: any effect has to show in it.
 fn built(scenario: &AnyScenario) -> String {
     let AnyScenario::Training(training) = scenario else { return scenario.sha256().unwrap() };
     let of = |scenario: &TrainingScenario| {

@@ -6,7 +6,7 @@ use lightbay_core::plan::Limit;
 use lightbay_core::run::common_params;
 use lightbay_engines::methods;
 
-/// Where a change shows.
+/// Place in which a change shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shows {
     /// The plan is another one.
@@ -17,7 +17,7 @@ pub(super) enum Shows {
     Log,
     /// Another limit ends the run.
     Limit(Limit),
-    /// What is asked for is refused.
+    /// The request is refused.
     Refused,
 }
 

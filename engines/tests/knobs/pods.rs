@@ -48,7 +48,7 @@ fn settled(parts: &[&str]) -> String {
     settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// What a run said, without when it said it.
+/// Messages of a run, without their times.
 fn said(ran: &Ran) -> Vec<String> {
     let told = ran.events.iter().filter_map(|event| match &event.body {
         EventBody::Phase(phase) => Some(format!("{}: {}", phase.name, phase.detail)),
@@ -106,7 +106,7 @@ const CERTIFYING: &[&str] = &["tons-fast", "tons-milp", "random", "pt", "pdtt", 
 const VOLTAGES: &str =
     "1,0,1,1,0,1,0,0,1,0,1,1,0,1,0,0,1,1,1,0,0,1,0,1,0,1,0,1,1,0,1,0,0,1,1,0,1,0,1,0,1,1,0,0,1,0,1,0";
 
-/// What all methods share.
+/// Parameters that all methods share.
 const SHARED: &[(&[&str], &str, &str, &str, Shows)] = &[
     (CERTIFYING, "certificate_gap", "routing=none certificate_gap=0.01", "0.0001", Shows::Log),
     (CERTIFYING, "certificate_rounds", "routing=none certificate_gap=0.01", "2", Shows::Log),

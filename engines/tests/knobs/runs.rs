@@ -36,7 +36,7 @@ impl Ran {
         value.to_string()
     }
 
-    /// What was said in order, without times and without what only repeats the question.
+    /// Messages in order, without times and without repetitions of the request.
     pub fn log(&self) -> Vec<String> {
         // How often a solver of models tells how it gets on is a matter of time; where it ended is not.
         let of_solver = |body: &EventBody| matches!(body, EventBody::Solver(stats) if stats.unit == "nodes");

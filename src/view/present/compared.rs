@@ -1,11 +1,11 @@
-//! What a kind adds to a comparison of two plans.
+//! Blocks that a kind adds to a comparison of two plans.
 
 use lightbay_widgets::PairRow;
 
 /// A row of numbers for both plans, with a name for each column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompareRow {
-    /// What the columns are.
+    /// Names of the columns.
     pub names: Vec<String>,
     /// Values of the first plan.
     pub a: Vec<i64>,
@@ -13,7 +13,7 @@ pub struct CompareRow {
     pub b: Vec<i64>,
 }
 
-/// What a kind adds to a comparison.
+/// Blocks that a kind adds to a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompareBlocks {
     /// Heading and entries of the row of numbers.

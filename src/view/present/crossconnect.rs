@@ -1,7 +1,7 @@
 //! The panes of kind `crossconnect`.
 //!
-//! One switch is chosen in pane 1, or with the brackets in the panes that show it: matrix and export follow. Panes 1, 3, 5
-//! and 7 are sections of the report.
+//! One switch is chosen in pane 1, or with the brackets in the panes that show it: matrix and export follow. Panes 1,
+//! 3, 5 and 7 are sections of the report.
 
 mod compare;
 mod export;
@@ -27,7 +27,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// What the kind shows.
+/// Panes of the kind.
 pub const SCREENS: KindScreens = KindScreens {
     kind: "crossconnect",
     panes: PANES,
@@ -96,11 +96,11 @@ struct Explained {
     key: u64,
     /// The plan.
     plan: AnyPlan,
-    /// What panes need of it.
+    /// Figures of the change.
     facts: ChangeFacts,
     /// The section of all switches, which stands beside the matrix of one.
     switches: Option<Arc<Prepared>>,
-    /// How wanted circuits are edited; nothing where there are too many pods.
+    /// Editing of wanted circuits; nothing where there are too many pods.
     editing: Option<Arc<CellEditing>>,
 }
 
@@ -134,7 +134,7 @@ impl Explained {
         changes_of(&self.plan)
     }
 
-    /// What has to be told of the change beside its figures.
+    /// Warnings about the change beside its figures.
     fn warnings(&self) -> Vec<Warning> {
         self.scenario().zip(self.changes()).map_or_else(Vec::new, |(of, changes)| Warning::all(of, changes))
     }

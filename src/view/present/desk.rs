@@ -3,7 +3,7 @@
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;
 
-/// What came of a job: shared data, or why there is none.
+/// Outcome of a job: shared data, or the reason why there is none.
 pub type Made<T> = Result<Arc<T>, String>;
 
 /// Results of one sort of job.

@@ -15,12 +15,12 @@ use std::sync::Arc;
 /// Explanations that stay in memory: the plan shown, the baseline, and a few that were shown before.
 const KEPT: usize = 6;
 
-/// What panes need of a plan beyond its file.
+/// Figures of a plan beyond its file, for panes.
 pub trait Explain: Sized + Send + Sync + 'static {
     /// Works it out. `key` tells plans apart. Runs on a helper thread.
     ///
     /// # Errors
-    /// Why it cannot be explained.
+    /// The reason why it cannot be explained.
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String>;
 
     /// The plan that is explained, with a number that changes whenever it is another one: the plan shown.
@@ -32,7 +32,7 @@ pub trait Explain: Sized + Send + Sync + 'static {
 /// Which plan in memory an explanation is of: numbers begin again when another scenario is opened.
 type Identity = (u64, PlanRef);
 
-/// What is known about the plan shown.
+/// State of knowledge about the plan shown.
 #[derive(Debug)]
 enum Lookup<E> {
     Ready(Arc<E>),

@@ -94,7 +94,7 @@ pub struct SectionContext {
 #[derive(Debug, Default)]
 pub struct SectionView {
     content: SectionContent,
-    /// What the chosen item is made of.
+    /// Section on the chosen item.
     detail: SectionContent,
 }
 
@@ -241,7 +241,8 @@ impl SectionView {
         phrase.map_or_else(Vec::new, |phrase| pieces(&phrase))
     }
 
-    /// Remarks of the section, the chosen item with all its figures and what it is made of, then a sentence on every item.
+    /// Remarks of the section, the chosen item with all its figures and what it is made of, then a sentence on every
+    /// item.
     fn details(
         &self,
         section: &Section,

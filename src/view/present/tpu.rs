@@ -21,7 +21,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// What the kind shows.
+/// Panes of the kind.
 pub const SCREENS: KindScreens =
     KindScreens { kind: "tpu", panes: PANES, sections: SECTIONS, make: || Box::new(Tpu::new()) };
 
@@ -63,7 +63,7 @@ const PANES: &[PaneInfo] = &[
 const YARD: u64 = 1;
 const LIVE: u64 = 4;
 
-/// What pods of the size are measured against.
+/// Tori of the size, which pods are measured against.
 type Yard = tori::Tori;
 
 /// A plan explained.
@@ -73,11 +73,11 @@ struct Explained {
     key: u64,
     /// The plan.
     plan: AnyPlan,
-    /// What panes need of it.
+    /// Figures of the pod.
     facts: explained::PodFacts,
-    /// Whether its routes go dimension by dimension.
+    /// `true` if its routes go dimension by dimension.
     by_dimension: bool,
-    /// Whether its switches may be set otherwise: those of a torus or a given topology may not.
+    /// `true` if its switches may be set otherwise: those of a torus or a given topology may not.
     free: bool,
 }
 
@@ -113,7 +113,7 @@ fn mcf(value: f64) -> number::Num {
     number::fixed(value, decimals)
 }
 
-/// What a pane waits for while a run works, with what the run does before that. `None` if nothing works.
+/// Words on what a pane waits for while a run works, with what the run does before that. `None` if nothing works.
 fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
     Some(match &run.phase {
@@ -122,7 +122,7 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     })
 }
 
-/// What to do about a part that the plan lacks: `needs` are settings with a value that gives it and the one that leaves it
+/// Remedy for a part that the plan lacks: `needs` are settings with a value that gives it and the one that leaves it
 /// out. What is set already is not advised again; then the reason is another one.
 fn remedy(app: &App, plan: &Explained, needs: &[(&str, &str, &str)]) -> String {
     let missing: Vec<String> = needs

@@ -29,7 +29,7 @@ use sections::{JobSection, SharedItems};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the kind shows.
+/// Panes of the kind.
 pub const SCREENS: KindScreens =
     KindScreens { kind: "training", panes: PANES, sections: SECTIONS, make: || Box::<Training>::default() };
 

@@ -1,5 +1,5 @@
-//! Sweeps over a knob: a curve per method, points as they are solved, the present value marked, and the figures of every
-//! point in a table below. For panes of any kind.
+//! Sweeps over a knob: a curve per method, points as they are solved, the present value marked, and the figures of
+//! every point in a table below. For panes of any kind.
 
 use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
@@ -27,7 +27,7 @@ const WITH_BEST: u16 = 100;
 /// Room above and below the curves, as a share of their range.
 const ROOM: f64 = 0.05;
 
-/// What is drawn over the knob.
+/// Figure that is drawn over the knob.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// The figure of plans that is charted, and its name; the overlay of the pane goes to the objective.
@@ -36,7 +36,7 @@ pub struct Figure {
     pub best: Option<(&'static str, f64)>,
 }
 
-/// What the curves were made for.
+/// Key of the state that the curves were made for.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     sweep: u64,
@@ -277,7 +277,7 @@ impl WhatIfPane {
         }
     }
 
-    /// Whether no method does better at a value.
+    /// Returns `true` if no method does better at a value.
     fn is_best(&self, run: &SweepRun, at: usize, method: usize) -> bool {
         let sense = run.sweep.objective().sense;
         let value = |method: usize| run.row(run.cell_at(at, method)).filter(|row| !row.failed())?.value;
@@ -287,7 +287,7 @@ impl WhatIfPane {
         !(0..self.cells.len()).filter_map(value).any(beaten)
     }
 
-    /// What there is to say while nothing is selected.
+    /// Summary that is shown while nothing is selected.
     fn summary(width: u16, run: &SweepRun, figure: Figure) -> Vec<Piece> {
         if run.state.is_active() {
             let next = run.sweep.cell(run.rows.len() + 1);
@@ -335,13 +335,13 @@ fn progress(run: &SweepRun) -> String {
     }
 }
 
-/// Where a value stands on the axis: at its number, or at its position where values are no numbers.
+/// Place of a value on the axis: at its number, or at its position where values are no numbers.
 fn place(values: &[ParamValue], at: usize) -> f64 {
     let numbers = values.iter().all(|value| value.as_f64().is_some());
     values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
 }
 
-/// Where the present value of the knob stands, if it is on the axis.
+/// Place of the present value of the knob, if it is on the axis.
 fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     let axis = run.axis()?;
     let now = input.app.work.as_ref()?.now.scenario.knob(&axis.info.name)?;
@@ -358,7 +358,7 @@ fn value_of(row: &SweepRow, figure: Figure, objective: bool) -> Option<f64> {
     if objective { row.value } else { row.metrics.get(figure.metric.0).copied() }
 }
 
-/// What stands in the table in place of a figure.
+/// Word in the table in place of a figure.
 const fn short_of(row: &SweepRow) -> &'static str {
     match row.status {
         EndStatus::Invalid => "invalid",

@@ -5,7 +5,7 @@ use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit
 use crate::scenario::MoeScenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a circuit is.
+/// Ends of a circuit: server and NIC of both.
 type CircuitPlace = (u32, u32, u32, u32);
 
 const fn place(circuit: &RegionCircuit) -> CircuitPlace {

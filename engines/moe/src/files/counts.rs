@@ -86,7 +86,7 @@ pub fn read(bytes: &[u8], axis: DenseAxis) -> Result<ReadCounts, Problems> {
     problems.into_result(counts)
 }
 
-/// What stands before the counts in logs of Megatron.
+/// Words before the counts in logs of Megatron.
 const MEGATRON: &str = "num_global_tokens_per_expert";
 
 fn count(text: &str, place: &str, problems: &mut Problems) -> Option<f64> {

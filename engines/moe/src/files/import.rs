@@ -207,7 +207,7 @@ fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     MoeModel { experts, ep, layers: layers * model.pp, top_k: model.top_k.min(experts.max(1)), ..model }
 }
 
-/// How uneven the counts of the planned iteration are.
+/// Unevenness of the counts of the planned iteration, a line for a layer.
 fn busiest(matrices: &[CountedMatrix], iteration: u32) -> Vec<String> {
     let of = matrices.iter().filter(|matrix| matrix.iteration == iteration);
     let text = |matrix: &CountedMatrix| {

@@ -87,7 +87,7 @@ pub(super) fn improve(
     Ok(bounds)
 }
 
-/// What no plan with circuits of the region beats: every exchange on the best circuits for it, and no stall. The
+/// Bound on all plans with circuits of the region: every exchange on the best circuits for it, and no stall. The
 /// exchange inside servers is part of it; gathering and scattering are not.
 fn state_bound(stage: &StageModel, bounds: &[f64], cx: &mut Context<'_, Moe>) {
     let layers = bounds.iter().zip(&stage.demands);

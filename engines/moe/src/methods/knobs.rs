@@ -17,7 +17,7 @@ pub(super) fn routing() -> ParamInfo {
     )
 }
 
-/// What the parameter says.
+/// Rule of the routes, from the parameter.
 pub(super) fn routing_of(params: &Params) -> RoutingRule {
     if params.text("routing") == Some("strict") { RoutingRule::Strict } else { RoutingRule::Spill }
 }
@@ -33,12 +33,12 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
     )
 }
 
-/// What the parameter says.
+/// Policy of switching, from the parameter.
 pub(super) fn policy_of(params: &Params, usual: SwitchPolicy) -> SwitchPolicy {
     params.text("policy").and_then(SwitchPolicy::of).unwrap_or(usual)
 }
 
-/// What a prediction looks at.
+/// Parameters of a prediction.
 pub(super) fn prediction() -> Vec<ParamInfo> {
     let usual = FitSettings::default();
     vec![
@@ -68,7 +68,7 @@ pub(super) fn prediction() -> Vec<ParamInfo> {
     ]
 }
 
-/// What the parameters say.
+/// Settings of a fit, from the parameters.
 pub(super) fn prediction_of(params: &Params) -> FitSettings {
     let usual = FitSettings::default();
     FitSettings {

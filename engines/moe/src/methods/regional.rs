@@ -13,7 +13,7 @@ use lightbay_core::scenario::Scenario;
 
 /// Circuits by Algorithm 1, or by local search from there.
 pub(super) struct Regional {
-    /// Whether local search follows.
+    /// `true` if local search follows.
     pub(super) swap: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What all methods share: the stage, circuits of its layers, and the way from schedules to plans.
+//! Parts that all methods share: the stage, circuits of its layers, and the way from schedules to plans.
 
 use crate::Moe;
 use crate::model::demand::LayerDemand;
@@ -20,7 +20,7 @@ use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::Status;
 use lightbay_core::scenario::Scenario;
 
-/// How circuits of a layer are found.
+/// Search for the circuits of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CircuitSearch {
     /// Algorithm 1.
@@ -29,7 +29,7 @@ pub(super) enum CircuitSearch {
     Swap,
 }
 
-/// Why a method has no plan, as an outcome.
+/// Reason for a method without a plan, as an outcome.
 pub(super) enum PlanEnded {
     /// No plan exists.
     Infeasible(String),
@@ -150,7 +150,7 @@ pub(super) fn hand_over(
     Ok(())
 }
 
-/// What an operator has to know of a schedule.
+/// Warns of what an operator has to know of a schedule.
 fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>) {
     if schedule.free {
         let text =
@@ -173,7 +173,7 @@ pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Resu
     Ok(())
 }
 
-/// How a method ends that states the bound.
+/// Outcome of a method that states the bound.
 pub(super) fn closed(cx: &mut Context<'_, Moe>) -> Outcome {
     let status = if cx.closed() { Status::Optimal } else { Status::Feasible };
     Outcome::done(status)

@@ -60,7 +60,7 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
     }
 }
 
-/// What a stage does for one micro-batch beside computing.
+/// Times of a stage for one micro-batch beside computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageSums {
     /// All-to-alls of all layers.

@@ -1,4 +1,4 @@
-//! How often predictions are right, beside predictions that cost nothing.
+//! Accuracy of predictions, beside predictions that cost nothing.
 
 use super::expected;
 use super::passage::FitSettings;

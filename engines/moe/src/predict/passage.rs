@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 2000;
 /// Experts from which the ridge is a tenth.
 const MANY: usize = 32;
 
-/// What a fit looks at.
+/// Settings of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitSettings {
     /// Iterations.

@@ -59,7 +59,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         .block("circuits", "Circuits", matrix("circuits", Unit::COUNT, cells.collect(), true))
 }
 
-/// Where the NICs of every server lead, in the layer whose all-to-all takes longest.
+/// Far ends of the NICs of every server, in the layer whose all-to-all takes longest.
 pub(super) fn nics(scenario: &MoeScenario, result: &MoeResult) -> Section {
     let region = &scenario.region;
     let columns = vec![

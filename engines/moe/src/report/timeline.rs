@@ -6,7 +6,7 @@ use lightbay_core::report::{Cell, Facts, Lane, Phrase, Section, Span, Spans, Ton
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// What an iteration spends its time on.
+/// Parts of the time of an iteration.
 pub(super) fn iteration(result: &MoeResult) -> Section {
     let plan = &result.iteration;
     let mut facts = Facts::new();

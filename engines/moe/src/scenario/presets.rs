@@ -4,7 +4,7 @@ use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::{GateTrace, MeasuredTimes, MoeCluster, MoeRegion, MoeScenario, PriceList, SyntheticTrace};
 use lightbay_core::listed::Preset;
 
-/// What names of presets of a model begin with.
+/// First letters of the names of presets.
 const PREFIX: &str = "moe-";
 /// The small region.
 const SMALL: &str = "moe-small";

@@ -16,7 +16,7 @@ use crate::scenario::MoeScenario;
 use lightbay_core::kind::Candidate;
 use std::collections::BTreeMap;
 
-/// Why a scenario has no plan on a network.
+/// Reason for a scenario without a plan on a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoPlan(pub String);
 

@@ -111,7 +111,8 @@ impl StageModel {
         of.map_or(f64::INFINITY, |routed| routed.all_to_all.all_to_all_ms)
     }
 
-    /// What hides a change to a candidate before an exchange; `None` if its circuits cannot be known by then.
+    /// Returns the work that hides a change to a candidate before an exchange; `None` if its circuits cannot be known
+    /// by then.
     pub fn window(&self, phase: LayerPhase, layer: usize, candidate: usize) -> Option<HidingWindow> {
         let after = self.candidates.get(candidate)?.after;
         let hidden = |phase, length_ms| Some(HidingWindow { phase: Some(phase), length_ms });

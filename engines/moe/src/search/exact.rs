@@ -16,7 +16,7 @@ use lightbay_highs::model::{Column, Model};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Start, Status};
 
-/// What the program found.
+/// Outcome of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactCircuits {
     /// The best circuits.
@@ -25,7 +25,7 @@ pub struct ExactCircuits {
     pub time: f64,
     /// Time that no circuits beat, ms.
     pub bound: f64,
-    /// Whether the tree search came to its end.
+    /// `true` if the tree search came to its end.
     pub proven: bool,
 }
 
@@ -116,7 +116,7 @@ impl CircuitProgram {
 /// The best circuits for an exchange, starting from known ones, with at most `nodes` nodes of the tree search.
 ///
 /// # Errors
-/// What the watch says; [`MethodError::Failed`] if the solver fails.
+/// Errors of the watch; [`MethodError::Failed`] if the solver fails.
 pub fn best_circuits(
     exchange: &Exchange,
     known: &CircuitCounts,

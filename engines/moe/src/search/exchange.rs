@@ -17,7 +17,7 @@ use serde::Serialize;
 pub enum RoutingRule {
     /// Pairs with circuits use nothing else: the rule of the paper.
     Strict,
-    /// What circuits do not carry in time goes over packet switches.
+    /// Bytes that circuits do not carry in time go over packet switches.
     Spill,
 }
 
@@ -68,7 +68,7 @@ impl Exchange {
         }
     }
 
-    /// Whether a server is done by `time`.
+    /// Returns `true` if a server is done by `time`.
     pub fn is_done(&self, circuits: &CircuitCounts, server: usize, time: f64) -> bool {
         let row = circuits.row(server);
         let (carried, budget) = (self.circuit * time, self.eps * time);

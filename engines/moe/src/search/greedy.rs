@@ -2,7 +2,7 @@
 
 use super::circuits::CircuitCounts;
 
-/// What happens when the pair that takes longest has no free port.
+/// Rule for a pair that takes longest and has no free port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockedRule {
     /// The algorithm ends, as it is printed; ports stay dark.

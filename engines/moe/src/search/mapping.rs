@@ -71,7 +71,7 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
 struct NodeUse([u16; 2]);
 
 impl NodeUse {
-    /// Whether one more circuit on a node leaves `count` of them balanced.
+    /// Returns `true` if one more circuit on a node leaves `count` of them balanced.
     fn takes(self, node: usize, count: u16) -> bool {
         self.0[node] < count.div_ceil(2)
     }

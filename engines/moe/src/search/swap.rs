@@ -53,7 +53,7 @@ impl CircuitMove {
     }
 }
 
-/// What a search did.
+/// Work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwapWork {
     /// Moves that were timed.
@@ -230,7 +230,7 @@ impl SwapSearch<'_> {
 }
 
 impl Tried {
-    /// Whether it is better: quicker, or as quick and calmer.
+    /// Returns `true` if it is better: quicker, or as quick and calmer.
     fn before(&self, other: &Self) -> bool {
         if self.time < other.time * (1.0 - TOLERANCE) {
             return true;

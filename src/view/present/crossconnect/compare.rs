@@ -1,4 +1,4 @@
-//! What two plans of a rewiring differ in beyond their figures: removals of the switches on which they differ most.
+//! Differences of two plans of a rewiring beyond their figures: removals of the switches on which they differ most.
 
 use super::changes_of;
 use crate::app::plans::PlanEntry;

@@ -52,7 +52,7 @@ pub struct Files {
 /// Writes a plan in a format, as `export` does with the usual options.
 ///
 /// # Errors
-/// What the exporter says.
+/// Error of the exporter.
 pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
     let name = FORMATS.get(format_at).copied().unwrap_or(FORMATS[0]);
     let AnyPlan::Crossconnect(plan) = plan else { return Err("this plan touches no switch".to_owned()) };

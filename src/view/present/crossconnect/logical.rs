@@ -26,13 +26,13 @@ const EDITED_PODS: usize = 256;
 
 /// Method that finds the plan of an edit: it starts from the plan that is edited and looks around it for a moment.
 const EDIT_METHOD: &str = "lumos-lns";
-/// How long it looks, seconds.
+/// Longest time of the search after an edit, seconds.
 const EDIT_LIMIT_S: f64 = 1.0;
 
 /// Rows below which differences are listed, not drawn.
 const ROWS: u16 = 7;
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     plan: u64,
@@ -65,7 +65,7 @@ const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
     low * (2 * pods - low - 1) / 2 + (high - low - 1)
 }
 
-/// How wanted circuits are edited, the pair that changes most first. Nothing where there are too many pods.
+/// Editing of wanted circuits, the pair that changes most first. Nothing where there are too many pods.
 pub fn cell_editing(scenario: &CrossconnectScenario, facts: &ChangeFacts) -> Option<CellEditing> {
     let pods = scenario.pods as usize;
     // Circuits that are given port by port are no numbers to be changed.

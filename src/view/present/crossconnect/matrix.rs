@@ -27,7 +27,7 @@ const LEGEND: u16 = 12;
 /// Blank columns between list and matrix.
 const GAP: u16 = 2;
 
-/// How the circuits of a switch are laid out.
+/// Layout of the circuits of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MatrixForm {
     /// A row and a column for every pod.

@@ -12,7 +12,7 @@ use lightbay_core::report::session::{BoundStanding, RunPoint};
 use lightbay_core::report::{PlanBeside, RunBeside, Surroundings};
 use std::sync::Arc;
 
-/// What surroundings were gathered from: changes whenever they do.
+/// Key of surroundings: changes whenever they do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionKey {
     shown: u64,
@@ -61,8 +61,8 @@ impl SessionKey {
     }
 }
 
-/// The run that sections are about: one that works, of those the one selected in the strip first, as long as the best plan
-/// is shown; else the run that found the plan shown. Never one that says nothing about that plan.
+/// The run that sections are about: one that works, of those the one selected in the strip first, as long as the best
+/// plan is shown; else the run that found the plan shown. Never one that says nothing about that plan.
 fn run_of(app: &App) -> Option<&Run> {
     let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));

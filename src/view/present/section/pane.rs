@@ -54,7 +54,7 @@ pub struct SectionPane<K> {
     /// The last one: stays on the screen until the next is ready.
     last: Option<Arc<Outcome>>,
     details: Desk<(K, ItemId), Outcome>,
-    /// What the item chosen last is made of.
+    /// Section on the item chosen last.
     last_detail: Option<Arc<Prepared>>,
     view: SectionView,
 }

@@ -46,8 +46,8 @@ impl PartialEq for Subject {
 }
 
 impl Subject {
-    /// What a section is of: the plan shown, or the scenario where no plan is needed. Where the plan shown answers another
-    /// question than the section the best one that does stands in for it.
+    /// Returns the subject of a section: the plan shown, or the scenario where no plan is needed. Where the plan shown
+    /// answers another question than the section the best one that does stands in for it.
     fn of(app: &App, info: &SectionInfo) -> Option<Self> {
         let scenario = || {
             let work = app.work.as_ref()?;
@@ -91,7 +91,7 @@ impl Subject {
     }
 }
 
-/// What a section was worked out from.
+/// Input of a section that was worked out.
 #[derive(Clone, Debug, PartialEq)]
 struct SectionKey {
     subject: Subject,

@@ -1,4 +1,4 @@
-//! What two pods differ in beyond their figures: how many circuits of each dimension, and of which switches.
+//! Differences of two pods beyond their figures: number of circuits of each dimension, and of which switches.
 
 use crate::app::plans::PlanEntry;
 use crate::view::present::{CompareBlocks, CompareRow};

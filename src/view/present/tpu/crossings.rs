@@ -22,7 +22,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// How switches are laid out.
+/// Layout of the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CrossingsForm {
     /// A row per cube, a column per switch.
@@ -33,7 +33,7 @@ enum CrossingsForm {
     Pairs,
 }
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     plan: u64,
@@ -290,7 +290,7 @@ impl CrossingsPane {
         }
     }
 
-    /// What stands below the switches where there is room: circuits between cubes.
+    /// Draws circuits between cubes below the switches, where there is room.
     fn draw_about(
         input: &PaneInput<'_>,
         plan: &Explained,
@@ -457,7 +457,7 @@ fn torus_pairs(pod: &lightbay_engines::tpu::model::topology::Topology) -> (u32, 
     (row.first().copied().unwrap_or(0), row.iter().skip(1).copied().find(|&count| count > 0).unwrap_or(0))
 }
 
-/// How the voltages of a symmetric pod are edited: by evaluating the pod that results.
+/// Editing of the voltages of a symmetric pod: by evaluating the pod that results.
 fn cell_editing(facts: &PodFacts) -> Option<CellEditing> {
     let symmetry = facts.pod.symmetry()?;
     Some(CellEditing {

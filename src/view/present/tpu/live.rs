@@ -1,4 +1,4 @@
-//! What an edited design could reach, known long before its throughput is certified.
+//! Throughput that an edited design could reach, known long before its throughput is certified.
 
 use super::mcf;
 use crate::view::figures;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Rows of names and times above the grid.
 const HEADS: u16 = 2;
 
-/// What the rows were filled for.
+/// Key of the state that the rows were filled for.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Key {
     plan: u64,
@@ -44,7 +44,7 @@ pub struct ActivityPane {
     state: ActivityState,
 }
 
-/// How the mode of the pane reads: only the tail, and true to time.
+/// Mode of the pane: only the tail, and true to time.
 #[derive(Clone, Copy)]
 struct ActivityForm {
     tail: bool,
@@ -240,7 +240,7 @@ impl ActivityPane {
         });
     }
 
-    /// What a directed link carries in the columns, against its circuits.
+    /// Adds the load of a directed link in the columns, against its circuits.
     fn push_capacity(&mut self, facts: &Explained, via: u32, columns: Range<usize>) {
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[via as usize / 2];

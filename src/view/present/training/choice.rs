@@ -1,4 +1,4 @@
-//! What the panes point at together: a task and the directed link that carries it.
+//! Choice that panes point at together: a task and the directed link that carries it.
 
 use super::explained::Explained;
 use super::{CONTENTION, PATH, RATES, SLACK};
@@ -13,20 +13,20 @@ const TASKS: [PaneId; 5] =
 const PORTS: PaneId = PaneId::Kind(3);
 const WAYS: PaneId = PaneId::Kind(CONTENTION);
 
-/// What the panes point at.
+/// Task and directed link that the panes point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Choice {
     /// The task.
     pub task: Option<u32>,
     /// The directed link.
     pub way: Option<u32>,
-    /// Whether a person chose it.
+    /// `true` if a person chose it.
     pub by_person: bool,
 }
 
 impl Choice {
-    /// What was chosen last in any pane; until then the end of the critical path. `link_of` tells which link a cell of
-    /// circuits is.
+    /// Returns what was chosen last in any pane; until then the end of the critical path. `link_of` tells which link a
+    /// cell of circuits is.
     pub fn of(app: &App, facts: &Explained, link_of: impl Fn(u32) -> Option<u32>) -> Self {
         let chosen = app.chosen_in.iter().copied();
         let known = chosen.chain([app.focus.pane]).chain(TASKS).chain([WAYS]);
@@ -36,7 +36,7 @@ impl Choice {
         })
     }
 
-    /// What is chosen in one pane.
+    /// Returns what is chosen in one pane.
     fn in_pane(
         app: &App,
         facts: &Explained,

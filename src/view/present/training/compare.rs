@@ -1,4 +1,4 @@
-//! What two training plans differ in beyond their figures: circuits link by link, and when the gradients run.
+//! Differences of two training plans beyond their figures: circuits link by link, and the times of the gradients.
 
 use super::links;
 use crate::app::plans::PlanEntry;

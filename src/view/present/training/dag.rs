@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Tasks before folding pays: below this everything is shown.
 const FOLD_FROM: usize = 40;
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     plan: u64,

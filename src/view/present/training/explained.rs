@@ -20,7 +20,7 @@ pub struct Explained {
     pub job: Option<String>,
     /// The job as a scenario of its own.
     pub scenario: TrainingScenario,
-    /// What every task could have done.
+    /// Analysis of every task.
     pub analysis: Analysis,
     /// The full graph of a job under the plan.
     pub steps: Vec<Step>,

@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     run: RunId,

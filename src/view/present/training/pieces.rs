@@ -17,8 +17,8 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
-/// `critical path 51 of 198`: how many tasks are on it. The one meaning of critical: no slack while everything after runs
-/// as planned, as [`lightbay_engines::training::analysis::TaskFacts::critical`] says.
+/// `critical path 51 of 198`: how many tasks are on it. The one meaning of critical: no slack while everything after
+/// runs as planned, as [`lightbay_engines::training::analysis::TaskFacts::critical`] says.
 pub fn critical(facts: &Explained) -> String {
     let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
     format!("critical path {on_path} of {}", facts.analysis.tasks.len())
@@ -29,7 +29,7 @@ pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
     section::pieces(&task::timing(&facts.analysis, task))
 }
 
-/// Whether stages hold several chunks, so that a micro-batch alone does not name a compute.
+/// Returns `true` if stages hold several chunks, so that a micro-batch alone does not name a compute.
 pub fn has_chunks(facts: &Explained) -> bool {
     facts.steps.iter().any(|step| step.chunk > 0)
 }

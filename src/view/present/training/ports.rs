@@ -23,7 +23,7 @@ const STRIDE: ItemId = 4096;
 /// Width from which the table of links has room for full headings and all columns.
 const WIDE: u16 = 68;
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
     plan: u64,
@@ -127,7 +127,8 @@ impl PortsPane {
         Some((at / self.columns.len(), at % self.columns.len()))
     }
 
-    /// The chosen cell, or the one of the link that was chosen elsewhere, or of the one that holds up the critical path.
+    /// The chosen cell, or the one of the link that was chosen elsewhere, or of the one that holds up the critical
+    /// path.
     fn selected(&self, input: &PaneInput<'_>, choice: Choice) -> Option<(usize, usize)> {
         let edited = input.app.cell_edit().filter(|edit| edit.pane == input.pane).and_then(|edit| {
             edit.cells.cells.iter().find(|(_, entry)| *entry == edit.entry).map(|(id, _)| *id)

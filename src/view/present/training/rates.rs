@@ -32,7 +32,7 @@ const TABLE: (u16, u16) = (16, 9);
 /// A task shorter than this part of what its link does is shown with its surroundings only.
 const SHORT: f64 = 0.02;
 
-/// What the vectors were filled for.
+/// Key of the state that the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Key {
     plan: u64,
@@ -322,7 +322,7 @@ const fn shade(place: usize, count: usize) -> u8 {
     (if count == 2 { 2 * place } else { place % 4 }) as u8
 }
 
-/// What fills a layer without colour.
+/// Letter that fills a layer without colour.
 fn letter(place: usize) -> char {
     char::from(b'a' + (place % 26) as u8)
 }

@@ -37,7 +37,7 @@ const CHART_ROWS: (u16, u16) = (6, 9);
 /// A body of this height has room for a higher chart beside the table.
 const TALL: u16 = 20;
 
-/// What the curves and rows were filled for.
+/// Key of the state that the curves and rows were filled for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Key {
     run: RunId,
@@ -71,7 +71,7 @@ fn run_of<'a>(input: &PaneInput<'a>) -> Option<&'a Run> {
     chosen.or_else(|| app.runs.latest(Run::searches))
 }
 
-/// What is counted.
+/// Unit of the counts of a run.
 fn unit_of(run: &Run) -> &str {
     run.solver.as_ref().map(|stats| stats.unit.as_str()).filter(|unit| !unit.is_empty()).unwrap_or("nodes")
 }

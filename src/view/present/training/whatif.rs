@@ -1,5 +1,5 @@
-//! Pane 9: what NCT and makespan would be with another bandwidth, length of sequences, number of micro-batches, ports or MFU,
-//! by the paper's baselines, the best plan at fair rates and the best one with rates of its own.
+//! Pane 9: what NCT and makespan would be with another bandwidth, length of sequences, number of micro-batches, ports
+//! or MFU, by the paper's baselines, the best plan at fair rates and the best one with rates of its own.
 
 use crate::app::sweeps::PaneSweeps;
 use crate::view::present::whatif::Figure;
@@ -13,5 +13,5 @@ pub const SWEEPS: PaneSweeps = PaneSweeps {
 /// Names of the forms, in the order of the knobs.
 pub const MODES: &[&str] = &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other parameter"];
 
-/// What is charted. No plan is faster than an ideal network, whose NCT is 1.
+/// Figure that is charted. No plan is faster than an ideal network, whose NCT is 1.
 pub const FIGURE: Figure = Figure { metric: ("nct", "NCT"), best: Some(("ideal", 1.0)) };

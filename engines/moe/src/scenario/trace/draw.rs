@@ -142,7 +142,7 @@ fn softmax(values: &mut [f64]) {
     }
 }
 
-/// Where the tokens of every expert of a layer go in the next one: logits by expert left, then expert reached.
+/// Passage of tokens from the experts of a layer to those of the next one: logits by expert left, then expert reached.
 struct Passage {
     fixed: Vec<f64>,
     drift: Drift,

@@ -24,7 +24,7 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Whether there is nothing to draw a chart of.
+    /// Returns `true` if there is nothing to draw a chart of.
     pub fn are_empty(&self) -> bool {
         self.baselines.is_empty() && self.series.iter().all(|series| series.points.is_empty())
     }
@@ -45,7 +45,7 @@ impl Curves {
         }
     }
 
-    /// Where the curves end.
+    /// Right end of the curves.
     pub fn last(&self) -> Option<f64> {
         let ends = self.series.iter().filter_map(|series| series.points.last()).map(|point| point.0);
         // A search that took no time has an axis all the same.

@@ -21,7 +21,7 @@ fn size(model: &ModelSize) -> String {
     format!("{} {}×{}", model.after, number::short(model.rows), number::short(model.columns))
 }
 
-/// How large the model is, from step to step: `model  written in full 57 310×49 204 → … → presolve 1 880×1 702`.
+/// Size of the model, from step to step: `model  written in full 57 310×49 204 → … → presolve 1 880×1 702`.
 fn models(models: &[ModelSize], room: usize) -> Option<Vec<Piece>> {
     let (last, before) = models.split_last()?;
     let before: Vec<String> = before.iter().map(size).collect();
@@ -61,7 +61,7 @@ fn hot_start(run: &Run, room: usize) -> Option<Vec<Piece>> {
     Some(line)
 }
 
-/// What a chart without curves waits for.
+/// Words on what a chart without curves waits for.
 pub fn awaited(input: &PaneInput<'_>, run: &Run) -> String {
     match standing(input.app, run) {
         Some(standing) => format!("a plan or a bound; {standing}"),
@@ -69,7 +69,7 @@ pub fn awaited(input: &PaneInput<'_>, run: &Run) -> String {
     }
 }
 
-/// Where the search is, and what its bound covers.
+/// Sentence on the state of the search and the cover of its bound.
 pub fn sentence(input: &PaneInput<'_>, run: &Run) -> Vec<Piece> {
     let mut line = Vec::new();
     let standing = standing(input.app, run);

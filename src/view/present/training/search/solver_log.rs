@@ -1,4 +1,4 @@
-//! What the solver itself says, line by line, the newest at the bottom.
+//! Messages of the solver itself, line by line, the newest at the bottom.
 
 use super::hit;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
@@ -54,7 +54,7 @@ impl SolverLog {
         (&Table::new(theme, &columns, &self.rows).header(false)).render(area, buf, &mut self.table);
     }
 
-    /// What can be selected and clicked.
+    /// Reports the places that can be selected and clicked.
     pub fn report(&self, pane: PaneId, drawn: &mut PaneDrawn, out: &mut Drawn, height: u16) {
         drawn.items = Arc::clone(&self.items);
         drawn.page = usize::from(height).max(1);

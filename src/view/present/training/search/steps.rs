@@ -44,7 +44,7 @@ fn gap_of(input: &PaneInput<'_>, run: &Run, row: &SearchRow) -> Option<GapOf> {
     row.best.zip(row.bound).map(|(best, bound)| GapOf::of(input, run, best, bound))
 }
 
-/// Where a new best came from; for a new bound that word.
+/// Source of a new best; for a new bound that word.
 fn source(row: &SearchRow) -> &str {
     if row.source.is_empty() { row.what } else { &row.source }
 }
@@ -98,7 +98,7 @@ impl Steps {
         (&Table::new(theme, &self.columns(counted), &self.rows)).render(area, buf, &mut self.table);
     }
 
-    /// What can be selected and clicked.
+    /// Reports the places that can be selected and clicked.
     pub fn report(&self, pane: PaneId, drawn: &mut PaneDrawn, out: &mut Drawn, height: u16) {
         if height < 2 {
             return;
