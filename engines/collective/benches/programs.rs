@@ -1,7 +1,8 @@
 //! Columns, seconds and answers of programs on published cases, and finishes of schedules round by round.
 //!
-//! Without arguments a list of cases of some seconds each. With arguments `PRESET EPOCH_US EPOCHS SECONDS` that question,
-//! whole and folded: `cargo bench -p lightbay-collective --bench programs -- ndv2x2-allgather-1gb 5000 10 60`.
+//! Without arguments a list of cases of some seconds each. With arguments `PRESET EPOCH_US EPOCHS SECONDS` that
+//! question, whole and folded: `cargo bench -p lightbay-collective --bench programs -- ndv2x2-allgather-1gb 5000 10
+//! 60`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point
 
 use lightbay_collective::bounds::{bound, fluid_bound};
@@ -85,7 +86,8 @@ fn question(name: &str, scenario: &CollectiveScenario, epochs: Option<u32>, part
         };
         let program = asked.program;
         println!(
-            "{name:28} {epochs:4} epochs (bound {:4}), folded by {:3}: {:9} columns, {:8} in time, {:7} folded, {:8.2} s, {:?}",
+            "{name:28} {epochs:4} epochs (bound {:4}), folded by {:3}: {:9} columns, {:8} in time, {:7} folded, \
+             {:8.2} s, {:?}",
             least.epochs,
             program.folded_by,
             program.whole.columns,

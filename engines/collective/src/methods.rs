@@ -7,6 +7,7 @@ mod baselines;
 mod construct;
 mod lp;
 mod milp;
+mod modelled;
 mod session;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 use crate::Collective;
 use crate::search::baselines::FixedWays;
 use lightbay_core::method::Method;
+use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
 /// All methods, in the order in which they are listed.
@@ -29,4 +31,9 @@ pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
         Arc::new(baselines::FixedWaysMethod { ways: FixedWays::ShortestPaths }),
         Arc::new(baselines::FixedWaysMethod { ways: FixedWays::SingleTree }),
     ]
+}
+
+/// Methods whose question is one integer program, for other solvers.
+pub fn models() -> Vec<Arc<dyn Modelled<Collective>>> {
+    vec![Arc::new(modelled::CopyModel)]
 }

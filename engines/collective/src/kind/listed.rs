@@ -4,7 +4,7 @@ use crate::scenario::{CollectiveScenario, presets};
 use crate::{Collective, methods};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
-
+use lightbay_highs::modelled::{Modelled, Models};
 use std::sync::Arc;
 
 impl Listed for Collective {
@@ -20,5 +20,11 @@ impl Listed for Collective {
 
     fn preset(name: &str) -> Option<CollectiveScenario> {
         presets::scenario(name)
+    }
+}
+
+impl Models for Collective {
+    fn models() -> Vec<Arc<dyn Modelled<Self>>> {
+        methods::models()
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn question_s(usual: f64) -> ParamInfo {
 
 /// The knob of symmetries.
 pub(super) fn fold() -> ParamInfo {
-    let help = "Asks for symmetric schedules first, which takes one chunk of every orbit; finds symmetries if none are given.";
+    let help = "Asks for symmetric schedules first, with one chunk of every orbit; finds symmetries if none are given.";
     ParamInfo::bool("fold", true, help).effect(Effect::Warm)
 }
 
@@ -153,6 +153,8 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
 pub(super) struct Asking<'p> {
     pub(super) limits: QuestionLimits,
     pub(super) params: &'p Params,
+    /// Epochs to ask for, instead of all from the bound upward.
+    pub(super) only: Option<u32>,
     /// Whether symmetric schedules are asked for first.
     pub(super) fold: bool,
     /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
@@ -174,8 +176,8 @@ impl AskedAll {
     }
 }
 
-/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier. `tops` are
-/// epochs below which schedules of the tasks are looked for.
+/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier.
+/// `tops` are epochs below which schedules of the tasks are looked for.
 pub(super) fn ask_all(
     session: &EpochSession,
     schedules: Vec<Option<EpochSchedule>>,
@@ -187,7 +189,8 @@ pub(super) fn ask_all(
     let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
     let mut all = AskedAll { schedules, proven: 0 };
     for (at, task) in tasks.tasks.iter().enumerate() {
-        let top = tops.get(at).copied().unwrap_or(0);
+        let below = (proven[at], tops.get(at).copied().unwrap_or(0));
+        let (bound, top) = asking.only.map_or(below, |only| (only, only + 1));
         let columns = (task.chunks.len() as u64)
             .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
             .saturating_mul(u64::from(top) + 1);
@@ -200,31 +203,23 @@ pub(super) fn ask_all(
         }
         let folding = folding_of(task, asking.fold);
         let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
-        let bound = proven[at];
-        let ending = fewest_epochs(
-            task,
-            bound,
-            top,
-            &folding,
-            &asking.limits,
-            &mut solver,
-            |solver, asked, found| {
-                tell(solver.cx, asked);
-                if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
-                    proven[at] = proven[at].max(asked.program.epochs + 1);
-                    state(session, proven.iter().sum(), solver.cx);
+        fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
+            tell(solver.cx, asked);
+            if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
+                proven[at] = proven[at].max(asked.program.epochs + 1);
+                state(session, proven.iter().sum(), solver.cx);
+            }
+            let known = all.schedules[at].as_ref().map(|known| known.finish);
+            let better = |schedule: &&EpochSchedule| known.is_none_or(|known| schedule.finish < known);
+            if let Some(schedule) = found.filter(better) {
+                all.schedules[at] = Some(schedule.clone());
+                let known: Option<Vec<EpochSchedule>> = all.schedules.iter().cloned().collect();
+                if let Some(schedules) = known {
+                    session.offer(schedules, "integer program", solver.cx)?;
                 }
-                if let Some(schedule) = found {
-                    all.schedules[at] = Some(schedule.clone());
-                    let known: Option<Vec<EpochSchedule>> = all.schedules.iter().cloned().collect();
-                    if let Some(schedules) = known {
-                        session.offer(schedules, "integer program", solver.cx)?;
-                    }
-                }
-                Ok(())
-            },
-        )?;
-        proven[at] = proven[at].max(ending.proven);
+            }
+            Ok(())
+        })?;
     }
     all.proven = proven.iter().sum();
     Ok(all)

@@ -24,7 +24,8 @@ const KNOBS: [&str; 4] = ["mip_gap", "solver_process", "presolve", "heuristic_ef
 
 impl Method<Collective> for RoundsMethod {
     fn info(&self) -> MethodInfo {
-        let epochs = "Epochs of a round; 0 stands for the fewest, in which every link and way through switches can be taken.";
+        let epochs =
+            "Epochs of a round; 0 stands for the fewest in which every way through switches can be taken.";
         let seconds = "Longest time for one round; its best point is taken then.";
         let mut params = vec![
             ParamInfo::int("round_epochs", 0, 1_000_000, 0, epochs).effect(Effect::Warm),
@@ -34,8 +35,8 @@ impl Method<Collective> for RoundsMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-astar",
-            help: "Spreads chunks round by round: an integer program of a few epochs rewards deliveries and chunks near to \
-                   where they are wanted.",
+            help: "Spreads chunks round by round: an integer program of a few epochs rewards deliveries, and chunks \
+                   near to where they are wanted.",
             proves: true,
             hot_start: false,
             params,
@@ -60,7 +61,10 @@ impl Method<Collective> for RoundsMethod {
             if wanted != 0 && wanted < epochs {
                 cx.note(
                     Severity::Warning,
-                    format!("rounds of {wanted} epochs are too short for some link or way through switches: {epochs} are taken"),
+                    format!(
+                        "rounds of {wanted} epochs are too short for some link or way through switches: {epochs} are \
+                         taken"
+                    ),
                 );
             }
             cx.phase("rounds", format!("of {epochs} epochs"));

@@ -1,5 +1,5 @@
-//! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that is
-//! not proven to be the best, programs are asked.
+//! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that
+//! is not proven to be the best, programs are asked.
 
 use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
@@ -118,7 +118,7 @@ fn improve(
         options: options(params, &[], seed(cx)),
         buffer_limit: session.scenario.buffer_limit_chunks,
     };
-    let asking = Asking { limits, params, fold: true, most_columns: MOST_COLUMNS };
+    let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS };
     let finish = epochs_of(&schedules);
     if lp::suits(&session.scenario, session).is_ok() {
         let epoch_us = session.tasks.epoch_us;

@@ -77,8 +77,8 @@ impl Method<Collective> for FluidMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-lp",
-            help: "For chunks with one destination each: any parts of them on any ways, by linear programs, coarse epochs \
-                   first.",
+            help: "For chunks with one destination each: any parts of them on any ways, by linear programs, coarse \
+                   epochs first.",
             proves: true,
             hot_start: false,
             params,
@@ -164,7 +164,7 @@ fn coarse(
         options: options(params, &KNOBS, seed(cx)),
         buffer_limit: None,
     };
-    let asking = Asking { limits, params, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
+    let asking = Asking { limits, params, only: None, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
     let mut kept = FluidBest { finish_us: f64::from(whole) * epoch_us, finish: whole, proven: 0, epoch_us };
     let ended = ask_fluid_below(&session, &asking, &mut kept, cx);
     if best.is_none_or(|known| kept.finish_us < known.finish_us * (1.0 - SAME)) {

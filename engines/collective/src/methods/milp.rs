@@ -33,19 +33,31 @@ const KNOBS: [&str; 3] = ["solver_process", "presolve", "heuristic_effort"];
 /// Multiple of the epochs without a limit on buffers up to which schedules within it are looked for.
 const LONGER: u32 = 4;
 
+impl CopyMethod {
+    /// Name of the method.
+    pub(super) const NAME: &'static str = "teccl-milp";
+}
+
+/// The knob of epochs.
+pub(super) fn epochs_knob() -> ParamInfo {
+    let help = "Epochs to ask for, of each half of AllReduce; 0 asks from the bound upward, and models have the bound.";
+    ParamInfo::int("epochs", 0, 1_000_000, 0, help).effect(Effect::Warm)
+}
+
+/// The knob of early deliveries.
+pub(super) fn reward_knob() -> ParamInfo {
+    let help =
+        "When the fewest epochs are known, makes deliveries early by another program, urgent ones first.";
+    ParamInfo::bool("early", false, help).effect(Effect::Warm)
+}
+
 impl Method<Collective> for CopyMethod {
     fn info(&self) -> MethodInfo {
-        let early =
-            "When the fewest epochs are known, makes deliveries early by another program, urgent ones first.";
-        let mut params = vec![
-            restarts(RESTARTS),
-            question_s(QUESTION_S),
-            fold(),
-            ParamInfo::bool("early", false, early).effect(Effect::Warm),
-        ];
+        let mut params =
+            vec![restarts(RESTARTS), question_s(QUESTION_S), fold(), epochs_knob(), reward_knob()];
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
-            name: "teccl-milp",
+            name: Self::NAME,
             help: "Asks from the bound upward whether there is a schedule of so many epochs, by integer programs with \
                    copies, folded by symmetries.",
             proves: true,
@@ -84,8 +96,13 @@ impl Method<Collective> for CopyMethod {
             buffer_limit: scenario.buffer_limit_chunks,
             until_s: f64::INFINITY,
         };
-        let asking =
-            Asking { limits: questions, params, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
+        let asking = Asking {
+            limits: questions,
+            params,
+            only: Some(params.count("epochs") as u32).filter(|epochs| *epochs > 0),
+            fold: params.bool("fold"),
+            most_columns: MOST_COLUMNS,
+        };
         let all = ask_all(&session, schedules, &tops, &asking, cx)?;
         let (proven, finish) = (all.proven, all.finish());
         let schedules: Option<Vec<EpochSchedule>> = all.schedules.into_iter().collect();
@@ -104,7 +121,8 @@ fn unfit(scenario: &CollectiveScenario, tops: &[u32]) -> String {
     let limit = scenario.buffer_limit_chunks.unwrap_or(0);
     let epochs: u32 = tops.iter().sum();
     format!(
-        "no schedule of fewer than {epochs} epochs was found in which GPUs hold at most {limit} chunks for others: raise \
+        "no schedule of fewer than {epochs} epochs was found in which GPUs hold at most {limit} chunks for others: \
+         raise \
          'buffer_limit_chunks' or question_s"
     )
 }

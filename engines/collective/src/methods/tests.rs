@@ -245,6 +245,22 @@ fn integer_programs_prove_what_they_find() {
 }
 
 #[test]
+fn one_question_is_asked_where_one_is_wanted() {
+    let mut two = preset("dgx1-allgather-200kb");
+    two.demand.chunks_per_rank = 2;
+    two.demand.output_buffer_bytes = Some(400e3);
+    two.time.epoch = EpochRule::SlowestLink;
+    for (epochs, bound_us) in [("4", 5.0), ("5", 4.0)] {
+        let (done, told) =
+            Ask::of(&all(), "teccl-milp", two.clone()).typed(&[("epochs", epochs)]).run().told();
+        assert_eq!(done.bound, Some(bound_us), "{epochs}");
+        // Folded, and whole where there is no symmetric schedule.
+        let asked = told.iter().filter(|said| format!("{said:?}").contains("\"question\"")).count();
+        assert_eq!(asked, if epochs == "4" { 2 } else { 1 });
+    }
+}
+
+#[test]
 fn integer_programs_keep_to_buffers() {
     let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW / 2.0, 0.0)];
     let mut scenario = own(3, &[], &links, &[(0, &[2]), (0, &[2]), (0, &[2])]);

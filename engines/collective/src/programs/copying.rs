@@ -92,8 +92,8 @@ impl<'t> CopyProgram<'t> {
         Ok(program)
     }
 
-    /// Makes early deliveries the objective, weighed by the priority of their chunks: the sum of B\[c, d, k\] / k, which
-    /// is the paper's reward. It does not make the finish early by itself.
+    /// Makes early deliveries the objective, weighed by the priority of their chunks: the sum of B\[c, d, k\] / k,
+    /// which is the paper's reward. It does not make the finish early by itself.
     pub fn reward_early(&mut self) {
         self.model.maximise = true;
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {

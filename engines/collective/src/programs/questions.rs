@@ -1,8 +1,8 @@
 //! The fewest epochs, by one question after the other: is there a schedule of so many epochs?
 //!
-//! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule nor
-//! a proof. A program folded by symmetries asks for symmetric schedules only: what it finds counts, but only the whole
-//! program proves that there is nothing.
+//! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule
+//! nor a proof. A program folded by symmetries asks for symmetric schedules only: what it finds counts, but only the
+//! whole program proves that there is nothing.
 
 mod ladder;
 

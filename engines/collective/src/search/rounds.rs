@@ -99,7 +99,8 @@ pub fn in_rounds<S: ProgramSolver>(
     }
     if state.waiting() > 0 {
         return Err(MethodError::Failed(format!(
-            "{} deliveries still wait after {most_rounds} rounds of {epochs} epochs; give a round more epochs or seconds",
+            "{} deliveries still wait after {most_rounds} rounds of {epochs} epochs; give a round more epochs or \
+             seconds",
             state.waiting() * folding.order()
         )));
     }
