@@ -13,7 +13,7 @@ use lightbay_core::watch::Watch;
 pub use cuts::cut_bound;
 pub use fluid::fluid_bound;
 
-/// What binds a bound.
+/// Path, cut or metric that binds a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundReason {
     /// Nobody wants anything.
@@ -38,7 +38,7 @@ pub enum BoundReason {
     },
     /// All links together.
     Metric {
-        /// Whether links are weighed by the epochs that a chunk takes on them.
+        /// `true` if links are weighed by the epochs that a chunk takes on them.
         weighed: bool,
     },
 }
@@ -48,7 +48,7 @@ pub enum BoundReason {
 pub struct EpochBound {
     /// Epochs that every schedule of whole chunks takes.
     pub epochs: u32,
-    /// What binds it.
+    /// Path, cut or metric that binds it.
     pub reason: BoundReason,
 }
 

@@ -52,7 +52,7 @@ pub mod code {
         [TIME, PIECE, LINK, CAPACITY, DOWN, CAUSALITY, SWITCH, DEMAND, USELESS, BUFFER, CLAIM, BOUND];
 }
 
-/// What a plan claims outside its result.
+/// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// Objective value.

@@ -155,7 +155,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
 /// A plan on another scenario: as it is if nothing that it rests on has changed.
 ///
 /// # Errors
-/// What has changed, in a sentence.
+/// A sentence on what has changed.
 pub fn carry(
     result: &CollectiveResult,
     from: &CollectiveScenario,

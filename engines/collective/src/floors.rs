@@ -1,4 +1,4 @@
-//! What no schedule can beat, whatever its chunks and epochs.
+//! Floors under all schedules, whatever their chunks and epochs.
 //!
 //! | module | what |
 //! |---|---|

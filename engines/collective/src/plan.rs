@@ -19,7 +19,7 @@ pub struct CollectiveResult {
     pub claims: ScheduleClaims,
 }
 
-/// Whether links carry whole chunks or any amounts.
+/// Amounts that links carry: whole chunks, or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
@@ -38,7 +38,7 @@ pub struct PlanTime {
     pub alpha_threshold: f64,
     /// Whole chunks or any amounts.
     pub discipline: Discipline,
-    /// Whether one arrival leaves switches over several links.
+    /// `true` if one arrival leaves switches over several links.
     pub switch_copy: bool,
     /// Way in which switches pass data on.
     pub switch_hop: SwitchHop,
@@ -55,7 +55,7 @@ pub struct ChunkPiece {
     pub offset_bytes: f64,
     /// Size.
     pub size_bytes: f64,
-    /// Whether it is added up on its way to the rank that the chunk belongs to, instead of spread from there.
+    /// `true` if it is added up on its way to the rank that the chunk belongs to, instead of spread from there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adds_up: bool,
     /// The destinations that it is for, if not all of the chunk: chunks that are sent to each one by one.
@@ -90,14 +90,14 @@ pub struct ScheduleClaims {
     /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound_epochs: Option<u32>,
-    /// What binds that bound, one entry for each part of the collective.
+    /// Path, cut or metric that binds that bound, one entry for each part of the collective.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<BoundClaim>,
-    /// Whether the finish meets that bound.
+    /// `true` if the finish meets that bound.
     pub optimal: bool,
 }
 
-/// What binds the bound of a part of a collective.
+/// Path, cut or metric that binds the bound of a part of a collective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BoundClaim {
     /// Epochs.

@@ -32,7 +32,7 @@ pub const MAX_DELIVERIES: usize = 1 << 25;
 pub struct CollectiveScenario {
     /// GPUs, switches and links.
     pub topology: Topology,
-    /// Who wants what.
+    /// Chunks with their sources and destinations.
     pub demand: Demand,
     /// Length of an epoch.
     pub time: TimeRule,
@@ -120,7 +120,7 @@ fn is_one(number: &f64) -> bool {
     *number == 1.0
 }
 
-/// How a switch passes data on.
+/// Way in which a switch passes data on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchHop {
@@ -133,11 +133,11 @@ pub enum SwitchHop {
 /// Abilities of the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SwitchModel {
-    /// Whether one arrival may leave over several links.
+    /// `true` if one arrival may leave over several links.
     pub copy: bool,
     /// Way in which they pass data on.
     pub hop: SwitchHop,
-    /// Whether they add arrivals up, as ReduceScatter through copying switches needs.
+    /// `true` if they add arrivals up, as ReduceScatter through copying switches needs.
     #[serde(skip_serializing_if = "is_false")]
     pub reduce: bool,
 }

@@ -5,7 +5,7 @@ use super::{Findings, code};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// What no path leads to.
+/// Distance to nodes that no path leads to.
 const FAR: u64 = u64::MAX / 8;
 
 /// The plans that a bound of epochs covers, in words.
@@ -165,7 +165,7 @@ impl<'a> Proof<'a> {
         best
     }
 
-    /// What all links carry until some epoch against the shortest ways of all chunks.
+    /// Bound from the load of all links until some epoch against the shortest ways of all chunks.
     fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
         // Lengths in 256ths, as claims are made.

@@ -17,7 +17,7 @@ pub(super) struct Hop {
     pub(super) link: u32,
 }
 
-/// What following the pieces showed.
+/// Deliveries that following the pieces showed.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     /// Epoch of the last delivery.

@@ -18,7 +18,7 @@ pub(super) struct CheckedLink {
     pub(super) limit: f64,
     /// Epochs from a start until the data is usable.
     pub(super) latency: u32,
-    /// Whether transmission was paid on the way into the switch that it leaves.
+    /// `true` if transmission was paid on the way into the switch that it leaves.
     pub(super) is_paid: bool,
     up_us: Vec<[f64; 2]>,
 }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A piece as the checker sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Where it begins; where it ends if it is added up.
+    /// Node that it begins at; if it is added up, the node that it ends at.
     pub(super) root: u32,
-    /// Where it ends; where parts of it begin if it is added up.
+    /// Nodes that it ends at; if it is added up, those that parts of it begin at.
     pub(super) ends: Vec<u32>,
-    /// Whether it is added up.
+    /// `true` if it is added up.
     pub(super) adds_up: bool,
     /// Chunk that it belongs to.
     pub(super) chunk: u32,

@@ -37,7 +37,7 @@ pub struct CollectiveFloor {
     pub alpha_floor_us: f64,
     /// Binding cut, in words.
     pub binding_cut: Option<String>,
-    /// Whether enough chunks are known to reach the floor without latencies; if not, that is unknown.
+    /// `true` if enough chunks are known to reach the floor without latencies; if not, that is unknown.
     pub achievable: bool,
 }
 
@@ -138,8 +138,8 @@ const fn nothing() -> CollectiveFloor {
     }
 }
 
-/// Whether trees are known to reach every floor of spread data: every GPU is a rank, and every switch has equal
-/// capacity in and out.
+/// Returns `true` if trees are known to reach every floor of spread data: every GPU is a rank, and every switch has
+/// equal capacity in and out.
 fn packs(network: &Network, ranks: &[u32]) -> bool {
     let capacity = |links: &[u32]| {
         links.iter().try_fold(crate::model::rational::Rational::ZERO, |sum, link| {

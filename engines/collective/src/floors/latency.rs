@@ -69,7 +69,8 @@ pub struct LatencyQuestion<'n> {
     pub sources: &'n [(u32, f64)],
     /// Nodes that receive.
     pub destinations: &'n [u32],
-    /// Whether every destination receives the same data, so that it may be copied; else each pair has data of its own.
+    /// `true` if every destination receives the same data, so that it may be copied; else each pair has data of its
+    /// own.
     pub copies: bool,
 }
 

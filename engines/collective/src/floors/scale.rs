@@ -13,7 +13,7 @@ pub struct Overflow;
 pub struct Scaled {
     /// The numbers, without a common divisor.
     pub numbers: Vec<i128>,
-    /// What a number of one stands for.
+    /// Quantity that a number of one stands for.
     pub unit: Rational,
 }
 

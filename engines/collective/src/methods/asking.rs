@@ -1,4 +1,5 @@
-//! What the methods on programs share: knobs, the solver of a run, and questions asked for all tasks of a scenario.
+//! Parts that the methods on programs share: knobs, the solver of a run, and questions asked for all tasks of a
+//! scenario.
 
 use super::session::EpochSession;
 use crate::Collective;
@@ -149,19 +150,19 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     Folding::largest(&network, &task.chunks)
 }
 
-/// What is asked of all tasks of a session.
+/// Question to all tasks of a session.
 pub(super) struct Asking<'p> {
     pub(super) limits: QuestionLimits,
     pub(super) params: &'p Params,
     /// Epochs to ask for, instead of all from the bound upward.
     pub(super) only: Option<u32>,
-    /// Whether symmetric schedules are asked for first.
+    /// `true` if symmetric schedules are asked for first.
     pub(super) fold: bool,
     /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
     pub(super) most_columns: u64,
 }
 
-/// What the questions showed.
+/// Answers to the questions.
 pub(super) struct AskedAll {
     /// The best schedule of each task; none that fits the buffers is known of those that are missing.
     pub(super) schedules: Vec<Option<EpochSchedule>>,

@@ -1,4 +1,4 @@
-//! What the methods share: the tasks of a scenario in epochs of one length, their bounds, and plans handed over.
+//! Parts that the methods share: the tasks of a scenario in epochs of one length, their bounds, and plans handed over.
 
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
@@ -111,7 +111,7 @@ impl EpochSession {
         Ok(schedules)
     }
 
-    /// Whether schedules fit the buffers, which nothing here plans for.
+    /// Checks that schedules fit the buffers, which nothing here plans for.
     pub(super) fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
         let Some(limit) = self.scenario.buffer_limit_chunks else { return Ok(()) };
         let held =

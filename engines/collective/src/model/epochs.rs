@@ -27,9 +27,9 @@ pub struct LinkEpochs {
     pub latency: u32,
     /// First and last epochs at which a chunk may start, ascending; always if there are none and the link is not timed.
     pub up: Vec<[u32; 2]>,
-    /// Whether the link comes and goes.
+    /// `true` if the link comes and goes.
     pub timed: bool,
-    /// Whether transmission time was paid on the way into the switch that the link leaves.
+    /// `true` if transmission time was paid on the way into the switch that the link leaves.
     pub through: bool,
 }
 

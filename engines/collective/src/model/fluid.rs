@@ -27,7 +27,7 @@ pub struct FluidLinks {
 }
 
 impl FluidLink {
-    /// Whether it carries data in an epoch.
+    /// Returns `true` if it carries data in an epoch.
     pub fn is_up(&self, epoch: u32) -> bool {
         self.up.as_ref().is_none_or(|up| up.iter().any(|[first, last]| (*first..=*last).contains(&epoch)))
     }

@@ -44,7 +44,7 @@ impl Symmetry {
         Self { nodes: through(&self.nodes, &other.nodes), links: through(&self.links, &other.links) }
     }
 
-    /// Whether it keeps some GPU where it is.
+    /// Returns `true` if it keeps some GPU where it is.
     pub fn fixes_gpu(&self, network: &Network) -> bool {
         network.gpus().iter().any(|gpu| self.nodes[*gpu as usize] == *gpu)
     }
@@ -205,7 +205,7 @@ impl Folding {
         self.elements.len()
     }
 
-    /// Whether nothing is folded.
+    /// Returns `true` if nothing is folded.
     pub fn is_trivial(&self) -> bool {
         self.order() == 1
     }

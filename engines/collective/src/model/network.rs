@@ -218,7 +218,7 @@ impl Network {
         &self.gpus
     }
 
-    /// Whether a node is a switch.
+    /// Returns `true` if a node is a switch.
     pub fn is_switch(&self, node: u32) -> bool {
         self.nodes[node as usize].kind == NodeSort::Switch
     }
@@ -238,17 +238,17 @@ impl Network {
         self.by_ends.get(&(from, to)).copied()
     }
 
-    /// Whether switches may send one arrival over several links.
+    /// Returns `true` if switches may send one arrival over several links.
     pub const fn switch_copies(&self) -> bool {
         self.switch_copies
     }
 
-    /// Whether switches may add arrivals up.
+    /// Returns `true` if switches may add arrivals up.
     pub const fn switch_reduces(&self) -> bool {
         self.switch_reduces
     }
 
-    /// Whether transmission time is paid on the way into a switch only.
+    /// Returns `true` if transmission time is paid on the way into a switch only.
     pub const fn is_cut_through(&self) -> bool {
         self.cut_through
     }
@@ -273,7 +273,7 @@ impl Network {
     /// The symmetry of a permutation of nodes.
     ///
     /// # Errors
-    /// What it does not keep, as the end of a sentence.
+    /// The property that it does not keep, as the end of a sentence.
     pub fn symmetry(&self, nodes: &[u32]) -> Result<Symmetry, String> {
         let count = self.nodes.len();
         let mut hit = vec![false; count];

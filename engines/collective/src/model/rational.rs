@@ -67,7 +67,7 @@ impl Rational {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// Whether it is zero.
+    /// Returns `true` if it is zero.
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }

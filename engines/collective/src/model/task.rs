@@ -21,11 +21,11 @@ pub struct CollectiveTask {
     pub chunks: ChunkList,
     /// Shortest times between nodes.
     pub distances: EpochDistances,
-    /// Whether switches may send one arrival over several links; backwards: add several arrivals up.
+    /// `true` if switches may send one arrival over several links; backwards: add several arrivals up.
     pub switch_copies: bool,
-    /// Whether a schedule is played backwards.
+    /// `true` if a schedule is played backwards.
     pub backwards: bool,
-    /// Whether data is added up on the way.
+    /// `true` if data is added up on the way.
     pub adds: bool,
 }
 
@@ -48,7 +48,7 @@ impl CollectiveTasks {
     /// The tasks of a scenario, in epochs of a length or of that which the scenario's rule gives.
     ///
     /// # Errors
-    /// What is wrong with the network.
+    /// Everything that is wrong with the network.
     pub fn of(scenario: &CollectiveScenario, epoch: Option<f64>) -> Result<Self, Problems> {
         let network = Network::in_order(scenario)?;
         let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);

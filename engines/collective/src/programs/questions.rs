@@ -73,7 +73,7 @@ impl QuestionLimits {
         self.seconds.min(self.until_s - elapsed_s).max(0.0)
     }
 
-    /// Whether time is left for another question.
+    /// Returns `true` if time is left for another question.
     pub fn allow_another(&self, elapsed_s: f64) -> bool {
         elapsed_s < self.until_s
     }

@@ -1,4 +1,4 @@
-//! Who solves a program, and how it ended.
+//! Solver of a program, and its outcome.
 
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;

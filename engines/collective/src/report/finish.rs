@@ -66,7 +66,7 @@ fn tenants(subject: Subject<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// What bounds each part of the collective.
+/// Bounds on each part of the collective.
 pub(super) fn bounds(subject: Subject<'_>) -> Result<Section, Unavailable> {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     if claims.bounds.is_empty() {

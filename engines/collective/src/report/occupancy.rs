@@ -35,7 +35,7 @@ fn rates(subject: Subject<'_>) -> BTreeMap<(u32, u32), f64> {
     subject.scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Whether a link enters a cut that binds a bound.
+/// Returns `true` if a link enters a cut that binds a bound.
 fn binds(subject: Subject<'_>, (from, to): (u32, u32)) -> bool {
     let claims = subject.result.claims.bounds.iter();
     let backwards = subject.scenario.demand.collective.starts_backwards();
@@ -104,7 +104,7 @@ pub(super) fn grid(subject: Subject<'_>) -> Result<Section, Unavailable> {
     Ok(section)
 }
 
-/// What each link carries, the busiest first.
+/// Load of each link, the busiest first.
 pub(super) fn links(subject: Subject<'_>) -> Section {
     let columns = vec![
         Column::words("from", "from"),

@@ -1,4 +1,4 @@
-//! Who wants what: collectives by name, lists of chunks, and several tenants.
+//! Demands: collectives by name, lists of chunks, and several tenants.
 
 mod expand;
 
@@ -32,7 +32,7 @@ pub enum CollectiveSort {
     MultiTenant,
 }
 
-/// Who wants what.
+/// Chunks with their sources and destinations.
 ///
 /// The buffer is what the figure for bandwidth counts: with R ranks of p chunks each, Broadcast has p chunks in it, all
 /// other collectives by name have R·p.
@@ -54,7 +54,7 @@ pub struct Demand {
     /// Rank that sends or receives everything, as its place in `ranks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<u32>,
-    /// Whether data is copied on the way. Without copies every destination gets a chunk of its own from the source.
+    /// `true` if data is copied on the way. Without copies every destination gets a chunk of its own from the source.
     pub copy: bool,
     /// The chunks of a custom demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -150,22 +150,22 @@ impl CollectiveSort {
         }
     }
 
-    /// Whether one rank sends or receives everything.
+    /// Returns `true` if one rank sends or receives everything.
     pub const fn has_root(self) -> bool {
         matches!(self, Self::Broadcast | Self::Scatter | Self::Gather)
     }
 
-    /// Whether ranks, chunks per rank and a buffer say all of it.
+    /// Returns `true` if ranks, chunks per rank and a buffer say all of it.
     pub const fn is_named(self) -> bool {
         !matches!(self, Self::Custom | Self::MultiTenant)
     }
 
-    /// Whether the first part is planned on the network with all links turned round, and played backwards.
+    /// Returns `true` if the first part is planned on the network with all links turned round, and played backwards.
     pub const fn starts_backwards(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
     }
 
-    /// Whether data is added up on the way.
+    /// Returns `true` if data is added up on the way.
     pub const fn reduces(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce)
     }

@@ -8,7 +8,7 @@ use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 
-/// What to write for an empty list.
+/// Word for an empty list.
 const NONE: &str = "none";
 /// Entries up to which a knob lists them.
 const MOST_LISTED: usize = 64;

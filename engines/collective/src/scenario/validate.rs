@@ -1,4 +1,4 @@
-//! What a reader of single fields cannot see: contradictions between them.
+//! Contradictions between fields, which a reader of single fields cannot see.
 
 use super::demand::{CollectiveSort, Demand};
 use super::{

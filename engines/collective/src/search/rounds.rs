@@ -107,7 +107,7 @@ pub fn in_rounds<S: ProgramSolver>(
     Ok(EpochSchedule::pruned(task, starts))
 }
 
-/// What one round leaves to the next one.
+/// State that one round leaves to the next one.
 #[derive(Clone, Debug)]
 struct RoundState {
     beginning: CopyBeginning,

@@ -96,7 +96,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// The program with a first tree for every root; `None` if some rank cannot be reached.
     ///
     /// # Errors
-    /// What the solver says.
+    /// Errors of the solver.
     pub fn new(question: &'q TreeQuestion<'n>, limits: ColumnLimits) -> Result<Option<Self>, MethodError> {
         let (network, fold) = (question.network, question.fold);
         let scale = network.links().iter().map(|link| link.capacity_gbyte_per_s).fold(0.0, f64::max);

@@ -19,7 +19,7 @@ pub struct SplitWay {
 pub struct Split {
     /// Ways of each logical link, by its ends.
     pub ways: BTreeMap<(u32, u32), Vec<SplitWay>>,
-    /// Whether flows of the wanted value still reach every GPU.
+    /// `true` if flows of the wanted value still reach every GPU.
     pub keeps: bool,
 }
 
@@ -34,8 +34,8 @@ struct Splitting<'g> {
 }
 
 /// Takes out the switches of a graph (all nodes but `gpus`) such that, as far as that is possible, a flow of the sum of
-/// `roots` still gets from a source with `roots[u]` to each `u` to every GPU. Where the capacities into and out of every
-/// switch are equal it is possible; where they are not, what cannot be split is dropped.
+/// `roots` still gets from a source with `roots[u]` to each `u` to every GPU. Where the capacities into and out of
+/// every switch are equal it is possible; where they are not, what cannot be split is dropped.
 pub fn split(graph: &Digraph, gpus: &[u32], roots: &[i128]) -> Split {
     let mut capacity: BTreeMap<(u32, u32), i128> = BTreeMap::new();
     let mut ways: BTreeMap<(u32, u32), Vec<SplitWay>> = BTreeMap::new();

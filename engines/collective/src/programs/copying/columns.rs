@@ -9,7 +9,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain};
 
-/// What there is before the first epoch.
+/// State before the first epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyBeginning {
     /// GPUs that hold a chunk or are about to receive it, with the epoch from which they do; by place in the folding.
@@ -28,13 +28,13 @@ impl CopyBeginning {
         Self { held, before: vec![Vec::new(); task.network.links().len()], clock: 0 }
     }
 
-    /// Whether a node holds a chunk or is about to receive it.
+    /// Returns `true` if a node holds a chunk or is about to receive it.
     pub(super) fn holds(&self, at: usize, node: u32) -> bool {
         self.held[at].iter().any(|(holder, _)| *holder == node)
     }
 }
 
-/// What holds at the end of the last epoch.
+/// Condition at the end of the last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyEnd {
     /// Everything is delivered.

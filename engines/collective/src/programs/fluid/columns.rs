@@ -67,8 +67,8 @@ impl FluidProgram<'_> {
         Ok(())
     }
 
-    /// What waits and arrives at a node waits further or leaves; in the end a destination keeps what it wants. Nothing
-    /// waits at switches.
+    /// Conserves data: all that waits and arrives at a node waits further or leaves; in the end a destination keeps
+    /// what it wants. Nothing waits at switches.
     fn conserve(&mut self, at: usize, node: u32) {
         let network = &self.task.network;
         let source = &self.sources[at];

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 const NOTHING: f64 = 1e-9;
 /// Parts below this, in chunks, join their neighbours.
 const SLIVER: f64 = 1e-6;
-/// What rounding may lose of a delivery, as a share.
+/// Largest share of a delivery that rounding may lose.
 const LOSS: f64 = 1e-5;
 
 /// A part of a chunk on its way to one destination.
@@ -21,7 +21,7 @@ pub struct FluidPiece {
     pub chunk: u32,
     /// GPU that it is for.
     pub dest: u32,
-    /// What is in front of it, as a share of the chunk.
+    /// Data in front of it, as a share of the chunk.
     pub offset: f64,
     /// Its size, as a share of the chunk.
     pub size: f64,
@@ -38,7 +38,7 @@ pub struct FluidSchedule {
     pub finish: u32,
 }
 
-/// What is left of the amount that starts on a link in an epoch.
+/// Rest of the amount that starts on a link in an epoch.
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     arrival: u32,

@@ -32,7 +32,7 @@ impl ChunkList {
         self.sources.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
@@ -69,7 +69,7 @@ impl ChunkList {
         (0..self.len()).map(|chunk| self.dests(chunk).count()).sum()
     }
 
-    /// Whether no chunk has several destinations.
+    /// Returns `true` if no chunk has several destinations.
     pub fn is_unicast(&self) -> bool {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }

@@ -36,7 +36,7 @@ pub struct PlacementRule {
 /// A way that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
-    /// What is least first, with the rest of the way if one goal is known.
+    /// Order of places, the least first, with the rest of the way if one goal is known.
     rank: f64,
     key: f64,
     arrival: u32,

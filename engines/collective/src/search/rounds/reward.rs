@@ -1,4 +1,4 @@
-//! What a round is worth: early deliveries, deliveries at all, and chunks near to where they are wanted.
+//! Worth of a round: early deliveries, deliveries at all, and chunks near to where they are wanted.
 
 use super::RoundState;
 use crate::model::group::Folding;
