@@ -425,7 +425,7 @@ fn assert_each_name_means_one_thing(places: &BTreeMap<String, Vec<String>>, comm
 
 #[test]
 fn a_type_name_of_the_engines_means_one_thing() {
-    let folders: Vec<_> = ["core", "highs", "training", "tpu", "crossconnect"]
+    let folders: Vec<_> = ["core", "highs", "training", "tpu", "crossconnect", "moe"]
         .map(|name| Path::new("engines").join(name).join("src"))
         .into();
     let places = type_names(&folders);

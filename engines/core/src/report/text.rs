@@ -42,6 +42,7 @@ pub fn bare(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => "-".to_owned(),
         Value::Text(text) => printable(text),
+        Value::Int(value) if unit.scale == 1.0 && unit.signed && *value > 0 => format!("+{value}"),
         Value::Int(value) if unit.scale == 1.0 => value.to_string(),
         Value::Int(value) => number(*value as f64, unit),
         Value::Float(value) => number(*value, unit),
