@@ -277,9 +277,10 @@ fn has_details(input: &PaneInput<'_>) -> bool {
 /// The title: the form that is shown with the words of the section where there is room, and its one number.
 fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
-    let form = input.mode();
+    // Forms may be blocks, whose names are those in files.
+    let form = input.mode().replace('_', " ");
     if !form.is_empty() {
-        context.push(Piece::muted(form));
+        context.push(Piece::muted(form.clone()));
     }
     if width >= CONTEXT && !section.context.is_empty() {
         if !form.is_empty() {
