@@ -31,7 +31,7 @@ impl<V: View> Shell<V> {
             Effect::StopRun(run) => self.with_current(|current| current.stop(run)),
             Effect::PauseRun { run, paused } => self.with_current(|current| current.pause(run, paused)),
             Effect::EditRun { run, name, value } => {
-                self.with_current(|current| current.edit(run, &name, &value))
+                self.with_current(|current| current.edit(run, &name, &value));
             }
             Effect::StartSweep(request) => {
                 let sender = self.helpers.sender();
@@ -67,7 +67,7 @@ impl<V: View> Shell<V> {
                 }
             }
             Effect::SavePlan { number, plan } => {
-                self.with_current(|current| current.save_plan(number, &plan))
+                self.with_current(|current| current.save_plan(number, &plan));
             }
             Effect::Remember(remembered) => {
                 if let Some(current) = &mut self.current {

@@ -120,12 +120,11 @@ impl SectionView {
         let is_of_kind = |id: ItemId| id < item_id(0, 0);
         if let Some(pointed) = pointed {
             let is_latest = input.app.chosen_in.first() == Some(&input.pane);
-            return match own.filter(|id| is_latest && !is_of_kind(*id)) {
-                Some(own) => Selection { item: Some(own), marked: true, follow: true },
-                None => {
-                    let item = pointed.item.filter(is_here);
-                    Selection { item, marked: true, follow: pointed.by_person }
-                }
+            return if let Some(own) = own.filter(|id| is_latest && !is_of_kind(*id)) {
+                Selection { item: Some(own), marked: true, follow: true }
+            } else {
+                let item = pointed.item.filter(is_here);
+                Selection { item, marked: true, follow: pointed.by_person }
             };
         }
         let usual = prepared.section.usual.filter(is_here);

@@ -256,40 +256,29 @@ impl KindPanes for Tpu {
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         let yard = self.yard(app, &mut out.jobs);
         let yard = yard.as_deref();
-        match input.info.number {
-            1 => self.vc_load.draw(input, &plan, yard, area, buf, drawn, out),
-            _ => {
-                let live = self.live(input, &plan, &mut out.jobs);
-                let baseline = self.explained.of_baseline(app, &mut out.jobs);
-                let name = |number: u64| {
-                    let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
-                    format!("B {number} {method}")
-                };
-                let torus = yard.and_then(Yard::best);
-                let against = match &baseline {
-                    Some(baseline) => Some(crossings::Against {
-                        key: baseline.key,
-                        name: name(baseline.key),
-                        pod: &baseline.facts.pod,
-                    }),
-                    None => torus.map(|torus| crossings::Against {
-                        key: u64::MAX,
-                        name: torus.name.clone(),
-                        pod: &torus.pod,
-                    }),
-                };
-                self.crossings.draw(
-                    input,
-                    &plan,
-                    against.as_ref(),
-                    yard,
-                    live.as_deref(),
-                    area,
-                    buf,
-                    drawn,
-                    out,
-                );
-            }
+        if input.info.number == 1 {
+            self.vc_load.draw(input, &plan, yard, area, buf, drawn, out);
+        } else {
+            let live = self.live(input, &plan, &mut out.jobs);
+            let baseline = self.explained.of_baseline(app, &mut out.jobs);
+            let name = |number: u64| {
+                let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
+                format!("B {number} {method}")
+            };
+            let torus = yard.and_then(Yard::best);
+            let against = match &baseline {
+                Some(baseline) => Some(crossings::Against {
+                    key: baseline.key,
+                    name: name(baseline.key),
+                    pod: &baseline.facts.pod,
+                }),
+                None => torus.map(|torus| crossings::Against {
+                    key: u64::MAX,
+                    name: torus.name.clone(),
+                    pod: &torus.pod,
+                }),
+            };
+            self.crossings.draw(input, &plan, against.as_ref(), yard, live.as_deref(), area, buf, drawn, out);
         }
     }
 

@@ -90,7 +90,7 @@ impl Ranked<'_> {
             if is_warm {
                 cells.push(plan.began_with.map_or_else(Cell::none, Cell::new));
             }
-            let row = Row::new(cells).sentence(self.sentence(plan));
+            let row = Row::new(cells).sentence(Self::sentence(plan));
             table.push(if plan.number > 0 { row.item(plan.number as u32) } else { row });
         }
         table
@@ -104,8 +104,8 @@ impl Ranked<'_> {
             (changes.ocs.len() == self.changes.ocs.len()).then(|| removed(changes))
         };
         let others = || rivals.iter().filter(|plan| !plan.is_shown);
-        let rival = others().find(|plan| plan.is_baseline).into_iter().chain(others());
-        let rival = rival.filter_map(|plan| Some((plan.method.clone(), of_rival(plan)?))).next();
+        let mut rival = others().find(|plan| plan.is_baseline).into_iter().chain(others());
+        let rival = rival.find_map(|plan| Some((plan.method.clone(), of_rival(plan)?)));
         if self.changes.ocs.len() < 2 {
             return None;
         }
@@ -188,7 +188,7 @@ impl Ranked<'_> {
         }
     }
 
-    fn sentence(&self, plan: &PlanBeside) -> Phrase {
+    fn sentence(plan: &PlanBeside) -> Phrase {
         let figure = |name: &str| plan.metrics.get(name).copied();
         let name = if plan.number > 0 {
             format!("> plan {} {}", plan.number, plan.method)

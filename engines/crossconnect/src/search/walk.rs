@@ -9,9 +9,9 @@
 //! Here
 //!
 //! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far
-//! side of the box is, with A and B exchanged, and all sums still hold;
+//!   side of the box is, with A and B exchanged, and all sums still hold;
 //! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be
-//! kept.
+//!   kept.
 //!
 //! Each step costs well under a microsecond. Merging whole switches and splitting them again (section 3.5) moves dozens
 //! of circuits at once; these steps move four, and a walk that prefers to keep what is installed goes far lower.

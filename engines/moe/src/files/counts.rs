@@ -68,7 +68,7 @@ pub fn read(bytes: &[u8], axis: DenseAxis) -> Result<ReadCounts, Problems> {
     let mut problems = Problems::new();
     let mut counts = ReadCounts::default();
     let start = text.trim_start();
-    if start.starts_with("{")
+    if start.starts_with('{')
         && start.lines().filter(|line| line.trim_start().starts_with('{')).count() > 1
         && start.lines().next().is_some_and(|line| line.trim_end().ends_with('}'))
     {

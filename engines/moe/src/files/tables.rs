@@ -10,6 +10,7 @@ use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_s
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Name of the format.
 const NAME: &str = "circuits";
@@ -67,7 +68,8 @@ fn circuits(region: &MoeRegion, result: &MoeResult) -> String {
             };
             let RegionCircuit { server_a, nic_a, server_b, nic_b, .. } = *circuit;
             let (from, to) = (port(region, server_a, nic_a), port(region, server_b, nic_b));
-            table += &format!("{},{action},{from},{to},{server_a},{nic_a},{server_b},{nic_b}\n", layer.layer);
+            let _ =
+                writeln!(table, "{},{action},{from},{to},{server_a},{nic_a},{server_b},{nic_b}", layer.layer);
         }
     }
     table
@@ -82,7 +84,7 @@ fn packet_switched(result: &MoeResult) -> String {
             *sums.entry((route.src_server, route.dst_server)).or_default() += route.bytes;
         }
         for ((from, to), bytes) in sums {
-            table += &format!("{},{from},{to},{bytes}\n", layer.layer);
+            let _ = writeln!(table, "{},{from},{to},{bytes}", layer.layer);
         }
     }
     table

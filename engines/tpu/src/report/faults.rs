@@ -148,8 +148,8 @@ impl FaultSweep {
     }
 
     fn by_load(&self) -> Matrix {
-        let unit = if self.healthy.is_some() { Unit::COUNT.signed() } else { Unit::COUNT };
-        self.faces("load_above_healthy", unit, |case| match (case.load, self.healthy) {
+        // Without signs: cells stand close to each other in small panes.
+        self.faces("load_above_healthy", Unit::COUNT, |case| match (case.load, self.healthy) {
             (None, _) => Cell::new("!").tone(Tone::Bad),
             (Some(load), Some(healthy)) => Cell::new(load as i64 - healthy as i64),
             (Some(load), None) => Cell::new(load),

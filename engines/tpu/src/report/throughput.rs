@@ -53,7 +53,7 @@ impl Compared<'_> {
         let bound = working.map_or(known, |run| run.bound);
         let standing = Standing::of(working, self.result, bound, self.yardsticks);
         let section = Section::empty("Throughput, flits per cycle")
-            .context(Phrase::new().muted(self.context(run, &standing)))
+            .context(Phrase::new().muted(Self::context(run, &standing)))
             .answer(standing.answer())
             .sentence(self.sentence(run, &standing));
         let section =
@@ -70,7 +70,7 @@ impl Compared<'_> {
     }
 
     /// The gap that the certificate of a run leaves, or the unit.
-    fn context(&self, run: Option<&RunBeside>, standing: &Standing) -> String {
+    fn context(run: Option<&RunBeside>, standing: &Standing) -> String {
         let rounds = run.map_or(0, |run| run.points(crate::series::MCF_LOWER).len());
         match standing.gap().filter(|_| rounds > 0) {
             Some(gap) => format!("certificate gap {} % after {rounds} rounds", open_percent(gap, 2)),

@@ -4,6 +4,7 @@ use super::task::{name, route, starred};
 use crate::analysis::{Analysis, Chain, ChainTask};
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Row, Section, Table, Tone, Unit};
+use std::fmt::Write as _;
 
 /// Tasks of the path that an overview shows.
 const OVERVIEW: usize = 8;
@@ -107,7 +108,7 @@ fn summary(analysis: &Analysis) -> Facts {
             let causes =
                 [("capacity loss", second.costs.too_few_s), ("contention delay", second.costs.contention_s)];
             for (cause, seconds) in causes.into_iter().filter(|(_, seconds)| *seconds > NOTHING_S) {
-                words.push_str(&format!("  {cause} {}", number(seconds, DELAY)));
+                let _ = write!(words, "  {cause} {}", number(seconds, DELAY));
             }
             facts.sentence(words);
         }

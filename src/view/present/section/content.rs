@@ -3,7 +3,7 @@
 use super::list::{self, List, Selection};
 use super::{Prepared, curves, matrix, spans};
 use crate::app::drawn::{Drawn, Item};
-use crate::app::pane::ItemId;
+use crate::app::pane::{ItemId, PaneState};
 use crate::view::present::PaneInput;
 use crate::view::present::rows::from;
 use lightbay_core::report::{Block, Body, Phrase, Section};
@@ -27,7 +27,7 @@ pub struct SectionContent {
 /// The picture of a section.
 #[derive(Debug)]
 enum Picture {
-    Matrix(matrix::MatrixView),
+    Matrix(Box<matrix::MatrixView>),
     Curves(curves::CurvesView),
     Spans(spans::SpansView),
 }
@@ -63,7 +63,7 @@ impl SectionContent {
         let is_list = |block: &Block| matches!(block.body, Body::Facts(_) | Body::Table(_));
         self.picture_is_first = blocks.first().is_some_and(|(_, block)| !is_list(block));
         self.picture = blocks.iter().find_map(|(at, block)| match &block.body {
-            Body::Matrix(matrix) => Some(Picture::Matrix(matrix::MatrixView::new(*at, matrix))),
+            Body::Matrix(matrix) => Some(Picture::Matrix(Box::new(matrix::MatrixView::new(*at, matrix)))),
             Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(curves))),
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
@@ -83,7 +83,9 @@ impl SectionContent {
         };
         self.items = if self.picture_is_first {
             let rows = pictured.last().map_or(0, |item| item.row + 1);
-            listed.iter_mut().for_each(|item| item.row += rows);
+            for item in &mut listed {
+                item.row += rows;
+            }
             pictured.append(&mut listed);
             pictured.into()
         } else {
@@ -182,7 +184,7 @@ impl SectionContent {
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => {
-                    matrix.draw(input, selection.shown(), split.picture, buf, out)
+                    matrix.draw(input, selection.shown(), split.picture, buf, out);
                 }
                 Some(Picture::Curves(curves)) => curves.draw(input, split.picture, buf),
                 Some(Picture::Spans(spans)) => spans.draw(input, split.picture, buf, out),
@@ -194,7 +196,7 @@ impl SectionContent {
 
     /// Draws it without items that can be chosen: lists that are too long go on in further columns.
     pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
-        let still = PaneInput { state: Default::default(), focused: false, ..input.clone() };
+        let still = PaneInput { state: PaneState::default(), focused: false, ..input.clone() };
         let mut nobody = Drawn::default();
         let split = self.split(area);
         if !split.picture.is_empty() {

@@ -53,12 +53,11 @@ impl CurvesView {
         let mut charts: Vec<UnitChart> = Vec::new();
         for (at, curve) in curves.curves.iter().enumerate() {
             let drawn = series((at, curve));
-            match charts.iter_mut().find(|chart| chart.unit.symbol == curve.unit.symbol) {
-                Some(chart) => chart.series.push(drawn),
-                None => {
-                    let (lines, range) = (Vec::new(), None);
-                    charts.push(UnitChart { unit: curve.unit, series: vec![drawn], lines, range });
-                }
+            if let Some(chart) = charts.iter_mut().find(|chart| chart.unit.symbol == curve.unit.symbol) {
+                chart.series.push(drawn);
+            } else {
+                let (lines, range) = (Vec::new(), None);
+                charts.push(UnitChart { unit: curve.unit, series: vec![drawn], lines, range });
             }
         }
         if let Some(first) = charts.first_mut() {

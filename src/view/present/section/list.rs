@@ -181,9 +181,8 @@ impl List {
                 buf,
                 &mut self.state,
             );
-            let open = |id: ItemId| match part.block.of_plans {
-                true => Command::ShowPlan(u64::from(id)),
-                false => Command::Inspect,
+            let open = |id: ItemId| {
+                if part.block.of_plans { Command::ShowPlan(u64::from(id)) } else { Command::Inspect }
             };
             opened_hits(input, &self.state.hits, |id, _| id, open, out);
         }

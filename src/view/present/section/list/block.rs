@@ -228,13 +228,12 @@ impl ListBlock {
             shown.priority(column.priority)
         };
         let columns = table.columns.iter().enumerate().map(column).collect();
-        let beside = match &table.loads {
-            Some(axis) => PictureScale::loads(axis.clone()),
-            None => {
-                let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
-                let limit = limit.filter(|_| table.bar.is_some());
-                PictureScale::bars(rows.iter().map(|row| &row.picture), limit)
-            }
+        let beside = if let Some(axis) = &table.loads {
+            PictureScale::loads(axis.clone())
+        } else {
+            let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
+            let limit = limit.filter(|_| table.bar.is_some());
+            PictureScale::bars(rows.iter().map(|row| &row.picture), limit)
         };
         // A table without any heading has no row for them.
         let heads = table.columns.iter().any(|column| !column.label.is_empty());
