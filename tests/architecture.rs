@@ -382,7 +382,7 @@ const COMMON_NAMES: [&str; 16] = [
 ];
 
 /// The same for the program: arguments of commands, keys of what panes keep.
-const COMMON_NAMES_OF_THE_PROGRAM: [&str; 4] = ["Arguments", "Command", "Explained", "Key"];
+const COMMON_NAMES_OF_THE_PROGRAM: [&str; 3] = ["Arguments", "Command", "Key"];
 
 /// The type that a line defines.
 fn defined(line: &str) -> Option<&str> {

@@ -6,8 +6,8 @@
 
 mod compared;
 mod crossconnect;
-mod desk;
 mod explained;
+mod job_results;
 mod rows;
 mod section;
 mod tpu;
@@ -20,7 +20,7 @@ use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 pub use compared::{CompareBlocks, CompareRow};
 use explained::{Explain, Explanations};
-use lightbay_widgets::{Pane, PaneState as Shown, Piece};
+use lightbay_widgets::{Pane, PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -185,6 +185,12 @@ fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf
         .focused(input.focused)
         .state(state))
         .render(area, buf);
+}
+
+/// `plan 5` where a pane shows another plan than the header names.
+fn other_plan(app: &App, number: u64) -> Option<Piece> {
+    let is_other = number != app.shown_key() && app.plans.get(number).is_some();
+    is_other.then(|| Piece::new(format!("plan {number}"), Tone::Changed))
 }
 
 /// The body of a framed pane, without the last row if the sentence goes there.

@@ -8,8 +8,8 @@ mod export;
 mod logical;
 mod matrix;
 
-use super::desk::Desk;
 use super::explained::fail;
+use super::job_results::JobResults;
 use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{CellEditing, Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
@@ -91,7 +91,7 @@ const FILES: u64 = 1;
 
 /// A plan explained.
 #[derive(Debug)]
-struct Explained {
+struct ExplainedChange {
     /// Key of the plan, for caches.
     key: u64,
     /// The plan.
@@ -125,7 +125,7 @@ fn scenario_of(plan: &AnyPlan) -> Option<&CrossconnectScenario> {
     }
 }
 
-impl Explained {
+impl ExplainedChange {
     fn scenario(&self) -> Option<&CrossconnectScenario> {
         scenario_of(&self.plan)
     }
@@ -140,7 +140,7 @@ impl Explained {
     }
 }
 
-impl Explain for Explained {
+impl Explain for ExplainedChange {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         const WRONG: &str = "this plan touches no switch";
         let changes = changes_of(&plan).ok_or(WRONG)?;
@@ -168,8 +168,8 @@ impl Explain for Explained {
 /// The panes with what they keep.
 #[derive(Debug)]
 struct Crossconnects {
-    explained: Explanations<Explained>,
-    files: Desk<(u64, u8), export::Files>,
+    explained: Explanations<ExplainedChange>,
+    files: JobResults<(u64, u8), export::Files>,
     matrix: matrix::MatrixPane,
     logical: logical::LogicalPane,
     export: export::ExportPane,
@@ -179,7 +179,7 @@ impl Crossconnects {
     fn new() -> Self {
         Self {
             explained: Explanations::default(),
-            files: Desk::new(FILES, 4),
+            files: JobResults::new(FILES, 4),
             matrix: matrix::MatrixPane::default(),
             logical: logical::LogicalPane::default(),
             export: export::ExportPane::default(),
@@ -190,7 +190,7 @@ impl Crossconnects {
     fn files(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedChange,
         jobs: &mut Vec<ViewJob>,
     ) -> Option<Result<Arc<export::Files>, String>> {
         let format = input.state.mode;
@@ -212,12 +212,6 @@ fn step_through_switches(drawn: &mut PaneDrawn, facts: &ChangeFacts, switch: usi
     drawn.steps_through = Some((SWITCHES, switch as u32));
 }
 
-/// `plan 5` where panes show another plan than the header names.
-fn other_plan(app: &App, plan: &Explained) -> Option<lightbay_widgets::Piece> {
-    (plan.key != app.shown_key() && app.plans.get(plan.key).is_some())
-        .then(|| lightbay_widgets::Piece::new(format!("plan {}", plan.key), lightbay_widgets::Tone::Changed))
-}
-
 impl KindPanes for Crossconnects {
     fn accept(&mut self, key: JobKey, result: JobResult) {
         // A late result of another kind is nobody's.
@@ -232,7 +226,7 @@ impl KindPanes for Crossconnects {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        if input.app.shown_plan().is_some() && Explained::shown(input.app).is_none() {
+        if input.app.shown_plan().is_some() && ExplainedChange::shown(input.app).is_none() {
             let state = Shown::Empty {
                 what: "the plan orders phases and touches no switch",
                 remedy: "choose another method with Space m and press r",

@@ -1,6 +1,6 @@
 //! Plans explained: made once per plan on a helper thread, kept while the plan is on the screen.
 
-use super::desk::{Desk, Made};
+use super::job_results::{JobResults, Made};
 use super::{PaneInput, Title, frame};
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use crate::app::pane::PaneId;
@@ -65,14 +65,14 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
 /// Explanations by plan.
 #[derive(Debug)]
 pub struct Explanations<E> {
-    desk: Desk<Identity, E>,
+    results: JobResults<Identity, E>,
     /// The last one that was drawn: stays on the screen until the next is ready.
     last: Option<Arc<E>>,
 }
 
 impl<E: Explain> Default for Explanations<E> {
     fn default() -> Self {
-        Self { desk: Desk::new(0, KEPT), last: None }
+        Self { results: JobResults::new(0, KEPT), last: None }
     }
 }
 
@@ -124,14 +124,14 @@ impl<E: Explain> Explanations<E> {
     fn look(&mut self, key: u64, plan: &AnyPlan, jobs: &mut Vec<ViewJob>) -> Option<Made<E>> {
         let job = JobKey { pane: PaneId::Kind(1), plan: key, size: (0, 0), variant: 0 };
         let of = plan.clone();
-        self.desk.look(&(key, PlanRef(plan.clone())), job, jobs, move || E::explain(key, of.clone()))
+        self.results.look(&(key, PlanRef(plan.clone())), job, jobs, move || E::explain(key, of.clone()))
     }
 
     /// Takes in what a helper thread made; gives back what is not an explanation.
     ///
     /// # Errors
-    /// The result, if it is for another desk.
+    /// The result, if it is of others.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.desk.accept(job, result)
+        self.results.accept(job, result)
     }
 }

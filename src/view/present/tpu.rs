@@ -5,14 +5,15 @@ mod crossings;
 mod live;
 mod vc_load;
 
-use super::desk::Desk;
+use super::job_results::JobResults;
 use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::plan::Status;
-use lightbay_engines::tpu::analysis::{explained, tori};
+use lightbay_engines::tpu::analysis::explained;
+use lightbay_engines::tpu::analysis::tori::Tori;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
 use lightbay_engines::{AnyPlan, AnyScenario};
@@ -60,15 +61,12 @@ const PANES: &[PaneInfo] = &[
 ];
 
 /// Sorts of jobs besides the explanations of plans.
-const YARD: u64 = 1;
+const TORI: u64 = 1;
 const LIVE: u64 = 4;
-
-/// Tori of the size, which pods are measured against.
-type Yard = tori::Tori;
 
 /// A plan explained.
 #[derive(Debug)]
-struct Explained {
+struct ExplainedPod {
     /// Key of the plan, for caches.
     key: u64,
     /// The plan.
@@ -88,7 +86,7 @@ fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
     }
 }
 
-impl Explain for Explained {
+impl Explain for ExplainedPod {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let result = result_of(&plan).ok_or("this is no plan of a pod")?;
         let facts = explained::PodFacts::of(result)?;
@@ -124,7 +122,7 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
 
 /// Remedy for a part that the plan lacks: `needs` are settings with a value that gives it and the one that leaves it
 /// out. What is set already is not advised again; then the reason is another one.
-fn remedy(app: &App, plan: &Explained, needs: &[(&str, &str, &str)]) -> String {
+fn remedy(app: &App, plan: &ExplainedPod, needs: &[(&str, &str, &str)]) -> String {
     let missing: Vec<String> = needs
         .iter()
         .filter(|(name, _, without)| app.setting(name).is_some_and(|value| value.to_string() == *without))
@@ -146,7 +144,7 @@ fn remedy(app: &App, plan: &Explained, needs: &[(&str, &str, &str)]) -> String {
 }
 
 /// The designed state of a plan without routes.
-fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buffer) {
+fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut Buffer) {
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
@@ -173,9 +171,9 @@ fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buff
 /// The panes with what they keep.
 #[derive(Debug)]
 struct Tpu {
-    explained: Explanations<Explained>,
-    yard: Desk<usize, Yard>,
-    live: Desk<(u64, Vec<i64>), live::Live>,
+    explained: Explanations<ExplainedPod>,
+    tori: JobResults<usize, Tori>,
+    live: JobResults<(u64, Vec<i64>), live::Live>,
     /// The bounds shown last while an edit goes on: they stay until the next ones are there.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
@@ -196,8 +194,8 @@ impl Tpu {
     fn new() -> Self {
         Self {
             explained: Explanations::default(),
-            yard: Desk::new(YARD, 4),
-            live: Desk::new(LIVE, 32),
+            tori: JobResults::new(TORI, 4),
+            live: JobResults::new(LIVE, 32),
             last_live: None,
             vc_load: vc_load::VcPane::default(),
             crossings: crossings::CrossingsPane::default(),
@@ -205,17 +203,17 @@ impl Tpu {
     }
 
     /// The measures of the size that is shown.
-    fn yard(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Yard>> {
+    fn tori(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Tori>> {
         let cubes = cubes_of(app)?;
-        let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: YARD };
-        self.yard.look(&cubes, job, jobs, move || Ok(Yard::of(cubes, true)))?.ok()
+        let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: TORI };
+        self.tori.look(&cubes, job, jobs, move || Ok(Tori::of(cubes, true)))?.ok()
     }
 
     /// Bounds of the design that is edited.
     fn live(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedPod,
         jobs: &mut Vec<ViewJob>,
     ) -> Option<Arc<live::Live>> {
         let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane && edit.is_changed());
@@ -239,7 +237,7 @@ impl KindPanes for Tpu {
         drop(
             self.explained
                 .accept(key, result)
-                .or_else(|result| self.yard.accept(key, result))
+                .or_else(|result| self.tori.accept(key, result))
                 .or_else(|result| self.live.accept(key, result)),
         );
     }
@@ -254,10 +252,10 @@ impl KindPanes for Tpu {
     ) {
         let app = input.app;
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
-        let yard = self.yard(app, &mut out.jobs);
-        let yard = yard.as_deref();
+        let tori = self.tori(app, &mut out.jobs);
+        let tori = tori.as_deref();
         if input.info.number == 1 {
-            self.vc_load.draw(input, &plan, yard, area, buf, drawn, out);
+            self.vc_load.draw(input, &plan, tori, area, buf, drawn, out);
         } else {
             let live = self.live(input, &plan, &mut out.jobs);
             let baseline = self.explained.of_baseline(app, &mut out.jobs);
@@ -265,7 +263,7 @@ impl KindPanes for Tpu {
                 let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
                 format!("B {number} {method}")
             };
-            let torus = yard.and_then(Yard::best);
+            let torus = tori.and_then(Tori::best);
             let against = match &baseline {
                 Some(baseline) => Some(crossings::Against {
                     key: baseline.key,
@@ -278,7 +276,7 @@ impl KindPanes for Tpu {
                     pod: &torus.pod,
                 }),
             };
-            self.crossings.draw(input, &plan, against.as_ref(), yard, live.as_deref(), area, buf, drawn, out);
+            self.crossings.draw(input, &plan, against.as_ref(), tori, live.as_deref(), area, buf, drawn, out);
         }
     }
 

@@ -45,8 +45,7 @@ impl Ranked<'_> {
             Some(matrix) => section.on_screens("per_switch", "", matrix),
             None => section,
         };
-        let beside = self.circumstances(&rivals);
-        if beside.facts.is_empty() { section } else { section.block("beside", "", beside) }
+        section.block("beside", "", self.circumstances(&rivals))
     }
 
     fn answer(&self) -> Phrase {
@@ -137,9 +136,7 @@ impl Ranked<'_> {
             facts.sentence("to go at failed ports whatever is planned");
         }
         let counting = totals.lower_bound_removed_circuits;
-        if self.bound() > counting as f64 {
-            facts.add("lower_bound_removed_circuits", "demand-difference bound", counting);
-        }
+        facts.add("lower_bound_removed_circuits", "demand-difference bound", counting);
         if rivals.iter().any(|plan| plan.began_with.is_some()) {
             facts.add("warm", "warm", "it began with a plan that was known; R solves from scratch");
         }

@@ -1,9 +1,9 @@
 //! Pane 6: what would be sent to the switches, in the format that is chosen: the files as the exporter writes them.
 
-use super::{Explained, SCREENS, chosen_switch, other_plan, step_through_switches};
+use super::{ExplainedChange, SCREENS, chosen_switch, step_through_switches};
 use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{ends, from, line, row};
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_engines::crossconnect::files::exports::{self, File, LineSort};
 use lightbay_engines::crossconnect::scenario::Wiring;
 use lightbay_engines::{AnyPlan, FormatInfo};
@@ -94,7 +94,7 @@ impl ExportPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedChange,
         files: &Files,
         area: Rect,
         buf: &mut Buffer,
@@ -140,7 +140,7 @@ impl ExportPane {
         }
     }
 
-    fn fill(&mut self, plan: &Explained, files: &Files, switch: usize) {
+    fn fill(&mut self, plan: &ExplainedChange, files: &Files, switch: usize) {
         self.listed.clear();
         let about_switches = files.files.iter().any(|file| file.switch.is_some());
         let crossed = plan.scenario().is_some_and(|scenario| scenario.wiring == Wiring::CrossWired);
@@ -185,8 +185,8 @@ impl ExportPane {
     }
 }
 
-fn title(input: &PaneInput<'_>, plan: &Explained, files: &Files) -> Title {
-    let context = Vec::from_iter(other_plan(input.app, plan));
+fn title(input: &PaneInput<'_>, plan: &ExplainedChange, files: &Files) -> Title {
+    let context = Vec::from_iter(other_plan(input.app, plan.key));
     let value = vec![
         Piece::answer(files.format.name),
         Piece::muted(match files.files.len() {
@@ -227,7 +227,7 @@ fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -
     1
 }
 
-fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Preview>) -> Vec<Piece> {
+fn sentence(plan: &ExplainedChange, files: &Files, switch: usize, shown: Option<&Preview>) -> Vec<Piece> {
     let counts = plan.facts.switches.get(switch).cloned().unwrap_or_default();
     let mut pieces = vec![
         Piece::answer(format!("> OCS {switch}")),

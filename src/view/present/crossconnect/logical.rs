@@ -1,13 +1,13 @@
 //! Pane 4: circuits between pods before, wanted, and what changes; ports in use per pod. The wish for a pair can be
 //! edited: the bound by counting follows at once, the plan as soon as it is found.
 
-use super::{Explained, other_plan};
+use super::ExplainedChange;
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, line, row};
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::crossconnect::report::words::circuits;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Degree};
@@ -103,7 +103,7 @@ impl LogicalPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedChange,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -159,8 +159,8 @@ impl LogicalPane {
         }
     }
 
-    fn title(&self, input: &PaneInput<'_>, plan: &Explained) -> Title {
-        let mut context = Vec::from_iter(other_plan(input.app, plan));
+    fn title(&self, input: &PaneInput<'_>, plan: &ExplainedChange) -> Title {
+        let mut context = Vec::from_iter(other_plan(input.app, plan.key));
         if input.state.mode > 0 {
             context.push(Piece::muted(format!("  {}", input.mode())));
         }
@@ -268,7 +268,7 @@ impl LogicalPane {
         }
     }
 
-    fn fill_degrees(&mut self, plan: &Explained) {
+    fn fill_degrees(&mut self, plan: &ExplainedChange) {
         let facts = &plan.facts;
         let single = plan.scenario().is_some_and(|scenario| scenario.wiring == Wiring::SingleSided);
         self.columns = vec![
@@ -399,7 +399,7 @@ impl LogicalPane {
 
 fn sentence(
     input: &PaneInput<'_>,
-    plan: &Explained,
+    plan: &ExplainedChange,
     selected: Option<(usize, usize)>,
     edit: Option<&CellEdit>,
     orientation: bool,
@@ -491,7 +491,7 @@ fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), ed
     pieces
 }
 
-fn details(plan: &Explained, differences: &[(usize, usize, i64)]) -> Vec<String> {
+fn details(plan: &ExplainedChange, differences: &[(usize, usize, i64)]) -> Vec<String> {
     let facts = &plan.facts;
     let mut lines = vec![format!("{} of pods want other circuits than are installed", {
         let count = differences.len();

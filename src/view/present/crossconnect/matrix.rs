@@ -1,13 +1,13 @@
 //! Pane 2: what the chosen switch keeps, adds and removes, pod by pod or port by port. With room the section of all
 //! switches stands beside it.
 
-use super::{Explained, SWITCHES, chosen_switch, other_plan, step_through_switches};
+use super::{ExplainedChange, SWITCHES, chosen_switch, step_through_switches};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::view::present::rows::{beside, ends, line, row};
 use crate::view::present::section::{SectionContent, Selection};
-use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::present::{PaneInput, Title, below, body, frame, other_plan, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry};
 use lightbay_engines::crossconnect::report::words;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Switch, SwitchCell};
@@ -60,7 +60,7 @@ impl MatrixPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedChange,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -139,12 +139,12 @@ impl MatrixPane {
 
     fn title(
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedChange,
         chosen: usize,
         switch: Option<&Switch>,
         width: u16,
     ) -> Title {
-        let mut context = Vec::from_iter(other_plan(input.app, plan));
+        let mut context = Vec::from_iter(other_plan(input.app, plan.key));
         if input.state.mode > 0 {
             context.push(Piece::muted(format!("  {}", input.mode())));
         }
@@ -227,7 +227,7 @@ impl MatrixPane {
         }));
     }
 
-    fn fill(&mut self, plan: &Explained, chosen: usize, form: MatrixForm) {
+    fn fill(&mut self, plan: &ExplainedChange, chosen: usize, form: MatrixForm) {
         let none = Switch::default();
         let switch = plan.facts.switches.get(chosen).unwrap_or(&none);
         self.fill_pods(plan, switch);
@@ -236,7 +236,7 @@ impl MatrixPane {
         }
     }
 
-    fn fill_pods(&mut self, plan: &Explained, switch: &Switch) {
+    fn fill_pods(&mut self, plan: &ExplainedChange, switch: &Switch) {
         let pods = plan.facts.pods;
         self.rows.clear();
         self.words.clear();
@@ -260,7 +260,7 @@ impl MatrixPane {
         self.items = items.into();
     }
 
-    fn fill_ports(&mut self, plan: &Explained, chosen: usize, form: MatrixForm) {
+    fn fill_ports(&mut self, plan: &ExplainedChange, chosen: usize, form: MatrixForm) {
         self.ports.clear();
         self.behind.clear();
         let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return };
@@ -335,7 +335,7 @@ impl MatrixPane {
 
     fn sentence(
         &self,
-        plan: &Explained,
+        plan: &ExplainedChange,
         chosen: usize,
         form: MatrixForm,
         selected: Option<(usize, usize)>,
@@ -443,7 +443,7 @@ fn sentence_of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32)
     pieces
 }
 
-fn details(plan: &Explained, chosen: usize, selected: Option<(usize, usize)>) -> Vec<String> {
+fn details(plan: &ExplainedChange, chosen: usize, selected: Option<(usize, usize)>) -> Vec<String> {
     /// Lines of a pop-up; files list more.
     const MOST: usize = 500;
     let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return Vec::new() };

@@ -3,8 +3,8 @@
 use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::ItemId;
-use crate::view::present::desk::Desk;
 use crate::view::present::explained::fail;
+use crate::view::present::job_results::JobResults;
 use crate::view::present::{PaneInput, Title, frame};
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Section, Unavailable};
@@ -50,10 +50,10 @@ pub struct SectionPane<K> {
     /// Rows whose items are those of other panes too, by the name of one.
     linked: Option<&'static str>,
     sort: u64,
-    worked: Desk<K, Outcome>,
+    worked: JobResults<K, Outcome>,
     /// The last one: stays on the screen until the next is ready.
     last: Option<Arc<Outcome>>,
-    details: Desk<(K, ItemId), Outcome>,
+    details: JobResults<(K, ItemId), Outcome>,
     /// Section on the item chosen last.
     last_detail: Option<Arc<Prepared>>,
     view: SectionView,
@@ -62,8 +62,8 @@ pub struct SectionPane<K> {
 impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     /// Nothing worked out yet. `waits_for` names it while it is worked out, `sort` tells its jobs from those of others.
     pub fn new(waits_for: impl Into<String>, sort: u64) -> Self {
-        let worked = Desk::new(sort, KEPT);
-        let details = Desk::new(sort + DETAIL, KEPT);
+        let worked = JobResults::new(sort, KEPT);
+        let details = JobResults::new(sort + DETAIL, KEPT);
         let view = SectionView::default();
         let waits_for = waits_for.into();
         Self { waits_for, linked: None, sort, worked, last: None, details, last_detail: None, view }

@@ -7,14 +7,14 @@ use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
 use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::state::App;
-use crate::view::present::PaneInput;
 use crate::view::present::explained::no_plan;
+use crate::view::present::{PaneInput, other_plan};
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::section::SectionOf;
 use lightbay_core::report::{Report, SectionInfo, Unavailable};
 use lightbay_engines::{AnyScenario, sections};
-use lightbay_widgets::{Piece, Tone};
+use lightbay_widgets::Piece;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
@@ -141,7 +141,8 @@ impl SectionPanes {
             subject: subject.clone(),
             session: session.as_ref().map(|session| session.0.clone()),
         };
-        let context = SectionContext { before: other_plan(app, plan), pointed: None };
+        let before = other_plan(app, plan).map_or_else(Vec::new, |plan| vec![plan, Piece::muted("  ")]);
+        let context = SectionContext { before, pointed: None };
         let of_items = subject.clone();
         let work = move |deadline: Deadline| {
             subject.with(|report| match &session {
@@ -158,12 +159,6 @@ impl SectionPanes {
         let wanted = Wanted { key, plan, work, detail, is_live: info.in_session };
         pane.draw(input, Some(wanted), context, area, buf, out);
     }
-}
-
-/// `plan 5` where a pane shows another plan than the header names.
-fn other_plan(app: &App, number: u64) -> Vec<Piece> {
-    let is_other = number != app.shown_key() && app.plans.get(number).is_some();
-    Vec::from_iter(is_other.then(|| Piece::new(format!("plan {number}  "), Tone::Changed)))
 }
 
 /// A pane with the section that it names, and the forms of that.

@@ -3,7 +3,7 @@
 
 use super::live::Live;
 use super::mcf;
-use super::{Explained, Yard};
+use super::{ExplainedPod, Tori};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
@@ -72,9 +72,9 @@ impl CrossingsPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
+        plan: &ExplainedPod,
         against: Option<&Against<'_>>,
-        yard: Option<&Yard>,
+        tori: Option<&Tori>,
         live: Option<&Live>,
         area: Rect,
         buf: &mut Buffer,
@@ -105,7 +105,7 @@ impl CrossingsPane {
         let selected = Self::selected(input, edit);
         let theme = &input.app.look.theme;
         if form == CrossingsForm::Pairs {
-            self.draw_pairs(input, facts, yard, inner, buf);
+            self.draw_pairs(input, facts, tori, inner, buf);
         } else {
             let tiles = Tiles::new(theme, &self.rows, Self::columns(form), &self.tiles)
                 .groups(&self.groups)
@@ -127,7 +127,7 @@ impl CrossingsPane {
             self.state.row_offset = if form == CrossingsForm::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
-            Self::draw_about(input, plan, (form, yard), from(inner, used), buf);
+            Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
             let pane = input.pane;
             let of = |row: u32, column: u32| match form {
                 CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
@@ -293,8 +293,8 @@ impl CrossingsPane {
     /// Draws circuits between cubes below the switches, where there is room.
     fn draw_about(
         input: &PaneInput<'_>,
-        plan: &Explained,
-        (form, yard): (CrossingsForm, Option<&Yard>),
+        plan: &ExplainedPod,
+        (form, tori): (CrossingsForm, Option<&Tori>),
         area: Rect,
         buf: &mut Buffer,
     ) {
@@ -315,7 +315,7 @@ impl CrossingsPane {
         pieces.push(Piece::text(within.to_string()));
         pieces.push(Piece::muted("  of 96 face ports"));
         line(theme, &pieces, row(area, 0), buf);
-        let torus = yard.and_then(|yard| yard.torus(false));
+        let torus = tori.and_then(|tori| tori.torus(false));
         if let Some(torus) = torus {
             let (inside, neighbours) = torus_pairs(&torus.pod);
             let words = format!("{}: {inside} within a cube, {neighbours} to each neighbour", torus.name);
@@ -347,14 +347,14 @@ impl CrossingsPane {
         &mut self,
         input: &PaneInput<'_>,
         facts: &PodFacts,
-        yard: Option<&Yard>,
+        tori: Option<&Tori>,
         area: Rect,
         buf: &mut Buffer,
     ) {
         let theme = &input.app.look.theme;
         let cubes = facts.pod.cubes();
         let names: Vec<Label> = (0..cubes).map(|cube| Label::from(cube.to_string())).collect();
-        let pt = yard.and_then(|yard| yard.torus(false));
+        let pt = tori.and_then(|tori| tori.torus(false));
         let mut sides = vec![("this pod".to_owned(), facts.between())];
         let needed = (cubes as u16 * 3 + 6) * 2;
         if let Some(torus) = pt.filter(|_| area.width >= needed) {

@@ -4,7 +4,7 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, columns, ends, from, line, row};
-use crate::view::present::tpu::{Explained, Yard, no_routes};
+use crate::view::present::tpu::{ExplainedPod, Tori, no_routes};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::tpu::analysis::sides::{Side, sides};
 use lightbay_engines::tpu::analysis::tori::ROUTED_CUBES;
@@ -69,18 +69,18 @@ impl VcPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        plan: &Explained,
-        yard: Option<&Yard>,
+        plan: &ExplainedPod,
+        tori: Option<&Tori>,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
         let Some(routes) = &plan.facts.routes else { return no_routes(input, plan, area, buf) };
-        let tori = yard.map_or(0, |yard| yard.tori.len() + 1);
-        if self.of != Some((plan.key, tori)) {
-            self.of = Some((plan.key, tori));
-            self.sides = sides(routes, plan.by_dimension, yard);
+        let count = tori.map_or(0, |tori| tori.tori.len() + 1);
+        if self.of != Some((plan.key, count)) {
+            self.of = Some((plan.key, count));
+            self.sides = sides(routes, plan.by_dimension, tori);
             self.items = self.items();
         }
         let mut value = vec![Piece::muted("min/max ")];
@@ -89,7 +89,7 @@ impl VcPane {
             value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
         }
         value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
-        let unrouted = yard.is_some_and(|yard| yard.cubes > ROUTED_CUBES);
+        let unrouted = tori.is_some_and(|tori| tori.cubes > ROUTED_CUBES);
         let context = if unrouted {
             format!("hops per VC, whole pod; tori above {} chips are not routed here", ROUTED_CUBES * CHIPS)
         } else {

@@ -40,7 +40,7 @@ impl ReallocationPane {
     /// Takes in what a helper thread made; gives back what is not of this pane.
     ///
     /// # Errors
-    /// The result, if it is for another desk.
+    /// The result, if it is of others.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.pane.accept(key, result)
     }

@@ -11,16 +11,16 @@ pub type Made<T> = Result<Arc<T>, String>;
 /// A result that is not there is asked for by every frame that wants it: the helpers do nothing twice, and a job that
 /// had to make room for a newer one comes back when it is looked for again.
 #[derive(Debug)]
-pub struct Desk<K, T> {
-    /// Which sort: no two desks of a kind share one.
+pub struct JobResults<K, T> {
+    /// Which sort: no two of a kind share one.
     sort: u64,
     /// The results, the one used last at the end.
     made: Vec<(K, Made<T>)>,
     keep: usize,
 }
 
-impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Desk<K, T> {
-    /// A desk that keeps this many results.
+impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> JobResults<K, T> {
+    /// Keeps this many results.
     pub const fn new(sort: u64, keep: usize) -> Self {
         Self { sort, made: Vec::new(), keep }
     }
@@ -59,10 +59,10 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Des
         self.made.last().and_then(|(_, made)| made.as_ref().ok().cloned())
     }
 
-    /// Takes in what a helper thread made; gives back what is of another desk.
+    /// Takes in what a helper thread made; gives back what is of others.
     ///
     /// # Errors
-    /// The result, if it is not for this desk.
+    /// The result, if it is of others.
     pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
         if job.variant != self.sort {
             return Err(result);
@@ -93,56 +93,56 @@ mod tests {
 
     const JOB: JobKey = JobKey { pane: PaneId::Kind(1), plan: 0, size: (0, 0), variant: 0 };
 
-    fn ask(desk: &mut Desk<u32, u32>, key: u32) -> (Option<Made<u32>>, Vec<ViewJob>) {
+    fn ask(results: &mut JobResults<u32, u32>, key: u32) -> (Option<Made<u32>>, Vec<ViewJob>) {
         let mut jobs = Vec::new();
         let job = JobKey { plan: u64::from(key), ..JOB };
-        let made = desk
+        let made = results
             .look(&key, job, &mut jobs, move || if key == 0 { Err("zero".to_owned()) } else { Ok(key * 2) });
         (made, jobs)
     }
 
-    fn done(desk: &mut Desk<u32, u32>, key: u32) {
-        let (made, jobs) = ask(desk, key);
+    fn done(results: &mut JobResults<u32, u32>, key: u32) {
+        let (made, jobs) = ask(results, key);
         assert!(made.is_none());
-        desk.accept(jobs[0].key, (jobs[0].work)()).unwrap();
+        results.accept(jobs[0].key, (jobs[0].work)()).unwrap();
     }
 
     #[test]
     fn a_result_is_asked_for_until_it_is_there() {
-        let mut desk = Desk::new(7, 2);
-        assert_eq!(ask(&mut desk, 3).1.len(), 1);
-        assert_eq!(ask(&mut desk, 3).1[0].key.variant, 7, "a job that was dropped comes back");
-        done(&mut desk, 3);
-        done(&mut desk, 0);
-        let (made, jobs) = ask(&mut desk, 3);
+        let mut results = JobResults::new(7, 2);
+        assert_eq!(ask(&mut results, 3).1.len(), 1);
+        assert_eq!(ask(&mut results, 3).1[0].key.variant, 7, "a job that was dropped comes back");
+        done(&mut results, 3);
+        done(&mut results, 0);
+        let (made, jobs) = ask(&mut results, 3);
         assert_eq!((made.unwrap().map(|two| *two), jobs.len()), (Ok(6), 0));
-        assert_eq!(ask(&mut desk, 0).0.unwrap(), Err("zero".to_owned()));
+        assert_eq!(ask(&mut results, 0).0.unwrap(), Err("zero".to_owned()));
     }
 
     #[test]
     fn work_that_panics_is_a_result_with_its_message() {
-        let mut desk = Desk::<u32, u32>::new(3, 2);
+        let mut results = JobResults::<u32, u32>::new(3, 2);
         let mut jobs = Vec::new();
         let work = || -> Result<u32, String> { panic!("no circuits") };
-        assert!(desk.look(&1, JOB, &mut jobs, work).is_none());
-        desk.accept(jobs[0].key, (jobs[0].work)()).unwrap();
-        let why = desk.known(&1).unwrap().unwrap_err();
+        assert!(results.look(&1, JOB, &mut jobs, work).is_none());
+        results.accept(jobs[0].key, (jobs[0].work)()).unwrap();
+        let why = results.known(&1).unwrap().unwrap_err();
         assert!(why.contains("no circuits"), "{why}");
     }
 
     #[test]
     fn what_was_not_used_for_longest_goes() {
-        let mut desk = Desk::new(0, 2);
-        done(&mut desk, 1);
-        done(&mut desk, 2);
-        assert!(desk.known(&1).is_some());
-        done(&mut desk, 3);
-        assert!(desk.known(&2).is_none() && desk.known(&1).is_some());
+        let mut results = JobResults::new(0, 2);
+        done(&mut results, 1);
+        done(&mut results, 2);
+        assert!(results.known(&1).is_some());
+        done(&mut results, 3);
+        assert!(results.known(&2).is_none() && results.known(&1).is_some());
     }
 
     #[test]
-    fn results_of_other_desks_are_given_back() {
-        let (mut one, mut other) = (Desk::<u32, u32>::new(1, 2), Desk::<u32, String>::new(2, 2));
+    fn results_of_others_are_given_back() {
+        let (mut one, mut other) = (JobResults::<u32, u32>::new(1, 2), JobResults::<u32, String>::new(2, 2));
         let (_, jobs) = ask(&mut one, 5);
         let result = other.accept(jobs[0].key, (jobs[0].work)());
         one.accept(jobs[0].key, result.unwrap_err()).unwrap();
