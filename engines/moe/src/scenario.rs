@@ -109,7 +109,7 @@ pub struct MeasuredTimes {
 }
 
 impl MeasuredTimes {
-    /// Returns whether nothing was measured.
+    /// Returns `true` if nothing was measured.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,5 @@
-//! When circuits change: candidates, the cost of every exchange on each of them, policies, and the plan that follows.
+//! Times at which circuits change: candidates, the cost of every exchange on each of them, policies, and the plan
+//! that follows.
 //!
 //! | part | content |
 //! |---|---|

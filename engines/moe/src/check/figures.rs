@@ -7,6 +7,10 @@ use super::{Findings, RegionEnvelope, code};
 use crate::plan::{FabricKind, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::MoeScenario;
 use lightbay_core::checked::{Figure, SAME};
+use lightbay_core::problem::printable;
+
+/// Plans that the bound of an integer program covers.
+const COVERS: &str = "plans with circuits of the region";
 
 /// Every number must be one.
 pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
@@ -111,6 +115,9 @@ pub(super) fn check(
     let fat_tree = elsewhere(scenario, sizes, FabricKind::FatTree, demands)?;
     costs(scenario, result, fat_tree, found);
     let pooled = elsewhere(scenario, sizes, FabricKind::Pooled, demands)?;
+    if let Some(covers) = envelope.bound_covers.filter(|covers| *covers != COVERS) {
+        found.add(code::BOUND, format!("'{}' names no plans that a bound can cover", printable(covers)));
+    }
     if let Some(bound) = envelope.bound {
         let above = |limit: f64| bound > limit * (1.0 + SAME);
         if above(envelope.value) || (envelope.bound_covers.is_none() && above(pooled)) {

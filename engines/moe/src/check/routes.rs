@@ -5,10 +5,11 @@ use super::sizes::Sizes;
 use super::{Findings, code};
 use crate::plan::{AllToAll, CircuitAction, LayerPlan, RegionCircuit, RegionRoute, RoutePath};
 use crate::scenario::MoeScenario;
+use lightbay_core::checked::same;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Relative difference of the bytes of a pair that is rounding.
-const ROUNDING: f64 = 1e-6;
+/// Relative difference of the bytes of a pair that is rounding of sums.
+const ROUNDING: f64 = 1e-12;
 
 /// All exchanges of a layer.
 pub(super) fn check(
@@ -75,6 +76,7 @@ fn exchange(
             *loads.entry((route.path, sends, server, nic)).or_default() += route.bytes;
         }
     }
+    spread(scenario, &ends, name, routes, found);
     for (from, row) in demand.servers.iter().enumerate() {
         for (to, &bytes) in row.iter().enumerate().filter(|(to, _)| *to != from) {
             let carried = carried.get(&(from as u32, to as u32)).copied().unwrap_or(0.0);
@@ -123,5 +125,33 @@ pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &
     ];
     for (step, claimed, exact) in pairs {
         found.compare(code::TIMES, format!("{name}: {step}"), claimed, exact);
+    }
+}
+
+/// Bytes of a pair on one network are spread evenly: over all its circuits, and over all packet-switched NICs, each
+/// to the NIC of the same number.
+fn spread(
+    scenario: &MoeScenario,
+    ends: &BTreeSet<[(u32, u32); 2]>,
+    name: &str,
+    routes: &[RegionRoute],
+    found: &mut Findings,
+) {
+    let mut groups: BTreeMap<(u32, u32, RoutePath), Vec<&RegionRoute>> = BTreeMap::new();
+    for route in routes {
+        groups.entry((route.src_server, route.dst_server, route.path)).or_default().push(route);
+    }
+    for ((from, to, path), group) in groups {
+        let ways = match path {
+            RoutePath::Ocs => ends.iter().filter(|[a, b]| (a.0, b.0) == (from, to)).count(),
+            RoutePath::Eps => scenario.region.eps_nics.len(),
+        };
+        let crossed = group.iter().any(|route| route.delegate_nic_src != route.delegate_nic_dst);
+        let uneven = group.iter().any(|route| !same(route.bytes, group[0].bytes));
+        if group.len() != ways || uneven || (path == RoutePath::Eps && crossed) {
+            let text =
+                format!("{name}: {path:?} routes from {from} to {to} are not spread evenly over {ways} ways");
+            found.add(code::ROUTE, text);
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn routing_of(params: &Params) -> RoutingRule {
     if params.text("routing") == Some("strict") { RoutingRule::Strict } else { RoutingRule::Spill }
 }
 
-/// When circuits are changed.
+/// Parameter for the times at which circuits change.
 pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
     ParamInfo::choice(
         "policy",

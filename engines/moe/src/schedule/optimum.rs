@@ -1,4 +1,5 @@
-//! When to change circuits, and to what: the cheapest choice over all exchanges of a micro-batch.
+//! Best times to change circuits, and the circuits to change to: the cheapest choice over all exchanges of a
+//! micro-batch.
 //!
 //! The state before an exchange is the candidate that is installed. A step costs the stall for a change, if there is
 //! one, and the exchange; so the cheapest way through all steps is found by dynamic programming over candidates, once

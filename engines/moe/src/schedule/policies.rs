@@ -3,7 +3,7 @@
 use super::stage::StageModel;
 use crate::plan::LayerPhase;
 
-/// When circuits are changed.
+/// Rule for the times at which circuits change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchPolicy {
     /// Before every dispatch with the whole delay; all other changes count as free.
@@ -45,7 +45,7 @@ impl SwitchPolicy {
     }
 }
 
-/// Which circuits every exchange runs on, and what the changes cost.
+/// Circuits that every exchange runs on, with the cost of their changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSchedule {
     /// Candidate by layer and exchange.
@@ -77,8 +77,8 @@ impl SwitchSchedule {
         Some(self.used.get(layer)?[at])
     }
 
-    /// Returns whether circuits are set before an exchange though they may be there already. A region without circuits,
-    /// such as one of a single server, sets none.
+    /// Returns `true` if circuits are set before an exchange though they may be there already. A region without
+    /// circuits, such as one of a single server, sets none.
     pub fn is_forced(&self, stage: &StageModel, phase: LayerPhase, candidate: usize) -> bool {
         let circuits = stage.candidates.get(candidate).map_or(0, |known| known.counts.total());
         phase == LayerPhase::A2a1 && self.always && circuits > 0
