@@ -19,24 +19,46 @@ pub struct SessionKey {
     baseline: Option<u64>,
     scenario: Option<String>,
     plans: Vec<(u64, u64, Option<u64>, bool)>,
-    run: Option<(RunId, RunState, u64, usize, Option<u64>)>,
+    run: Option<RunKey>,
 }
+
+/// Key of a run: changes with everything the run tells.
+#[derive(Clone, Debug, PartialEq)]
+struct RunKey {
+    id: RunId,
+    state: RunState,
+    /// Points of its series so far.
+    points: u64,
+    /// Phases and notes so far.
+    remarks: usize,
+    bound: Option<u64>,
+}
+
+/// Seconds between two surroundings that differ in points of series alone. A search that improves a hundred times a
+/// second would otherwise keep a core busy with sections.
+const BETWEEN_POINTS_S: f64 = 0.25;
 
 /// The surroundings of a session, gathered again when it changes.
 #[derive(Debug, Default)]
 pub struct Gathered {
     known: Option<(SessionKey, Arc<Surroundings>)>,
+    /// Time of the run at which they were gathered, in seconds.
+    at_s: f64,
 }
 
 impl Gathered {
     /// The surroundings of the plan with a number.
     pub fn of(&mut self, app: &App, explained: u64) -> (SessionKey, Arc<Surroundings>) {
         let key = SessionKey::of(app, explained);
-        if let Some(known) = self.known.as_ref().filter(|known| known.0 == key) {
+        let now_s = run_of(app).map_or(0.0, |run| run.elapsed_s);
+        let is_recent = now_s - self.at_s < BETWEEN_POINTS_S;
+        let is_same = |known: &SessionKey| *known == key || (is_recent && known.differs_in_points(&key));
+        if let Some(known) = self.known.as_ref().filter(|known| is_same(&known.0)) {
             return known.clone();
         }
         let known = (key, Arc::new(surroundings(app, explained)));
         self.known = Some(known.clone());
+        self.at_s = now_s;
         known
     }
 }
@@ -49,7 +71,13 @@ impl SessionKey {
         };
         let run = run_of(app).map(|run| {
             let series = run.named.values().map(Series::total).sum::<u64>() + run.incumbents.total();
-            (run.id, run.state, series, run.phases.len() + run.notes.len(), run.bound.map(f64::to_bits))
+            RunKey {
+                id: run.id,
+                state: run.state,
+                points: series,
+                remarks: run.phases.len() + run.notes.len(),
+                bound: run.bound.map(f64::to_bits),
+            }
         });
         Self {
             shown: explained,
@@ -58,6 +86,14 @@ impl SessionKey {
             plans: app.plans.iter().map(plan).collect(),
             run,
         }
+    }
+
+    /// Returns `true` if points of series are all that another key has more or less of, of a run that still works.
+    fn differs_in_points(&self, other: &Self) -> bool {
+        let (Some(run), Some(after)) = (&self.run, &other.run) else { return false };
+        let points = after.points;
+        let now = Self { run: Some(RunKey { points, ..run.clone() }), ..self.clone() };
+        run.state.is_active() && now == *other
     }
 }
 
