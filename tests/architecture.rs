@@ -256,7 +256,7 @@ struct Checker {
     forbidden: &'static [&'static str],
 }
 
-const CHECKERS: [Checker; 3] = [
+const CHECKERS: [Checker; 4] = [
     Checker { engine: "training", crates: &[], forbidden: &[".build()", ".build_with("] },
     Checker {
         engine: "tpu",
@@ -269,6 +269,11 @@ const CHECKERS: [Checker; 3] = [
         // A solver of programs, which the checker states for itself.
         crates: &["lightbay_highs"],
         forbidden: &[".ends(", ".is_uniform(", ".installed_circuits("],
+    },
+    Checker {
+        engine: "moe",
+        crates: &[],
+        forbidden: &[".of_rate(", ".eps_gbps(", ".numa(", ".stage_layers(", ".replicas(", ".copies("],
     },
 ];
 

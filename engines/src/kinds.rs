@@ -88,6 +88,8 @@ kinds! { $
     Tpu = lightbay_tpu as tpu;
     /// Cross-connects of optical circuit switches.
     Crossconnect = lightbay_crossconnect as crossconnect;
+    /// Regional circuits of MoE training.
+    Moe = lightbay_moe as moe;
     /// Transfers that share a link.
     [feature = "sample"] Sample = crate::kinds::sample as sample;
 }

@@ -63,6 +63,7 @@ fn presets_are_listed_and_every_one_can_be_shown_and_written() {
         let (section, size) = match kind {
             "training" => ("job", "tasks"),
             "tpu" => ("pod", "chips"),
+            "moe" => ("region", "servers"),
             _ => ("hall", "pods"),
         };
         assert!(shown[kind][section][size].as_u64().unwrap() > 0, "{name}");

@@ -91,6 +91,10 @@ pub enum Format {
     Solution(Dialect),
     /// A model for a solver.
     Model,
+    /// Counts of tokens by expert.
+    ExpertLoads,
+    /// Counts of tokens by their experts in two layers.
+    JointLoads,
     /// Cross-connections of an optical switch, as the switch reports them.
     SwitchState(SwitchState),
     /// Some other JSON.
@@ -129,6 +133,8 @@ impl Format {
             Self::Names => "a file of names beside a model",
             Self::Solution(_) => "the solution file of a solver",
             Self::Model => "a model for a solver",
+            Self::ExpertLoads => "a file of token counts by expert",
+            Self::JointLoads => "a table of joint token counts of two layers",
             Self::SwitchState(SwitchState::Csv) => "a table of circuits of optical switches",
             Self::SwitchState(_) => "the state of an optical switch",
             Self::OtherJson => "JSON of an unknown kind",
@@ -144,6 +150,7 @@ impl Format {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
             Self::Solution(_) | Self::Names => Some("sol"),
+            Self::ExpertLoads => Some("routing_counts"),
             Self::SwitchState(state) => Some(match state {
                 SwitchState::PolatisTl1 => "polatis_tl1",
                 SwitchState::CalientTl1 => "calient_tl1",
@@ -176,6 +183,9 @@ impl Format {
             Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
                 "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
                  `lightbay new training`"
+            }
+            Self::JointLoads => {
+                "import the counts of single layers instead: a table with the columns layer, expert and count"
             }
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "open it or solve it directly, without an import",
@@ -242,6 +252,9 @@ pub fn detect(head: &[u8]) -> Format {
     if text.starts_with('{') || text.starts_with('[') {
         return detect_json(text);
     }
+    if let Some(format) = loads(text) {
+        return format;
+    }
     if text.starts_with("ocs_id,action,") {
         return Format::SwitchState(SwitchState::Csv);
     }
@@ -269,6 +282,17 @@ pub fn detect(head: &[u8]) -> Format {
         return Format::AicbSpecification;
     }
     Format::Unknown
+}
+
+/// Counts of tokens by expert in a table or a log.
+fn loads(text: &str) -> Option<Format> {
+    let header: Vec<&str> = text.lines().next()?.split([',', ';', '\t']).map(str::trim).collect();
+    let has = |name: &str| header.contains(&name);
+    if has("layer_from") && has("expert_from") {
+        return Some(Format::JointLoads);
+    }
+    let is_counted = (has("layer") && has("expert")) || text.contains("num_global_tokens_per_expert");
+    is_counted.then_some(Format::ExpertLoads)
 }
 
 /// The reply of a switch over TL1: a line `M TAG COMPLD`, and quoted lines.
@@ -327,7 +351,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 18] = [
+    const MARKS: [(&str, Format); 23] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -346,6 +370,11 @@ fn detect_json(text: &str) -> Format {
         ("cross-connects\"", Format::SwitchState(SwitchState::PolatisRestconf)),
         ("\"OCS_CROSS_CONNECT\"", Format::SwitchState(SwitchState::SonicOcs)),
         ("port-connection\"", Format::SwitchState(SwitchState::OcpOcs)),
+        ("\"logical_count\"", Format::ExpertLoads),
+        ("\"logical_expert_load\"", Format::ExpertLoads),
+        ("\"global_physical_count\"", Format::ExpertLoads),
+        ("\"tokens\"", Format::ExpertLoads),
+        ("\"weight\": [[", Format::ExpertLoads),
     ];
     MARKS.iter().find(|(mark, _)| text.contains(mark)).map_or(Format::OtherJson, |(_, format)| *format)
 }
@@ -356,7 +385,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 42] = [
+        let cases: [(&[u8], Format); 48] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -369,6 +398,12 @@ mod tests {
             (b"<algo name=\"a2a\" proto=\"LL\">", Format::MscclAlgorithm),
             (b"<!DOCTYPE html><html>", Format::Html),
             (b"<svg>", Format::OtherXml),
+            (b"layer,expert,topk_count,top1_count\n0,0,1,1\n", Format::ExpertLoads),
+            (b"layer_from,expert_from,layer_to,expert_to,count\n", Format::JointLoads),
+            (b"iteration 3 layer 0 num_global_tokens_per_expert: [1, 2]\n", Format::ExpertLoads),
+            (b"{\"iteration\": 0, \"layer\": 0, \"tokens\": [[1]]}\n", Format::ExpertLoads),
+            (b"{\"source\": \"EPLB\", \"weight\": [[90, 132]]}", Format::ExpertLoads),
+            (b"{\"logical_count\": [[[1]]]}", Format::ExpertLoads),
             (b"<!-- never closed", Format::OtherXml),
             (b"\x05\x0a\x03abc", Format::ChakraBinary),
             (b"\x00\x01\x02\x03", Format::Unknown),

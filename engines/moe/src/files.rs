@@ -1,6 +1,5 @@
 //! Files of other tools: counts of tokens by expert are read, tables of circuits are written.
 
-pub mod counts;
 pub mod import;
 pub mod tables;
 

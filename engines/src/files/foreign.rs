@@ -20,7 +20,7 @@ pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
         Some(Problem::new("", format!("this is {}, not a scenario or plan", format.describe()), remedy))
     };
     if let Some(importer) = format.importer() {
-        return problem(format!("import it: `{}`", command(importer, source)));
+        return problem(format!("import it: `{}`", command(format, importer, source)));
     }
     match format {
         Format::Scenario | Format::Plan | Format::OtherJson => None,
@@ -37,13 +37,15 @@ pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
 }
 
 /// The command that reads a file of a format, to be typed as it is where the file alone is enough.
-fn command(importer: &str, source: &str) -> String {
+fn command(format: Format, importer: &str, source: &str) -> String {
     let file = if source == "standard input" { "-" } else { source };
     let file = if file.contains(char::is_whitespace) { format!("'{file}'") } else { file.to_owned() };
-    match importer {
-        "aicb" => format!("lightbay import aicb {file} -o job.json"),
-        "sol" => format!("lightbay import sol {file} MODEL.names.json -o plan.json"),
-        _ => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
+    match format {
+        Format::Solution(_) | Format::Names => {
+            format!("lightbay import {importer} {file} MODEL.names.json -o plan.json")
+        }
+        Format::SwitchState(_) => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
+        _ => format!("lightbay import {importer} {file} -o scenario.json"),
     }
 }
 
@@ -64,7 +66,7 @@ mod tests {
     use lightbay_formats::SwitchState;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 31] = [
+    const ALL: [Format; 33] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -85,6 +87,8 @@ mod tests {
         Format::Names,
         Format::Solution(Dialect::Cbc),
         Format::Model,
+        Format::ExpertLoads,
+        Format::JointLoads,
         Format::SwitchState(SwitchState::PolatisTl1),
         Format::SwitchState(SwitchState::CalientTl1),
         Format::SwitchState(SwitchState::PolatisRestconf),
@@ -120,12 +124,17 @@ mod tests {
     #[test]
     fn files_of_other_tools_are_told_by_name_with_the_command() {
         for (content, told_of) in [
-            ("HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n1\n", "lightbay import aicb a.txt -o job.json"),
+            (
+                "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n1\n",
+                "lightbay import aicb a.txt -o scenario.json",
+            ),
             ("Model status\nOptimal\n", "lightbay import sol a.txt MODEL.names.json -o plan.json"),
             (
                 "ocs_id,action,pod_a,port_a,pod_b,port_b\n",
                 "lightbay import csv SCENARIO a.txt -o installed.json",
             ),
+            ("layer,expert,count\n0,0,5\n", "lightbay import routing_counts a.txt -o scenario.json"),
+            ("layer_from,expert_from,layer_to,expert_to,count\n", "counts of single layers"),
             ("{\"traceEvents\": [\n", "lightbay reads no traces"),
             ("<system version=\"1\">", "describe the job with `lightbay new training`"),
             ("NAME m\nROWS\n", "a model for a solver"),

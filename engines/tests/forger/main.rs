@@ -125,7 +125,16 @@ fn no_forged_crossconnect_plan_passes() {
 }
 
 #[test]
+fn no_forged_region_passes() {
+    forge("moe");
+}
+
+#[test]
 fn every_kind_is_forged() {
     let kinds: Vec<&str> = lightbay_engines::kinds().iter().map(|kind| kind.name).collect();
-    assert_eq!(kinds, ["training", "tpu", "crossconnect"], "a new kind needs plans to forge and a test here");
+    assert_eq!(
+        kinds,
+        ["training", "tpu", "crossconnect", "moe"],
+        "a new kind needs plans to forge and a test here"
+    );
 }

@@ -42,6 +42,12 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("crossconnect", "crossconnect-8-8-25", "lumos-repair", "max_dark_per_pod=1 min_pair_share=0.5"),
     ("crossconnect", "crossconnect-8-8-25", "lumos-relabel", ""),
     ("crossconnect", "crossconnect-example", "all-to-all-order", ""),
+    ("moe", "moe-small", "auto", ""),
+    ("moe", "moe-small", "mfabric-swap", "policy=paper routing=strict"),
+    ("moe", "moe-small", "mfabric-swap", "policy=reuse"),
+    ("moe", "moe-small", "mfabric-copilot", "reconfiguration_delay_ms=0.5"),
+    ("moe", "moe-small", "mfabric-exact", ""),
+    ("moe", "moe-small", "fat-tree", ""),
 ];
 
 /// The plans of a kind, each with a name.

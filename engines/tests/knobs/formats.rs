@@ -81,6 +81,8 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     }
     let mut covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();
     covered.push(("sol".to_owned(), "method".to_owned()));
+    // Tested beside the other knobs of regions.
+    covered.extend(["model", "axis", "layers"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
     let unchanged =
         AICB.iter().filter(|case| imported(case, case.values[0]) == imported(case, case.values[1]));

@@ -8,6 +8,7 @@ mod idle;
 mod methods;
 mod pods;
 mod programs;
+mod regions;
 mod runs;
 mod scenarios;
 

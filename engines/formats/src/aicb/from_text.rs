@@ -316,7 +316,7 @@ fn from_kernels(
         let share = if is_half { 0.5 } else { 1.0 };
         by_name.push(if name.starts_with("attention") || name == "final_column" {
             Some(kernels.attention_s() * share)
-        } else if name.starts_with("mlp") && !name.contains("moe") {
+        } else if name.starts_with("mlp") && !name.contains("moelayer") {
             Some(kernels.mlp_s() * share)
         } else {
             None

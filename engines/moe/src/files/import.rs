@@ -1,22 +1,21 @@
 //! Scenarios from counts of tokens by expert.
 
-use super::counts::{DenseAxis, ReadCounts, read};
 use crate::Moe;
 use crate::scenario::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use crate::scenario::{CountedMatrix, CountedTrace, GateTrace, MAX_EXPERTS, presets};
 use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, file_stem};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::read::read_all;
 use lightbay_core::scenario::Scenario;
+use lightbay_formats::expert_loads::{ExpertLoads, LoadAxis, LoadOptions, read};
+use lightbay_formats::gz::Limits;
 use serde_json::json;
-use std::collections::BTreeSet;
 
 /// Name of the format.
 pub const NAME: &str = "routing_counts";
 
-/// Relative difference of the sums of two layers that is rounding.
-const ROUNDING: f64 = 1e-6;
+/// Most layers in a stage that a log without numbers of layers may have.
+const MOST_LAYERS: i64 = 1024;
 
 /// All formats.
 pub fn formats() -> Vec<FormatInfo> {
@@ -42,9 +41,16 @@ pub fn formats() -> Vec<FormatInfo> {
             ),
             ParamInfo::choice(
                 "axis",
-                &["layers", "iterations"],
-                "layers",
+                &["file", "layers", "iterations"],
+                "file",
                 "Rows of a table of numbers alone: layers of one iteration, or iterations of one layer.",
+            ),
+            ParamInfo::int(
+                "layers",
+                0,
+                MOST_LAYERS,
+                0,
+                "Layers that follow each other in lines of a log that do not name theirs; 0 if they do.",
             ),
         ]),
     ]
@@ -56,29 +62,24 @@ pub fn formats() -> Vec<FormatInfo> {
 /// Every problem of the files; with `strict`, everything that has to be assumed.
 pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<ImportedScenario<Moe>, Problems> {
     let axis = match params.text("axis") {
-        Some("iterations") => DenseAxis::Iterations,
-        _ => DenseAxis::Layers,
+        Some("layers") => Some(LoadAxis::Layers),
+        Some("iterations") => Some(LoadAxis::Iterations),
+        _ => None,
     };
-    let mut counts = ReadCounts::default();
+    let layers = Some(params.count("layers") as u32).filter(|layers| *layers > 0);
+    let options = LoadOptions { axis, layers };
+    let mut files = Vec::new();
+    let mut lines = Vec::new();
     let mut problems = Problems::new();
-    for (rank, input) in inputs.iter().enumerate() {
-        let found =
-            read_all(input.bytes.as_slice()).map_err(Problems::from).and_then(|bytes| read(&bytes, axis));
-        match found {
+    for input in inputs {
+        match read(input.bytes.as_slice(), &Limits::default(), &options) {
             Ok(found) => {
-                counts.shape = found.shape;
-                // Several files are those of the ranks, in turn.
-                for ((iteration, layer, own), row) in found.rows {
-                    let key = (iteration, layer, own + rank as u32);
-                    if counts.rows.insert(key, row).is_some() {
-                        problems.add(
-                            &input.name,
-                            "counts a rank that an earlier file has",
-                            "give a file per rank",
-                        );
-                        break;
-                    }
-                }
+                let notes = found.notes.into_iter().map(|note| match inputs {
+                    [_] => note,
+                    _ => format!("{}: {note}", input.name),
+                });
+                lines.extend(notes);
+                files.push(found.value);
             }
             Err(found) => {
                 for problem in found.list() {
@@ -88,67 +89,59 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         }
     }
     problems.into_result(())?;
+    let loads = match files.as_slice() {
+        [loads] => loads.clone(),
+        files => ExpertLoads::of_ranks(files)?,
+    };
     let name = inputs.first().map_or("counts", |input| input.name.as_str());
     let preset = params.text("model").and_then(MoeModelPreset::of).unwrap_or(MoeModelPreset::Mixtral8x7b);
-    scenario(name, &counts, preset, strict)
+    scenario(name, &loads, preset, lines, strict)
 }
 
 fn scenario(
     name: &str,
-    counts: &ReadCounts,
+    loads: &ExpertLoads,
     preset: MoeModelPreset,
+    mut lines: Vec<String>,
     strict: bool,
 ) -> Result<ImportedScenario<Moe>, Problems> {
-    let experts = counts.rows.values().map(Vec::len).max().unwrap_or(0) as u32;
-    let mut problems = Problems::new();
-    for ((iteration, layer, _), row) in &counts.rows {
-        // A long table may leave out experts without tokens at the end; other shapes have all.
-        if row.len() as u32 != experts && !counts.shape.contains("each line") {
-            let message = format!(
-                "layer {layer} of iteration {iteration} has {} experts, others have {experts}",
-                row.len()
-            );
-            problems.add("", message, "give every layer as many counts");
-        }
-    }
+    let experts = loads.experts;
     if experts > MAX_EXPERTS {
-        problems.add("", format!("has {experts} experts"), format!("give at most {MAX_EXPERTS}"));
+        return Err(Problem::new(
+            "",
+            format!("has {experts} experts"),
+            format!("give at most {MAX_EXPERTS}"),
+        )
+        .into());
     }
-    problems.into_result(())?;
-    let mut lines = vec![format!("found: {}, {experts} experts", counts.shape)];
-    let mut assumed = Vec::new();
-    let sum = |layer: u32, iteration: u32| -> f64 {
-        let of = counts.rows.iter().filter(|((i, l, _), _)| (*i, *l) == (iteration, layer));
-        of.flat_map(|(_, row)| row).sum()
+    let mut iterations = Vec::new();
+    for &iteration in &loads.iterations {
+        let Ok(number) = u32::try_from(iteration) else {
+            let message = format!("has iteration {iteration}");
+            return Err(Problem::new("", message, format!("count them from 0 to {}", u32::MAX)).into());
+        };
+        iterations.push(number);
+    }
+    // Layers without a token in any iteration have no experts.
+    let is_used = |layer: &usize| {
+        (0..iterations.len()).any(|at| loads.of_layer(at, *layer).iter().any(|tokens| *tokens > 0.0))
     };
-    let iterations: BTreeSet<u32> = counts.rows.keys().map(|(iteration, ..)| *iteration).collect();
-    let all: BTreeSet<u32> = counts.rows.keys().map(|(_, layer, _)| *layer).collect();
-    let (layers, dense): (Vec<u32>, Vec<u32>) =
-        all.into_iter().partition(|layer| iterations.iter().any(|iteration| sum(*layer, *iteration) > 0.0));
-    if !dense.is_empty() {
-        lines.push(format!(
-            "left out: {} layers without tokens, which have no experts: {dense:?}",
-            dense.len()
-        ));
-    }
-    let Some((&first, &last)) = layers.first().zip(iterations.last()) else {
+    let (layers, dense): (Vec<usize>, Vec<usize>) = (0..loads.layers.len()).partition(is_used);
+    let Some((&planned, _)) = iterations.last().zip(layers.first()) else {
         return Err(Problem::new("", "counts no token at all", "give counts of a run").into());
     };
-    for layer in &layers {
-        let (here, there) = (sum(*layer, last), sum(first, last));
-        if (here - there).abs() > ROUNDING * there {
-            lines.push(format!(
-                "layer {layer} counts {here} tokens, layer {first} {there}: shares are taken, not sums"
-            ));
-        }
-    }
-    let ranks: BTreeSet<u32> = counts.rows.keys().map(|(.., rank)| *rank).collect();
-    let shape = shaped(preset.shape(), experts, ranks.len() as u32, layers.len() as u32);
-    if ranks.len() == 1 {
+    lines.insert(
+        0,
+        format!("found: {} iterations, {} layers, {experts} experts", iterations.len(), loads.layers.len()),
+    );
+    lines.push("the planner takes the shares of tokens, not their sums".to_owned());
+    let ranks = loads.ranks.unwrap_or(1);
+    let shape = shaped(preset.shape(), experts, ranks, layers.len() as u32);
+    let mut assumed = Vec::new();
+    if ranks == 1 {
         assumed.push("every rank sends the same: the counts are sums over all ranks".to_owned());
-    } else if ranks.len() as u32 != shape.ep {
-        let message =
-            format!("counts {} ranks, of which {experts} experts cannot make {}", ranks.len(), shape.ep);
+    } else if ranks != shape.ep {
+        let message = format!("counts {ranks} ranks, of which {experts} experts cannot make {}", shape.ep);
         return Err(Problem::new("", message, "give a number of ranks that divides the experts").into());
     }
     assumed.push(format!(
@@ -157,41 +150,34 @@ fn scenario(
         shape.ep,
         layers.len()
     ));
-    let mut matrices = Vec::new();
-    for &iteration in &iterations {
-        for (place, &layer) in layers.iter().enumerate() {
-            let of = counts.rows.iter().filter(|((i, l, _), _)| (*i, *l) == (iteration, layer));
-            let mut tokens: Vec<Vec<f64>> = of.map(|(_, row)| row.clone()).collect();
-            for row in &mut tokens {
-                row.resize(experts as usize, 0.0);
-            }
-            if !tokens.is_empty() {
-                matrices.push(CountedMatrix { iteration, layer: place as u32, tokens });
-            }
-        }
-    }
     if strict {
         let mut problems = Problems::new();
         for text in &assumed {
-            problems.add("", format!("is not in the file: {text}"), "leave strict out to take it");
+            problems.add("", format!("is not in the file: {text}"), "leave out --strict to take it");
         }
         problems.into_result(())?;
     }
+    let mut matrices = Vec::new();
+    for (at, &iteration) in iterations.iter().enumerate() {
+        for (place, &layer) in layers.iter().enumerate() {
+            let tokens = (0..ranks).map(|rank| loads.row(at, layer, rank as usize).to_vec()).collect();
+            matrices.push(CountedMatrix { iteration, layer: place as u32, tokens });
+        }
+    }
     let summary = json!({
-        "shape": counts.shape,
         "experts": experts,
         "layers": layers.len(),
-        "dense_layers": dense,
+        "dense_layers": dense.iter().map(|layer| loads.layers[*layer]).collect::<Vec<_>>(),
         "iterations": iterations.len(),
-        "ranks": ranks.len(),
+        "ranks": ranks,
         "assumed": assumed,
     });
     lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
-    lines.extend(busiest(&matrices, last));
+    lines.extend(busiest(&matrices, planned));
     let replica = shape.ep * shape.tp * shape.pp;
     let servers = replica.div_ceil(8);
     let mut body = presets::of(MoeModelChoice::of(shape), servers.max(128 / servers.max(1) * servers));
-    body.trace = GateTrace::Counts(CountedTrace { iteration: last, counts: matrices });
+    body.trace = GateTrace::Counts(CountedTrace { iteration: planned, counts: matrices });
     body.validate()?;
     let scenario = Scenario { name: file_stem(name), body };
     Ok(ImportedScenario { scenario, lines, summary })

@@ -57,17 +57,17 @@ fn every_shape_holds_the_same_counts() {
     let wanted = vec![vec![4.0, 3.0, 2.0, 1.0, 4.0, 3.0, 2.0, 1.0]];
     let row = "4,3,2,1,4,3,2,1";
     for (text, settings) in [
-        (format!("{row}\n{row}\n"), &[][..]),
-        (format!("a,b,c,d,e,f,g,h\n{row}\n{row}\n"), &[]),
+        (format!("{row}\n{row}\n"), &["axis=layers"][..]),
+        (format!("a,b,c,d,e,f,g,h\n{row}\n{row}\n"), &["axis=layers"]),
         (format!("{{\"weight\": [[{row}], [{row}]]}}"), &[]),
-        (format!("[[{row}], [{row}]]"), &[]),
+        (format!("[[{row}], [{row}]]"), &["axis=layers"]),
         (format!("{{\"logical_count\": [[[{row}], [{row}]]]}}"), &[]),
         (format!("{{\"load_history\": [{{\"logical_expert_load\": [[{row}], [{row}]]}}]}}"), &[]),
         (
             format!(
                 "x num_global_tokens_per_expert: tensor([{row}])\ny\nnum_global_tokens_per_expert [{row}]\n"
             ),
-            &[],
+            &["layers=2"],
         ),
         (
             format!(
@@ -98,34 +98,36 @@ fn files_of_ranks_are_put_side_by_side() {
 
 #[test]
 fn layers_without_tokens_are_dense() {
-    let imported = read(&["0,0,0,0,0,0,0,0\n1,2,1,2,1,2,1,2\n"], &[], false).unwrap();
+    let imported = read(&["0,0,0,0,0,0,0,0\n1,2,1,2,1,2,1,2\n"], &["axis=layers"], false).unwrap();
     assert_eq!(imported.scenario.body.stage_layers(), 1);
-    assert!(imported.lines.join("\n").contains("left out: 1 layers without tokens"));
+    assert!(imported.lines.join("\n").contains("layers without tokens are taken as dense: 0"));
 }
 
 #[test]
 fn sums_that_differ_are_named() {
-    let lines = read(&["1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n"], &[], false).unwrap().lines.join("\n");
-    assert!(lines.contains("layer 1 counts 16 tokens, layer 0 8: shares are taken, not sums"), "{lines}");
+    let lines =
+        read(&["1,1,1,1,1,1,1,1\n2,2,2,2,2,2,2,2\n"], &["axis=layers"], false).unwrap().lines.join("\n");
+    assert!(lines.contains("layer 1 of iteration 0 has 16 instead of 8"), "{lines}");
 }
 
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     for (text, said) in [
-        ("1,2,-3\n", "line 1: '-3' is no count"),
-        ("1,2,3\n1,2,nan\n", "line 2: 'nan' is no count"),
-        ("1,2,3\n1,2\n", "has 2 experts, others have 3"),
-        ("layer,expert,share\n0,0,1\n", "names no column of counts"),
-        ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: gives expert 0 of layer 0 again"),
-        ("layer,expert,count\n0,0\n", "line 2: has 2 columns, the header has 3"),
-        ("{\"global_physical_count\": [[1]]}", "counts replicas"),
-        ("{\"weights\": [[1]]}", "has none of the known lists"),
-        ("{\"weight\": [[1, -1]]}", "weight[0]: has '-1'"),
+        ("1,2,-3\n", "line 1, column 3: is '-3'"),
+        ("1,2,3\n1,2,nan\n", "line 2, column 3: is 'nan'"),
+        ("1,2,3\n1,2,3\n", "may be layers or iterations: say what they are: axis=layers"),
+        ("layer,expert,share\n0,0,1\n", "has the columns layer, expert, share"),
+        ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is about the same expert as line 2"),
+        ("layer,expert,count\n0,0\n", "line 2: has 2 fields, the header has 3"),
+        ("{\"global_physical_count\": [[1]]}", "counts the copies of experts"),
+        ("{\"weights\": [[1]]}", "none that holds expert loads"),
+        ("{\"weight\": [[1, -1]]}", "weight[0][1]: is '-1'"),
+        ("{\"weight\": [[1, 2], [1]]}", "weight[1]: has 1 experts"),
         ("0,0,0\n", "counts no token at all"),
-        ("", "holds no counts"),
+        ("", "this is an empty file"),
     ] {
         let found = read(&[text], &[], false).unwrap_err();
-        assert!(found.contains(said), "{text:?}: {found}");
+        assert!(found.contains(said) && found.contains("counts0.csv"), "{text:?}: {found}");
     }
 }
 
@@ -136,7 +138,7 @@ fn weights_of_eplb_are_read() {
                    [20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27]]}";
     let imported = read(&[weights], &["model=llama_moe"], false).unwrap();
     let lines = imported.lines.join("\n");
-    assert!(lines.contains("layer 1 counts 1156 tokens, layer 0 1033"), "{lines}");
+    assert!(lines.contains("layer 1 of iteration 0 has 1156 instead of 1033"), "{lines}");
     let shape = imported.scenario.body.shape();
     assert_eq!((shape.experts, shape.ep), (12, 6));
 }
