@@ -62,13 +62,27 @@ impl StartList {
         let spare = height.saturating_sub(self.rows.len());
         let top = (spare / 3).min(6) as u16;
         let selected = app.pane(PaneId::Start).selected.unwrap_or(0);
-        let at = self.rows.iter().position(|(_, id)| *id == Some(selected));
-        self.offset = scroll::follow(self.offset, at, height, self.rows.len());
-        if at.is_some_and(|at| at < height) && selected == 0 {
+        let last = self.rows.iter().rev().find_map(|(_, id)| *id);
+        // Behind the last item there are rows without any, which are in sight with it.
+        let at = match last {
+            Some(last) if last == selected => self.rows.len().checked_sub(1),
+            _ => self.rows.iter().position(|(_, id)| *id == Some(selected)),
+        };
+        let room = if self.rows.len() > height { height - 1 } else { height };
+        self.offset = scroll::follow(self.offset, at, room, self.rows.len());
+        if at.is_some_and(|at| at < room) && selected == 0 {
             self.offset = 0;
         }
         let block = Rect { x, y: area.y + top, width, height: area.height - top };
-        for (y, (row, id)) in (block.y..block.bottom()).zip(self.rows.iter().skip(self.offset)) {
+        // The last line says how much more there is, instead of a row.
+        let below = (self.rows.len() - self.offset).saturating_sub(usize::from(block.height));
+        let bottom = block.bottom() - u16::from(below > 0);
+        if below > 0 {
+            let more = Piece::muted(format!("{} more rows below", below + 1));
+            let line = Rect { y: bottom, height: 1, ..block };
+            StartRow::Words(vec![more]).draw(app, line, false, buf);
+        }
+        for (y, (row, id)) in (block.y..bottom).zip(self.rows.iter().skip(self.offset)) {
             let line = Rect { y, height: 1, ..block };
             let chosen = id.is_some_and(|id| id == selected);
             if chosen {

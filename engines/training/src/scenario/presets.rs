@@ -106,31 +106,14 @@ const fn in_buckets(mut run: RunConfig, dp_buckets: u32) -> RunConfig {
     run
 }
 
-/// The built-in jobs, smallest first; behind them those with schedules other than plain 1F1B.
+/// The built-in jobs: one of each size, smallest first; behind them other small ones, and those with schedules other
+/// than plain 1F1B.
 pub const JOBS: &[JobPreset] = &[
     JobPreset {
         name: "tiny4",
         description: "GPT 7B on 16 GPUs in 4 pods, 4 micro-batches: small enough to follow by eye",
         model: "gpt_7b",
         run: RunConfig::of(2, 4, 16, 4, 4),
-    },
-    JobPreset {
-        name: "tiny8",
-        description: "GPT 7B on 16 GPUs in 4 pods, 8 micro-batches",
-        model: "gpt_7b",
-        run: RunConfig::of(2, 4, 16, 4, 8),
-    },
-    JobPreset {
-        name: "tiny32",
-        description: "GPT 7B on 16 GPUs in 4 pods, 32 micro-batches: a long steady state",
-        model: "gpt_7b",
-        run: RunConfig::of(2, 4, 16, 4, 32),
-    },
-    JobPreset {
-        name: "one_stage_per_pod",
-        description: "GPT 7B on 32 GPUs in 8 pods, every stage alone: NICs are shared inside the pipeline",
-        model: "gpt_7b",
-        run: RunConfig::of(4, 4, 32, 4, 8),
     },
     JobPreset {
         name: "small",
@@ -161,6 +144,24 @@ pub const JOBS: &[JobPreset] = &[
         description: "DeepSeek 671B on 256 GPUs in 8 pods, TP 2, PP 16, EP 8, 2 replicas",
         model: "deepseek_671b",
         run: with_experts(RunConfig::of(2, 16, 256, 32, 128), 8),
+    },
+    JobPreset {
+        name: "tiny8",
+        description: "GPT 7B on 16 GPUs in 4 pods, 8 micro-batches",
+        model: "gpt_7b",
+        run: RunConfig::of(2, 4, 16, 4, 8),
+    },
+    JobPreset {
+        name: "tiny32",
+        description: "GPT 7B on 16 GPUs in 4 pods, 32 micro-batches: a long steady state",
+        model: "gpt_7b",
+        run: RunConfig::of(2, 4, 16, 4, 32),
+    },
+    JobPreset {
+        name: "one_stage_per_pod",
+        description: "GPT 7B on 32 GPUs in 8 pods, every stage alone: NICs are shared inside the pipeline",
+        model: "gpt_7b",
+        run: RunConfig::of(4, 4, 32, 4, 8),
     },
     JobPreset {
         name: "tiny_interleaved",
