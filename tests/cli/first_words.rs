@@ -50,7 +50,7 @@ fn files_of_other_tools_are_told_by_name_with_the_command_that_reads_them() {
     for (file, told) in [
         (
             "workload.txt",
-            "this is a SimAI text workload, not a scenario or plan; import it: `lightbay import aicb workload.txt -o job.json`",
+            "this is a SimAI text workload, not a scenario or plan; import it: `lightbay import aicb workload.txt -o scenario.json`",
         ),
         ("trace.json", "this is a PyTorch profiler trace, not a scenario or plan; lightbay reads no traces"),
         ("bom.json", "is version '2' of lightbay.scenario"),
@@ -115,6 +115,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     let switches = tree["ocs_count"].as_u64().unwrap();
     let table = "ocs_id,action,pod_a,port_a,pod_b,port_b\n";
     place.write("table.csv", format!("{table}0,add,0,0,1,0\n"));
+    place.write("loads.csv", "layer,expert,count\n0,0,5\n0,1,3\n");
     let mut ocp = vec!["import".to_owned(), "ocp_ocs".to_owned(), "switches.json".to_owned()];
     for ocs in 0..switches {
         let entry = "{\"config\": {\"input-port-name\": \"1\", \"output-port-name\": \"2\"}, \"state\": {\"status\": \"INVALID\"}}";
@@ -131,6 +132,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
         (&["import", "sol", "scip.sol", "tiny4.mps.names.json"], "taken as zero", "without --strict"),
+        (&["import", "routing_counts", "loads.csv"], "every rank sends the same", "leave out --strict"),
     ];
     let known = place.run(&["methods", "--json"]).done().json()["importers"].clone();
     for importer in known.as_array().unwrap() {
