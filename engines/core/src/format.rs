@@ -206,6 +206,15 @@ pub struct Input {
     pub bytes: Vec<u8>,
 }
 
+/// Name of a scenario made of a file: that of the file without folders and endings; `otherwise` for standard input.
+pub fn scenario_name(file: &str, otherwise: &str) -> String {
+    let mut stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    for ending in [".gz", ".txt", ".csv", ".json", ".jsonl", ".xml", ".log"] {
+        stem = stem.strip_suffix(ending).unwrap_or(stem);
+    }
+    if stem.is_empty() || stem == "-" { otherwise.to_owned() } else { stem.to_owned() }
+}
+
 /// A scenario made from files of another tool.
 #[derive(Debug)]
 pub struct ImportedScenario<K: Kind> {
@@ -252,6 +261,19 @@ pub fn enumerated(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scenarios_are_named_after_their_files() {
+        for (file, name) in [
+            ("/a/b/counts.csv", "counts"),
+            ("run.v2.json.gz", "run.v2"),
+            ("c:\\x\\job.txt", "job"),
+            ("-", "aicb"),
+            (".csv", "aicb"),
+        ] {
+            assert_eq!(scenario_name(file, "aicb"), name, "{file}");
+        }
+    }
 
     #[test]
     fn names_of_files_are_plain() {

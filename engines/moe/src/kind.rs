@@ -1,7 +1,7 @@
 //! The kind `moe`: ties scenario, result and checker to the contract of the core.
 
 mod listed;
-mod metrics;
+pub(crate) mod metrics;
 mod terms;
 
 #[cfg(test)]

@@ -100,16 +100,31 @@ impl Timeline<'_> {
         drawn
     }
 
-    /// Returns the column of a bar's name: inside, behind or, without room there, so that it ends with the bar.
-    fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), width: i32) -> i32 {
+    /// Returns the column of a bar's name: inside, behind or, without room there, so that it ends with the bar. A name
+    /// that fits nowhere between the bars beside it in the row is left out. `room` holds the end of the bar before and
+    /// the begin of the one behind.
+    fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), room: (i32, i32)) -> Option<i32> {
         let size = self.bar_name_width(item);
         if size <= to - from {
-            from + i32::from(size < to - from)
-        } else if to + 1 + size <= width {
-            to + 1
+            Some(from + i32::from(size < to - from))
+        } else if to + 1 + size <= room.1 {
+            Some(to + 1)
         } else {
-            to - size
+            Some(to - size).filter(|x| *x >= room.0)
         }
+    }
+
+    /// End of the bar before `item` in its row, and begin of the one behind.
+    fn room_beside(&self, item: &TimelineItem, width: i32, state: &TimelineState) -> (i32, i32) {
+        let Some(own) = self.bar_columns(item, &state.parts) else { return (0, width) };
+        let others = self.items.iter().filter(|other| {
+            other.shape == ItemShape::Bar
+                && other.id != item.id
+                && (other.lane, other.row) == (item.lane, item.row)
+        });
+        others.filter_map(|other| self.bar_columns(other, &state.parts)).fold((0, width), |room, bar| {
+            if bar.0 < own.0 { (room.0.max(bar.1), room.1) } else { (room.0, room.1.min(bar.0)) }
+        })
     }
 
     fn bar_name_width(&self, item: &TimelineItem) -> i32 {
@@ -117,13 +132,19 @@ impl Timeline<'_> {
     }
 
     /// Writes the name of a bar.
-    fn draw_bar_name(&self, pen: &mut Pen<'_>, y: i32, item: &TimelineItem, bar: (i32, i32), selected: bool) {
+    fn draw_bar_name(
+        &self,
+        pen: &mut Pen<'_>,
+        y: i32,
+        item: &TimelineItem,
+        bar: (i32, i32),
+        room: (i32, i32),
+        state: &TimelineState,
+    ) {
         let (from, to) = bar;
         let inside = self.bar_name_width(item) <= to - from;
-        let x = self.bar_name_at(item, bar, pen.width());
-        if x < 0 {
-            return;
-        }
+        let Some(x) = self.bar_name_at(item, bar, room) else { return };
+        let selected = state.selected == Some(item.id);
         let area = if item.critical { Tone::GradientFull } else { Tone::GradientDim };
         let mut style = if inside && self.theme.shades() {
             self.theme.style(area)
@@ -206,10 +227,16 @@ impl Timeline<'_> {
         for edge in self.edges {
             self.draw_edge(pen, edge, state);
         }
-        for (item, y) in self.bars(height, state) {
-            if let Some(bar) = self.bar_columns(item, &state.parts) {
-                self.draw_bar_name(pen, y, item, bar, state.selected == Some(item.id));
-            }
+        let mut bars: Vec<_> = self
+            .bars(height, state)
+            .filter_map(|(item, y)| Some((y, self.bar_columns(item, &state.parts)?, item)))
+            .collect();
+        bars.sort_by_key(|(y, bar, _)| (*y, *bar));
+        for (index, &(y, bar, item)) in bars.iter().enumerate() {
+            let beside = |at: Option<usize>| at.and_then(|at| bars.get(at)).filter(|other| other.0 == y);
+            let left = beside(index.checked_sub(1)).map_or(0, |other| other.1.1);
+            let right = beside(Some(index + 1)).map_or(pen.width(), |other| other.1.0);
+            self.draw_bar_name(pen, y, item, bar, (left, right), state);
         }
         state.hits = hits;
     }
@@ -306,7 +333,10 @@ impl Timeline<'_> {
         }
         // A name in front of its bar comes first.
         let bar = self.bar_columns(to, &state.parts).filter(|_| to.shape == ItemShape::Bar);
-        let to_x = bar.map_or(to_x, |bar| to_x.min(self.bar_name_at(to, bar, pen.width()).max(0)));
+        let to_x = bar.map_or(to_x, |bar| {
+            let room = self.room_beside(to, pen.width(), state);
+            to_x.min(self.bar_name_at(to, bar, room).unwrap_or(to_x))
+        });
         let first = if from_y == to_y { from_x + 1 } else { from_x };
         for x in first..to_x - 1 {
             if self.bar_at(to, x, state) {

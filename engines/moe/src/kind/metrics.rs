@@ -6,6 +6,8 @@ use lightbay_core::report::Unit;
 
 /// Milliseconds, as files have them.
 pub(crate) const MS: Unit = Unit::new("ms", 1.0, Some(3));
+/// Milliseconds, as files have them, read as seconds: iterations take tens of them.
+pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Dollars.
 pub(crate) const USD: Unit = Unit::new("$", 1.0, Some(0));
 
@@ -13,7 +15,7 @@ pub(crate) const USD: Unit = Unit::new("$", 1.0, Some(0));
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "iteration_ms",
     "iteration",
-    MS,
+    ITERATION,
     "Time of an iteration by an analytic model: all micro-batches through all stages, and the exchange of the gradients.",
 );
 

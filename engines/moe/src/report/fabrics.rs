@@ -1,6 +1,7 @@
 //! Networks compared in time, cost and performance per dollar.
 
 use super::ANALYTIC;
+use crate::kind::metrics::ITERATION;
 use crate::plan::{FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::schedule::assemble;
@@ -13,7 +14,7 @@ const USD: Unit = Unit::new("$", 1.0, Some(0));
 pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Section {
     let columns = vec![
         Column::words("fabric", "network"),
-        Column::numbers("iteration_ms", "iteration", MS),
+        Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
         Column::numbers("compute_ms", "computing", MS).priority(2),
         Column::numbers("all_to_all_ms", "all-to-alls", MS),
         Column::numbers("stall_ms", "stalls", MS),

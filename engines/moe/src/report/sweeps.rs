@@ -2,6 +2,7 @@
 //! circuits pays.
 
 use super::ANALYTIC;
+use crate::kind::metrics::ITERATION;
 use crate::model::demand::LayerDemand;
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario};
@@ -94,8 +95,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     let best = |delay: f64| time(&with_delay(&stage, delay), SwitchPolicy::Exact);
     let pays = |delay: f64| best(delay).zip(still).is_some_and(|(best, still)| best < still * (1.0 - 1e-9));
     if let Some((at_once, still)) = best(0.0).zip(still) {
-        facts.number("static_ms", "circuits that stay", MS, still);
-        facts.number("at_once_ms", "changes without delay", MS, at_once);
+        facts.number("static_ms", "circuits that stay", ITERATION, still);
+        facts.number("at_once_ms", "changes without delay", ITERATION, at_once);
         facts.number("gain", "gain at most", Unit::PERCENT, 1.0 - at_once / still);
     }
     if pays(0.0) {
@@ -159,5 +160,5 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
 }
 
 fn curve(name: &str, label: &str, points: Vec<Point>, tone: Tone) -> Curve {
-    Curve { name: name.to_owned(), label: label.to_owned(), unit: MS, points, tone, steps: false }
+    Curve { name: name.to_owned(), label: label.to_owned(), unit: ITERATION, points, tone, steps: false }
 }

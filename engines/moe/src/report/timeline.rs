@@ -1,6 +1,7 @@
 //! Phases of a micro-batch with stalls and hidden changes, and what an iteration spends its time on.
 
 use super::ANALYTIC;
+use crate::kind::metrics::ITERATION;
 use crate::plan::{LayerPhase, MoeResult, STALL};
 use lightbay_core::report::{Cell, Facts, Lane, Phrase, Section, Span, Spans, Tone, Unit};
 
@@ -11,7 +12,7 @@ pub(super) fn iteration(result: &MoeResult) -> Section {
     let plan = &result.iteration;
     let mut facts = Facts::new();
     facts.add("fabric", "network", plan.fabric.word());
-    facts.number("iteration_ms", "iteration", MS, Cell::new(plan.iteration_ms).tone(Tone::Answer));
+    facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
     facts.number("compute_ms", "computing", MS, plan.compute_ms).sentence("of a micro-batch in the stage");
     facts.number("tensor_parallel_ms", "tensor-parallel exchanges", MS, plan.tensor_parallel_ms);
     facts.number("all_to_all_ms", "all-to-alls", MS, plan.all_to_all_ms);

@@ -135,7 +135,11 @@ fn job_of(
         summary.strict_problems().into_result(())?;
     }
     TrainingScenario::Job(job.clone()).validate()?;
-    Ok(ImportedJob { name: scenario_name(inputs), job, summary })
+    Ok(ImportedJob {
+        name: format::scenario_name(workload_file(inputs).map_or("", |input| input.name.as_str()), AICB),
+        job,
+        summary,
+    })
 }
 
 /// Reads every file; problems of several files carry the file in their path.
@@ -231,16 +235,6 @@ fn step(slot: Slot) -> Step {
 /// The file that is a workload, of those that only complete it.
 fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
     inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
-}
-
-/// The workload's file name without folders and endings.
-fn scenario_name(inputs: &[AicbInput]) -> String {
-    let name = workload_file(inputs).map_or("", |input| input.name.as_str());
-    let mut stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    for ending in [".gz", ".txt", ".csv"] {
-        stem = stem.strip_suffix(ending).unwrap_or(stem);
-    }
-    if stem.is_empty() || stem == "-" { AICB.to_owned() } else { stem.to_owned() }
 }
 
 /// A `u32` field of the run; larger values are refused by name.
