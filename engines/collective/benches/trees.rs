@@ -4,7 +4,7 @@
 
 use lightbay_collective::floors::floor::network_floor;
 use lightbay_collective::floors::latency::{LatencyQuestion, latency_floor};
-use lightbay_collective::model::network::Network;
+use lightbay_collective::scenario::network::LinkNetwork;
 use lightbay_collective::scenario::presets;
 use lightbay_collective::trees::compact::compact;
 use lightbay_collective::trees::library::{TreeEffort, TreeLibrary};
@@ -49,7 +49,7 @@ fn main() {
             continue;
         }
         let topology = presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology;
-        let network = Network::of(&topology).unwrap();
+        let network = LinkNetwork::of(&topology).unwrap();
         let gpus = network.gpus();
         let n = gpus.len() as f64;
         let shards: Vec<i128> =

@@ -5,8 +5,8 @@ mod fluid;
 mod metric;
 mod sets;
 
-use crate::model::network::Network;
 use crate::model::task::CollectiveTask;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -80,7 +80,7 @@ impl EpochBound {
 }
 
 /// Name of a set of nodes: groups if it is made of whole ones, all but one node, or the nodes.
-pub fn set_name(network: &Network, inside: &[u32]) -> String {
+pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     let name = |node: u32| network.nodes()[node as usize].name.clone();
     let is_in = |node: u32| inside.binary_search(&node).is_ok();
     let mut gpus = inside.iter().copied().filter(|node| !network.is_switch(*node));

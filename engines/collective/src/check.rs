@@ -10,6 +10,7 @@ mod links;
 mod pieces;
 mod replay;
 mod sums;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +55,7 @@ pub mod code {
 
 /// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
-pub struct Envelope<'a> {
+pub struct ScheduleEnvelope<'a> {
     /// Objective value.
     pub value: f64,
     /// Claimed bound on it.
@@ -102,11 +103,15 @@ impl Findings {
 }
 
 /// Checks a plan.
-pub fn check(scenario: &CollectiveScenario, result: &CollectiveResult, envelope: &Envelope<'_>) -> Verdict {
+pub fn check(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    envelope: &ScheduleEnvelope<'_>,
+) -> Verdict {
     let mut found = Findings::default();
     figures::time(scenario, result, &mut found);
     let chunks = scenario.demand.expand(&scenario.topology);
-    let parts = pieces::Parts::of(scenario, &chunks, result, &mut found);
+    let parts = pieces::PieceParts::of(scenario, &chunks, result, &mut found);
     let links = links::CheckedLinks::of(scenario, result, &mut found);
     let (Some(parts), Some(links), true) = (parts, links, found.is_empty()) else {
         return Verdict::refused(found.finish());
@@ -121,7 +126,14 @@ pub fn check(scenario: &CollectiveScenario, result: &CollectiveResult, envelope:
         let proven = bound::prove(scenario, &chunks, result, &links, &mut found);
         let finish_us = result.claims.finish_us;
         let covers = bound::covers(result);
+        let is_other = envelope.bound_covers.is_some_and(|said| !bound::may_cover(result, said));
         verdict.bound = match (envelope.bound, proven) {
+            (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
+                found.add(code::BOUND, || {
+                    format!("a bound of such a plan covers {covers} and no other plans")
+                });
+                BoundTrust::None
+            }
             (None, _) => BoundTrust::None,
             (Some(claimed), _) if claimed > envelope.value * (1.0 + 1e-9) => {
                 found.add(code::BOUND, || {
@@ -130,7 +142,7 @@ pub fn check(scenario: &CollectiveScenario, result: &CollectiveResult, envelope:
                 BoundTrust::None
             }
             (Some(claimed), Some(proven))
-                if claimed <= proven * (1.0 + 1e-9) && envelope.bound_covers.is_some() =>
+                if claimed <= proven * (1.0 + 1e-9) && envelope.bound_covers == Some(&covers) =>
             {
                 BoundTrust::Verified
             }

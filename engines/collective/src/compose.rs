@@ -172,7 +172,7 @@ pub fn carry(
         "demand"
     } else if from.buffer_limit_chunks != to.buffer_limit_chunks {
         "buffers"
-    } else if result.time.alpha_threshold > to.time.alpha_threshold {
+    } else if result.time.alpha_threshold != to.time.alpha_threshold {
         "times"
     } else {
         // The epochs of a plan are its own, whatever rule the scenario gives for new ones.

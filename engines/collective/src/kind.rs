@@ -5,7 +5,7 @@ mod metrics;
 mod terms;
 
 use crate::Collective;
-use crate::check::{self, Envelope};
+use crate::check::{self, ScheduleEnvelope};
 use crate::plan::CollectiveResult;
 use crate::report::CollectiveReport;
 use crate::scenario::{self, CollectiveScenario};
@@ -70,7 +70,7 @@ impl Kind for Collective {
     }
 
     fn check(plan: &Plan<Self>, _depth: Depth) -> Verdict {
-        let envelope = Envelope {
+        let envelope = ScheduleEnvelope {
             value: plan.objective.value,
             bound: plan.objective.bound,
             bound_covers: plan.provenance.bound_covers(),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`scenario`] | the input: GPUs, switches and links, who wants what, epochs, presets |
 //! | [`plan`] | the result: which link starts which piece in which epoch |
-//! | [`model`] | the network with exact capacities, links in epochs, schedules |
+//! | [`model`] | links in epochs, schedules, and the question that searches answer |
 //! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
 //! | [`floors`] | what no schedule can beat, whatever its chunks and epochs |
 //! | [`programs`] | integer and linear programs |
@@ -14,6 +14,7 @@
 //! | [`compose`] | plans from schedules: parts, directions, figures |
 //! | `report` | scenarios and plans as sections |
 //! | [`check`] | the independent checker |
+//! | [`files`] | topologies of other programs, schedules for them |
 //! | [`methods`] | the methods by name |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@
 pub mod bounds;
 pub mod check;
 pub mod compose;
+pub mod files;
 pub mod floors;
 pub mod kind;
 pub mod methods;

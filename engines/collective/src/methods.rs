@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     vec![
-        Arc::new(auto::Auto),
+        Arc::new(auto::AutoMethod),
         Arc::new(construct::Construct),
         Arc::new(milp::CopyMethod),
         Arc::new(lp::FluidMethod),

@@ -1,9 +1,7 @@
-//! The network with exact capacities, and what follows from it.
+//! Parts of the question that follow from the network.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`rational`] | exact fractions |
-//! | [`network`] | nodes and links with capacities, and the symmetries of both |
 //! | [`symmetries`] | symmetries that are not declared |
 //! | [`epochs`] | links in epochs |
 //! | [`fluid`] | links for parts of chunks |
@@ -16,8 +14,6 @@ pub mod distances;
 pub mod epochs;
 pub mod fluid;
 pub mod group;
-pub mod network;
-pub mod rational;
 pub mod schedule;
 pub mod symmetries;
 pub mod task;

@@ -52,12 +52,12 @@ pub(crate) struct CollectiveReport<'a> {
 
 /// A plan to be explained.
 #[derive(Clone, Copy)]
-struct Subject<'a> {
+struct ExplainedPlan<'a> {
     scenario: &'a CollectiveScenario,
     result: &'a CollectiveResult,
 }
 
-impl Subject<'_> {
+impl ExplainedPlan<'_> {
     fn node(&self, node: u32) -> String {
         let named = self.scenario.topology.nodes.get(node as usize);
         named.map_or_else(|| node.to_string(), |node| node.name.clone())
@@ -84,7 +84,7 @@ impl Report for CollectiveReport<'_> {
         let plan = self.plan.ok_or_else(|| {
             Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
         })?;
-        let subject = Subject { scenario: &plan.scenario.body, result: &plan.result };
+        let subject = ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result };
         match name {
             "finish" => Ok(finish::finish(subject)),
             "bounds" => finish::bounds(subject),

@@ -3,7 +3,9 @@
 mod demand;
 pub mod families;
 mod knobs;
+pub mod network;
 pub mod presets;
+pub mod rational;
 mod read;
 mod validate;
 
@@ -11,7 +13,7 @@ mod validate;
 mod tests;
 
 pub use demand::{ChunkList, ChunkWish, CollectiveSort, Demand, TenantDemand};
-pub use families::Family;
+pub use families::NetworkFamily;
 pub use knobs::knobs;
 
 use lightbay_core::exchange::DerivedFrom;
@@ -44,7 +46,7 @@ pub struct CollectiveScenario {
     pub buffer_limit_chunks: Option<u32>,
     /// Family of networks that the topology is a member of, so that another one can be made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub family: Option<Family>,
+    pub family: Option<NetworkFamily>,
     /// The plan that the network comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub derived_from: Option<DerivedFrom>,

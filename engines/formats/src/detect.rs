@@ -81,6 +81,8 @@ pub enum Format {
     TacclTopology,
     /// TACCL sketch JSON.
     TacclSketch,
+    /// Input of the published TE-CCL program.
+    TecclInput,
     /// A scenario of this program.
     Scenario,
     /// A plan of this program.
@@ -128,6 +130,7 @@ impl Format {
             Self::ProfilerTrace => "a PyTorch profiler trace",
             Self::TacclTopology => "a TACCL topology",
             Self::TacclSketch => "a TACCL sketch",
+            Self::TecclInput => "an input of the published TE-CCL program",
             Self::Scenario => "a lightbay scenario",
             Self::Plan => "a lightbay plan",
             Self::Names => "a file of names beside a model",
@@ -151,6 +154,8 @@ impl Format {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
             Self::Solution(_) | Self::Names => Some("sol"),
             Self::ExpertLoads => Some("routing_counts"),
+            Self::NcclTopology => Some("nccl"),
+            Self::TecclInput => Some("teccl"),
             Self::SwitchState(state) => Some(match state {
                 SwitchState::PolatisTl1 => "polatis_tl1",
                 SwitchState::CalientTl1 => "calient_tl1",
@@ -168,17 +173,15 @@ impl Format {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
-            Self::NcclTopology | Self::MscclTopology | Self::TacclTopology => {
-                "lightbay does not read it: it describes the inside of servers, and lightbay plans circuits between pods; \
-                 describe the job with `lightbay new training`"
+            Self::MscclTopology | Self::TacclTopology => {
+                "lightbay does not import it; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE), or start from \
+                 `lightbay new collective`"
             }
             Self::NcclGraphs => {
-                "lightbay does not read it: channels of NCCL are inside of servers; describe the job with \
-                 `lightbay new training`"
+                "lightbay does not read channels of NCCL; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE)"
             }
             Self::MscclAlgorithm | Self::TacclSketch => {
-                "lightbay writes such schedules for pods of kind tpu and does not read them; start from \
-                 `lightbay new tpu`"
+                "lightbay writes such schedules and does not read them; start from `lightbay new collective`"
             }
             Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
                 "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
@@ -351,7 +354,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 23] = [
+    const MARKS: [(&str, Format); 24] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -363,6 +366,7 @@ fn detect_json(text: &str) -> Format {
         ("\"traceEvents\"", Format::ProfilerTrace),
         ("\"msccl_type\"", Format::MscclTopology),
         ("\"intranode_sketch\"", Format::TacclSketch),
+        ("\"TopologyParams\"", Format::TecclInput),
         ("\"gpus_per_node\"", Format::TacclTopology),
         ("\"node_betas_list\"", Format::TacclTopology),
         ("\"node_invbws_list\"", Format::TacclTopology),

@@ -66,7 +66,7 @@ mod tests {
     use lightbay_formats::SwitchState;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 33] = [
+    const ALL: [Format; 34] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -82,6 +82,7 @@ mod tests {
         Format::ProfilerTrace,
         Format::TacclTopology,
         Format::TacclSketch,
+        Format::TecclInput,
         Format::Scenario,
         Format::Plan,
         Format::Names,
@@ -136,7 +137,9 @@ mod tests {
             ("layer,expert,count\n0,0,5\n", "lightbay import routing_counts a.txt -o scenario.json"),
             ("layer_from,expert_from,layer_to,expert_to,count\n", "counts of single layers"),
             ("{\"traceEvents\": [\n", "lightbay reads no traces"),
-            ("<system version=\"1\">", "describe the job with `lightbay new training`"),
+            ("<system version=\"1\">", "lightbay import nccl a.txt -o scenario.json"),
+            ("{\"TopologyParams\": {", "lightbay import teccl a.txt -o scenario.json"),
+            ("<algo name=\"a\">", "start from `lightbay new collective`"),
             ("NAME m\nROWS\n", "a model for a solver"),
             ("", "is empty"),
             (" \n\n", "is empty"),

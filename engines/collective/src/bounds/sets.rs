@@ -1,7 +1,7 @@
 //! Sets of nodes whose entry links may bind, and sources that stand for others.
 
-use crate::model::network::Network;
 use crate::model::task::CollectiveTask;
+use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashSet;
 
 /// Groups up to which every union is tried.
@@ -93,7 +93,7 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
 }
 
 /// Groups, unions of few groups, halves of many; with and without switches that belong to no group.
-fn groups(network: &Network, sets: &mut SetList) {
+fn groups(network: &LinkNetwork, sets: &mut SetList) {
     let groups = network.group_count();
     let masks: Vec<u64> = if groups <= MOST_UNIONS {
         (1..(1u64 << groups)).collect()

@@ -1,7 +1,7 @@
 //! The bound of a plan, worked out again: for the path, cut or sum over links that it names.
 
 use super::links::{CheckedLink, CheckedLinks};
-use super::{Findings, code};
+use super::{Findings, code, words};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
@@ -13,6 +13,18 @@ pub(super) fn covers(result: &CollectiveResult) -> String {
     crate::plan::covers(result.time.epoch_us, result.time.discipline, result.claims.bounds.len() > 1)
 }
 
+/// Returns `true` if words on the plans that a bound covers are those of some bound in epochs. One for parts of chunks
+/// holds for whole ones too, and one in epochs of another length may stand beside a plan that ends as early; neither is
+/// worked out again here.
+pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
+    let in_parts = result.claims.bounds.len() > 1;
+    let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
+    let disciplines = [Discipline::WholeChunk, Discipline::Fluid];
+    lengths.filter(|length| length.is_finite() && *length > 0.0).any(|length| {
+        disciplines.iter().any(|discipline| said == crate::plan::covers(length, *discipline, in_parts))
+    })
+}
+
 /// The claimed bound in µs if what it names proves it; nothing is proven of bounds by other means.
 pub(super) fn prove(
     scenario: &CollectiveScenario,
@@ -22,9 +34,7 @@ pub(super) fn prove(
     found: &mut Findings,
 ) -> Option<f64> {
     result.claims.lower_bound_epochs?;
-    if result.time.discipline == Discipline::Fluid {
-        return None;
-    }
+    let whole = result.time.discipline == Discipline::WholeChunk;
     let sort = scenario.demand.collective;
     let turned: &[bool] = match sort {
         CollectiveSort::AllReduce => &[true, false],
@@ -33,7 +43,19 @@ pub(super) fn prove(
     };
     let mut sum = 0u64;
     for (claim, &turned) in result.claims.bounds.iter().zip(turned) {
-        let proof = Proof::new(scenario, chunks, links, turned);
+        let proof = BoundProof::new(scenario, chunks, links, turned);
+        if let Some(right) = words::wrong(scenario, &proof, claim, turned, whole) {
+            found.add(code::BOUND, || {
+                format!(
+                    "'{}' is not what a bound of {} epochs rests on: it takes {right}",
+                    claim.because, claim.epochs
+                )
+            });
+            return None;
+        }
+        if !whole {
+            continue;
+        }
         let mut best = proof.path();
         if best < u64::from(claim.epochs) && !claim.inside.is_empty() {
             best = best.max(proof.cut(&claim.inside, u64::from(claim.epochs)));
@@ -49,17 +71,44 @@ pub(super) fn prove(
         }
         sum += u64::from(claim.epochs);
     }
-    Some(sum as f64 * result.time.epoch_us)
+    whole.then_some(sum as f64 * result.time.epoch_us)
 }
 
-struct Proof<'a> {
+/// Ways, cuts and sums on the network of a part of the collective.
+pub(super) struct BoundProof<'a> {
     chunks: &'a ChunkList,
     /// Tail, head and the link, turned round where the collective is planned backwards.
     links: Vec<(u32, u32, &'a CheckedLink)>,
     is_switch: &'a [bool],
 }
 
-impl<'a> Proof<'a> {
+/// Links into a set of nodes.
+struct Entries<'a> {
+    links: Vec<&'a (u32, u32, &'a CheckedLink)>,
+    /// Ways from every node to the tail of each.
+    before: Vec<Vec<u64>>,
+    /// Ways from the head of each to every node.
+    after: Vec<Vec<u64>>,
+}
+
+impl Entries<'_> {
+    fn behind(&self, at: usize, target: u32) -> u64 {
+        u64::from(self.links[at].2.latency) + self.after[at][target as usize]
+    }
+}
+
+/// A chunk that has to cross into a set of nodes.
+pub(super) struct CrossingChunk {
+    source: u32,
+    /// Destination inside that it reaches last.
+    target: u32,
+    /// Epochs that it takes to the set at least.
+    pub(super) head: u64,
+    /// Epochs from its start into the set to that destination at least.
+    pub(super) tail: u64,
+}
+
+impl<'a> BoundProof<'a> {
     fn new(
         scenario: &CollectiveScenario,
         chunks: &'a ChunkList,
@@ -109,31 +158,57 @@ impl<'a> Proof<'a> {
         longest
     }
 
-    /// Chunks that have to cross into a set, with the earliest and the latest that each can cross, against the starts
-    /// that the links into it have.
-    fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
+    /// Links into a set, with the ways to and from them.
+    fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
-        let entries: Vec<_> =
+        let links: Vec<&(u32, u32, &CheckedLink)> =
             self.links.iter().filter(|(tail, head, _)| !is_in(*tail) && is_in(*head)).collect();
         let latency = |link: &CheckedLink| u64::from(link.latency);
-        let before: Vec<Vec<u64>> =
-            entries.iter().map(|(tail, ..)| self.distances(*tail, true, latency)).collect();
-        let after: Vec<Vec<u64>> =
-            entries.iter().map(|(_, head, _)| self.distances(*head, false, latency)).collect();
-        let behind = |at: usize, target: u32| latency(entries[at].2) + after[at][target as usize];
-        let each = 0..entries.len();
-        let least = |of: &dyn Fn(usize) -> u64| each.clone().map(of).min().unwrap_or(FAR);
-        let mut items: Vec<(u32, u32, u64, u64)> = Vec::new();
+        let before = links.iter().map(|(tail, ..)| self.distances(*tail, true, latency)).collect();
+        let after = links.iter().map(|(_, head, _)| self.distances(*head, false, latency)).collect();
+        Entries { links, before, after }
+    }
+
+    /// Chunks that have to cross into a set, with the earliest and the latest that each can cross.
+    pub(super) fn items(&self, inside: &[u32]) -> Vec<CrossingChunk> {
+        self.crossing(inside, &self.entries(inside))
+    }
+
+    fn crossing(&self, inside: &[u32], entries: &Entries<'_>) -> Vec<CrossingChunk> {
+        let is_in = |node: u32| inside.binary_search(&node).is_ok();
+        let least = |of: &dyn Fn(usize) -> u64| (0..entries.links.len()).map(of).min().unwrap_or(FAR);
+        let mut items = Vec::new();
         for chunk in (0..self.chunks.len()).filter(|chunk| !is_in(self.chunks.source(*chunk))) {
             let source = self.chunks.source(chunk);
             let tails = self.chunks.dests(chunk).filter(|dest| is_in(*dest));
-            let last = tails.map(|dest| (least(&|at| behind(at, dest)), dest)).max();
+            let last = tails.map(|dest| (least(&|at| entries.behind(at, dest)), dest)).max();
             if let Some((tail, target)) = last {
-                items.push((source, target, least(&|at| before[at][source as usize]), tail));
+                let head = least(&|at| entries.before[at][source as usize]);
+                items.push(CrossingChunk { source, target, head, tail });
             }
         }
-        let mut heads: Vec<u64> = items.iter().map(|item| item.2).collect();
-        let mut tails: Vec<u64> = items.iter().map(|item| item.3).collect();
+        items
+    }
+
+    /// Epochs from a node to all others.
+    pub(super) fn latency_from(&self, node: u32) -> Vec<u64> {
+        self.distances(node, false, |link| u64::from(link.latency))
+    }
+
+    /// Sources of chunks, each with a destination.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..self.chunks.len()).flat_map(move |chunk| {
+            self.chunks.dests(chunk).map(move |dest| (self.chunks.source(chunk), dest))
+        })
+    }
+
+    /// Chunks that have to cross into a set, against the starts that the links into it have.
+    fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
+        let entries = self.entries(inside);
+        let items = self.crossing(inside, &entries);
+        let each = 0..entries.links.len();
+        let mut heads: Vec<u64> = items.iter().map(|item| item.head).collect();
+        let mut tails: Vec<u64> = items.iter().map(|item| item.tail).collect();
         for values in [&mut heads, &mut tails] {
             values.sort_unstable();
             values.dedup();
@@ -141,19 +216,24 @@ impl<'a> Proof<'a> {
         let mut best = 0;
         for &head in &heads {
             for &tail in &tails {
-                let taken: Vec<_> = items.iter().filter(|item| item.2 >= head && item.3 >= tail).collect();
+                let taken: Vec<_> =
+                    items.iter().filter(|item| item.head >= head && item.tail >= tail).collect();
                 if taken.is_empty() {
                     continue;
                 }
                 let limits: Vec<(u64, u64)> = each
                     .clone()
                     .map(|at| {
-                        let first = taken.iter().map(|item| before[at][item.0 as usize]).min().unwrap_or(FAR);
-                        (first, taken.iter().map(|item| behind(at, item.1)).min().unwrap_or(FAR))
+                        let first = taken
+                            .iter()
+                            .map(|item| entries.before[at][item.source as usize])
+                            .min()
+                            .unwrap_or(FAR);
+                        (first, taken.iter().map(|item| entries.behind(at, item.target)).min().unwrap_or(FAR))
                     })
                     .collect();
                 let room = |finish: u64| -> u64 {
-                    let of = |at: usize| starts(entries[at].2, finish + 1, limits[at].0 + limits[at].1);
+                    let of = |at: usize| starts(entries.links[at].2, finish + 1, limits[at].0 + limits[at].1);
                     each.clone().map(of).sum()
                 };
                 best = best.max(first_with_room(taken.len() as u64, room));
@@ -166,7 +246,7 @@ impl<'a> Proof<'a> {
     }
 
     /// Bound from the load of all links until some epoch against the shortest ways of all chunks.
-    fn metric(&self, weighed: bool) -> u64 {
+    pub(super) fn metric(&self, weighed: bool) -> u64 {
         let unicast = self.chunks.is_unicast();
         // Lengths in 256ths, as claims are made.
         let length = |link: &CheckedLink| match (unicast, weighed) {

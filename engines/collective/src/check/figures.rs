@@ -2,9 +2,9 @@
 
 use super::flow::Deliveries;
 use super::links::CheckedLinks;
-use super::{Envelope, Findings, code, replay};
+use super::{Findings, ScheduleEnvelope, code, replay};
 use crate::plan::CollectiveResult;
-use crate::scenario::{CollectiveScenario, SwitchHop};
+use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{Figure, same};
 use std::collections::HashMap;
 
@@ -14,20 +14,21 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
         found.add(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
     }
-    if !(time.alpha_threshold >= 0.0 && time.alpha_threshold <= scenario.time.alpha_threshold) {
+    if time.alpha_threshold != scenario.time.alpha_threshold {
         found.add(code::TIME, || {
-            let most = scenario.time.alpha_threshold;
-            format!(
-                "latencies up to {} epochs are left out, the scenario allows {most}",
-                time.alpha_threshold
-            )
+            let given = scenario.time.alpha_threshold;
+            format!("latencies up to {} epochs are left out, the scenario says {given}", time.alpha_threshold)
         });
     }
-    if time.switch_copy && !model.copy {
-        found.add(code::TIME, || "switches copy, those of the scenario do not".to_owned());
+    if time.switch_copy != model.copy {
+        found.add(code::TIME, || {
+            format!("'switch_copy' is {}, in the scenario it is {}", time.switch_copy, model.copy)
+        });
     }
-    if time.switch_hop == SwitchHop::CutThrough && model.hop != SwitchHop::CutThrough {
-        found.add(code::TIME, || "switches cut through, those of the scenario store and forward".to_owned());
+    if time.switch_hop != model.hop {
+        found.add(code::TIME, || {
+            format!("'switch_hop' is {}, in the scenario it is {}", time.switch_hop.word(), model.hop.word())
+        });
     }
 }
 
@@ -35,7 +36,7 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
 pub(super) fn compare(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    envelope: &Envelope<'_>,
+    envelope: &ScheduleEnvelope<'_>,
     links: &CheckedLinks,
     deliveries: &Deliveries,
     found: &mut Findings,
@@ -68,10 +69,12 @@ pub(super) fn compare(
     if claims.lower_bound_epochs.unwrap_or(0) != parts {
         found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
     }
-    if let Some(exact) = replay::replay_us(scenario, result, links)
-        .filter(|exact| (claims.replay_us - exact).abs() > 1e-6 * exact.max(1e-6))
-    {
-        found.add(code::CLAIM, || format!("'replay_us' is {}, the sends give {exact}", claims.replay_us));
+    match replay::replay_us(scenario, result, links) {
+        Some(exact) if (claims.replay_us - exact).abs() > 1e-9 * exact.max(1e-9) => {
+            found.add(code::CLAIM, || format!("'replay_us' is {}, the sends give {exact}", claims.replay_us));
+        }
+        Some(_) => {}
+        None => found.add(code::CLAIM, || "'replay_us' cannot be worked out from the sends".to_owned()),
     }
     let mut load: HashMap<u32, f64> = HashMap::new();
     for (send, &link) in result.sends.iter().zip(&links.of_send) {

@@ -1,7 +1,7 @@
 //! Every piece from send to send: nothing leaves before it is there, everything gets where it is wanted, once.
 
 use super::links::CheckedLinks;
-use super::pieces::{Part, Parts};
+use super::pieces::{Part, PieceParts};
 use super::{Findings, code, sums};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -30,7 +30,7 @@ pub(super) struct Deliveries {
 pub(super) fn follow(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    parts: &Parts,
+    parts: &PieceParts,
     links: &CheckedLinks,
     found: &mut Findings,
 ) -> Deliveries {

@@ -1,9 +1,12 @@
 //! Pieces of chunks: which destinations each is for, and that they make up the chunks.
 
-use super::{Findings, TOLERANCE, code};
+use super::{Findings, code};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Rounding of sums of sizes, as a share of a chunk.
+const ROUNDING: f64 = 1e-9;
 
 /// A piece as the checker sees it.
 #[derive(Clone, Debug)]
@@ -20,11 +23,11 @@ pub(super) struct Part {
 
 /// All pieces, by id.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct PieceParts {
     pub(super) parts: Vec<Part>,
 }
 
-impl Parts {
+impl PieceParts {
     pub(super) fn of(
         scenario: &CollectiveScenario,
         chunks: &ChunkList,
@@ -68,7 +71,7 @@ impl Parts {
                 let range = (piece.offset_bytes, piece.offset_bytes + piece.size_bytes);
                 got.entry((piece.chunk, piece.adds_up, *end)).or_default().push(range);
             }
-            let whole = piece.offset_bytes == 0.0 && (piece.size_bytes - bytes).abs() <= bytes * TOLERANCE;
+            let whole = piece.offset_bytes == 0.0 && (piece.size_bytes - bytes).abs() <= bytes * ROUNDING;
             if result.time.discipline == Discipline::WholeChunk && !whole {
                 found.add(code::PIECE, || format!("pieces[{index}] is no whole chunk of {bytes} bytes"));
             }
@@ -104,7 +107,7 @@ fn tile(chunk: usize, dest: u32, mut ranges: Vec<(f64, f64)>, bytes: f64, found:
     ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = 0.0;
     for (from, to) in ranges {
-        if (from - end).abs() > bytes * TOLERANCE {
+        if (from - end).abs() > bytes * ROUNDING {
             found.add(code::PIECE, || {
                 format!("pieces of chunk {chunk} for node {dest} leave a gap or overlap at byte {end}")
             });
@@ -112,7 +115,7 @@ fn tile(chunk: usize, dest: u32, mut ranges: Vec<(f64, f64)>, bytes: f64, found:
         }
         end = to;
     }
-    if (end - bytes).abs() > bytes * TOLERANCE {
+    if (end - bytes).abs() > bytes * ROUNDING {
         found.add(code::PIECE, || {
             format!("pieces of chunk {chunk} for node {dest} end at byte {end} of {bytes}")
         });

@@ -1,65 +1,154 @@
 //! Sends replayed without epochs.
 
 use super::links::CheckedLinks;
-use crate::plan::{CollectiveResult, Discipline, PieceSend};
-use crate::scenario::CollectiveScenario;
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{CollectiveScenario, CollectiveSort};
 use std::collections::HashMap;
+
+/// A send as it is replayed: from the rank that has the data or collects it, whichever way it was played.
+#[derive(Clone, Copy)]
+struct Replayed {
+    epoch: u32,
+    from: u32,
+    to: u32,
+    piece: u32,
+    link: u32,
+}
 
 /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
 ///
-/// Nothing is said of collectives that are planned backwards: their replay runs backwards too.
+/// Collectives that are played backwards are replayed as they are planned, with all links turned round; AllReduce takes
+/// the sum of both halves.
 pub(super) fn replay_us(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
     links: &CheckedLinks,
 ) -> Option<f64> {
-    if result.time.discipline == Discipline::Fluid || scenario.demand.collective.starts_backwards() {
-        return None;
-    }
-    let chunks = scenario.demand.expand(&scenario.topology);
-    // When data is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
-    let mut there: HashMap<(u32, u32, u32), f64> = HashMap::new();
-    let place = |piece: u32, node: u32, epoch: u32| {
-        (piece, node, if links.is_switch[node as usize] { epoch } else { u32::MAX })
+    let sort = scenario.demand.collective;
+    let half = |backwards: bool, adds_up: bool| {
+        let of_half = |at: &usize| result.pieces[result.sends[*at].piece as usize].adds_up == adds_up;
+        replay_part(scenario, result, links, backwards, of_half)
     };
-    for piece in &result.pieces {
-        there.insert(place(piece.id, chunks.source(piece.chunk as usize), 0), 0.0);
+    match sort {
+        CollectiveSort::AllReduce => Some(half(true, true)? + half(false, false)?),
+        sort => replay_part(scenario, result, links, sort.starts_backwards(), |_| true),
     }
-    let mut free_us = vec![0.0f64; links.links.len()];
-    let mut end_us = 0.0f64;
-    let mut index = 0;
-    while index < result.sends.len() {
-        let epoch = result.sends[index].epoch;
-        let mut waiting: Vec<(PieceSend, u32)> = Vec::new();
-        while let Some(send) = result.sends.get(index).filter(|send| send.epoch == epoch) {
-            waiting.push((*send, links.of_send[index]));
-            index += 1;
-        }
+}
+
+fn replay_part(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    links: &CheckedLinks,
+    backwards: bool,
+    belongs: impl Fn(&usize) -> bool,
+) -> Option<f64> {
+    let chunks = scenario.demand.expand(&scenario.topology);
+    let taken: Vec<usize> = (0..result.sends.len()).filter(belongs).collect();
+    let arrival = |at: usize| result.sends[at].epoch + links.links[links.of_send[at] as usize].latency;
+    let end = taken.iter().map(|at| arrival(*at)).max().unwrap_or(0);
+    let mut sends: Vec<Replayed> = taken
+        .iter()
+        .map(|&at| {
+            let (send, link) = (result.sends[at], links.of_send[at]);
+            let (epoch, from, to) = if backwards {
+                (end - arrival(at), send.to, send.from)
+            } else {
+                (send.epoch, send.from, send.to)
+            };
+            Replayed { epoch, from, to, piece: send.piece, link }
+        })
+        .collect();
+    sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
+    let source = |piece: u32| chunks.source(result.pieces[piece as usize].chunk as usize);
+    let mut replay = Replay {
+        links,
+        source: &source,
+        there_us: HashMap::new(),
+        free_us: vec![0.0; links.links.len()],
+        end_us: 0.0,
+    };
+    if result.time.discipline == Discipline::Fluid {
+        // Parts that pass several links in one epoch go on in the order of their links.
+        let steps = replay.steps(&sends)?;
+        let mut order: Vec<(Replayed, u32)> = sends.into_iter().zip(steps).collect();
+        order.sort_by_key(|(send, step)| (send.epoch, *step, send.piece));
+        let bytes = |piece: u32| result.pieces[piece as usize].size_bytes;
+        let done = order.iter().all(|(send, _)| replay.send(send, bytes(send.piece)));
+        return done.then_some(replay.end_us);
+    }
+    for of_epoch in sends.chunk_by(|a, b| a.epoch == b.epoch) {
         // A send may feed another one of its own epoch, so the epoch is swept until nothing is left of it.
+        let mut waiting = of_epoch.to_vec();
         while !waiting.is_empty() {
-            let mut still = Vec::new();
-            for &(send, id) in &waiting {
-                let link = &links.links[id as usize];
-                let Some(&data_us) = there.get(&place(send.piece, send.from, epoch)) else {
-                    still.push((send, id));
-                    continue;
-                };
-                let takes_us = result.pieces[send.piece as usize].size_bytes / link.bytes_per_us;
-                let start_us = free_us[id as usize].max(data_us);
-                free_us[id as usize] = start_us + takes_us;
-                let arrival_us = start_us + link.alpha_us + if link.is_paid { 0.0 } else { takes_us };
-                let known =
-                    there.entry(place(send.piece, send.to, epoch + link.latency)).or_insert(arrival_us);
-                *known = known.min(arrival_us);
-                if !links.is_switch[send.to as usize] {
-                    end_us = end_us.max(arrival_us);
-                }
-            }
-            if still.len() == waiting.len() {
+            let before = waiting.len();
+            waiting.retain(|send| !replay.send(send, result.pieces[send.piece as usize].size_bytes));
+            if waiting.len() == before {
                 return None;
             }
-            waiting = still;
         }
     }
-    Some(end_us)
+    Some(replay.end_us)
+}
+
+struct Replay<'a> {
+    links: &'a CheckedLinks,
+    /// Node that a piece begins at.
+    source: &'a dyn Fn(u32) -> u32,
+    /// Time at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
+    there_us: HashMap<(u32, u32, u32), f64>,
+    free_us: Vec<f64>,
+    end_us: f64,
+}
+
+impl Replay<'_> {
+    fn place(&self, piece: u32, node: u32, epoch: u32) -> (u32, u32, u32) {
+        (piece, node, if self.links.is_switch[node as usize] { epoch } else { u32::MAX })
+    }
+
+    /// Replays a send; `false` if its data is not there yet.
+    fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
+        let link = &self.links.links[send.link as usize];
+        let at_source = ((self.source)(send.piece) == send.from).then_some(0.0);
+        let there = self.there_us.get(&self.place(send.piece, send.from, send.epoch)).copied();
+        let Some(data_us) = at_source.or(there) else { return false };
+        let takes_us = bytes / link.bytes_per_us;
+        let free_us = &mut self.free_us[send.link as usize];
+        let start_us = free_us.max(data_us);
+        *free_us = start_us + takes_us;
+        let arrival_us = start_us + link.alpha_us + if link.is_paid { 0.0 } else { takes_us };
+        let leaves = self.place(send.piece, send.to, send.epoch + link.latency);
+        let known = self.there_us.entry(leaves).or_insert(arrival_us);
+        *known = known.min(arrival_us);
+        if !self.links.is_switch[send.to as usize] {
+            self.end_us = self.end_us.max(arrival_us);
+        }
+        true
+    }
+
+    /// Number of links that a piece has passed before each send; `None` if one leaves from where its piece never is.
+    fn steps(&self, sends: &[Replayed]) -> Option<Vec<u32>> {
+        let mut passed: HashMap<(u32, u32, u32), u32> = HashMap::new();
+        let mut steps: Vec<Option<u32>> = vec![None; sends.len()];
+        for _ in 0..=self.links.is_switch.len() {
+            let mut changed = false;
+            for (at, send) in
+                sends.iter().enumerate().filter(|(at, _)| steps[*at].is_none()).collect::<Vec<_>>()
+            {
+                let first = ((self.source)(send.piece) == send.from).then_some(0);
+                let Some(step) =
+                    first.or_else(|| passed.get(&self.place(send.piece, send.from, send.epoch)).copied())
+                else {
+                    continue;
+                };
+                steps[at] = Some(step);
+                let latency = self.links.links[send.link as usize].latency;
+                passed.insert(self.place(send.piece, send.to, send.epoch + latency), step + 1);
+                changed = true;
+            }
+            if !changed {
+                break;
+            }
+        }
+        steps.into_iter().collect()
+    }
 }

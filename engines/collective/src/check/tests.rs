@@ -32,7 +32,8 @@ fn broken(scenario: &CollectiveScenario, plan: &Candidate<CollectiveResult>) -> 
     let bound =
         plan.result.claims.lower_bound_epochs.map(|bound| f64::from(bound) * plan.result.time.epoch_us);
     let covers = covers(&plan.result);
-    let envelope = Envelope { value: plan.value, bound, bound_covers: Some(&covers), metrics: &plan.metrics };
+    let envelope =
+        ScheduleEnvelope { value: plan.value, bound, bound_covers: Some(&covers), metrics: &plan.metrics };
     check(scenario, &plan.result, &envelope).violations.iter().map(ToString::to_string).collect()
 }
 
@@ -67,7 +68,7 @@ fn constructed_plans_pass_and_their_bounds_are_proven() {
         assert_eq!(broken(&scenario, &plan), [] as [&str; 0], "{name}");
         let covers = covers(&plan.result);
         let bound = f64::from(plan.result.claims.lower_bound_epochs.unwrap()) * plan.result.time.epoch_us;
-        let envelope = Envelope {
+        let envelope = ScheduleEnvelope {
             value: plan.value,
             bound: Some(bound),
             bound_covers: Some(&covers),

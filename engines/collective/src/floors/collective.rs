@@ -6,8 +6,8 @@ use super::floor::network_floor;
 use super::latency::{LatencyQuestion, latency_floor};
 use super::scale::Overflow;
 use super::spread::SpreadFloor;
-use crate::model::network::Network;
 use crate::scenario::CollectiveSort;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -15,7 +15,7 @@ use lightbay_core::watch::Watch;
 #[derive(Clone, Copy, Debug)]
 pub struct FloorQuestion<'n> {
     /// The network.
-    pub network: &'n Network,
+    pub network: &'n LinkNetwork,
     /// Collective by name.
     pub collective: CollectiveSort,
     /// GPUs that take part.
@@ -85,7 +85,7 @@ fn ends(question: &FloorQuestion<'_>) -> (Vec<u32>, Vec<u32>) {
 }
 
 fn spread_rate(
-    network: &Network,
+    network: &LinkNetwork,
     sources: &[u32],
     destinations: &[u32],
 ) -> Result<Option<SpreadFloor>, MethodError> {
@@ -98,7 +98,7 @@ fn spread_rate(
     network_floor(network, &shards, destinations, symmetric).map_err(failed)
 }
 
-fn spread(question: &FloorQuestion<'_>, network: &Network) -> Result<CollectiveFloor, MethodError> {
+fn spread(question: &FloorQuestion<'_>, network: &LinkNetwork) -> Result<CollectiveFloor, MethodError> {
     let (sources, destinations) = ends(question);
     let Some(found) = spread_rate(network, &sources, &destinations)? else {
         return Ok(nothing());
@@ -140,9 +140,9 @@ const fn nothing() -> CollectiveFloor {
 
 /// Returns `true` if trees are known to reach every floor of spread data: every GPU is a rank, and every switch has
 /// equal capacity in and out.
-fn packs(network: &Network, ranks: &[u32]) -> bool {
+fn packs(network: &LinkNetwork, ranks: &[u32]) -> bool {
     let capacity = |links: &[u32]| {
-        links.iter().try_fold(crate::model::rational::Rational::ZERO, |sum, link| {
+        links.iter().try_fold(crate::scenario::rational::Rational::ZERO, |sum, link| {
             sum.plus(network.links()[*link as usize].capacity)
         })
     };
@@ -209,7 +209,7 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
         let count = parts.iter().copied().max().map_or(0, |part| part + 1);
         let loose = (0..network.node_count()).any(|node| parts[node] == OUTSIDE);
         let crossing = |enters: bool| -> f64 {
-            let counted = |link: &&crate::model::network::NetworkLink| {
+            let counted = |link: &&crate::scenario::network::NetworkLink| {
                 let (from, to) = (parts[link.from as usize], parts[link.to as usize]);
                 from != to && if enters { to != OUTSIDE } else { from != OUTSIDE }
             };

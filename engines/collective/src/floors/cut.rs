@@ -1,13 +1,13 @@
 //! Cuts in words.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 /// Names of nodes that are listed one by one.
 const NAMES: usize = 4;
 
 /// Returns the name of a cut by its smaller side in GPUs, such as `into {group 0} (8 GPUs)`: the data inside has to
 /// leave, or has to get into what is outside. Of sides of equal size the outside is named.
-pub fn cut_words(network: &Network, inside: &[bool]) -> String {
+pub fn cut_words(network: &LinkNetwork, inside: &[bool]) -> String {
     let side = |within: bool| -> Vec<u32> {
         network.gpus().iter().copied().filter(|gpu| inside[*gpu as usize] == within).collect()
     };
@@ -26,7 +26,7 @@ pub fn cut_words(network: &Network, inside: &[bool]) -> String {
 }
 
 /// The groups that make up a set of GPUs, if it consists of whole groups of more than one GPU.
-fn whole_groups(network: &Network, side: &[u32]) -> Option<Vec<u32>> {
+fn whole_groups(network: &LinkNetwork, side: &[u32]) -> Option<Vec<u32>> {
     let mut groups: Vec<u32> =
         side.iter().map(|gpu| network.nodes()[*gpu as usize].group).collect::<Option<_>>()?;
     groups.sort_unstable();

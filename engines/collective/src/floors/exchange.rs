@@ -1,6 +1,6 @@
 //! Floor of AllToAll without latency: the rate of a concurrent flow, folded by the symmetries of the network.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::instance::Instance;
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 /// # Errors
 /// The reason of the run to stop, or what the solver says.
 pub fn exchange_rate<W: Watch>(
-    network: &Network,
+    network: &LinkNetwork,
     ranks: &[u32],
     watch: &mut W,
 ) -> Result<Option<f64>, MethodError> {
@@ -45,7 +45,7 @@ pub fn exchange_rate<W: Watch>(
 }
 
 /// The linear program: flows of one source per orbit on every link, in units of `scale`.
-fn folded(network: &Network, ranks: &[u32], scale: f64) -> Model {
+fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
     let mut model = Model::new("concurrent flow");
     model.maximise = true;
     let rate = model.column("rate", 0.0, f64::INFINITY, 1.0);

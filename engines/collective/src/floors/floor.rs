@@ -3,14 +3,14 @@
 use super::digraph::Digraph;
 use super::scale::{Overflow, scale};
 use super::spread::{SpreadData, SpreadFloor, spread_floor};
-use crate::model::network::Network;
-use crate::model::rational::Rational;
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::rational::Rational;
 
 /// Returns the network as a graph of whole capacities, and the GB/s that a capacity of one stands for.
 ///
 /// # Errors
 /// If the capacities need more than 128 bits.
-pub fn whole(network: &Network) -> Result<(Digraph, Rational), Overflow> {
+pub fn whole(network: &LinkNetwork) -> Result<(Digraph, Rational), Overflow> {
     let capacities: Vec<Rational> = network.links().iter().map(|link| link.capacity).collect();
     let scaled = scale(&capacities)?;
     let arcs =
@@ -25,7 +25,7 @@ pub fn whole(network: &Network) -> Result<(Digraph, Rational), Overflow> {
 /// # Errors
 /// If the numbers need more than 128 bits.
 pub fn network_floor(
-    network: &Network,
+    network: &LinkNetwork,
     shards: &[i128],
     ranks: &[u32],
     symmetric: bool,

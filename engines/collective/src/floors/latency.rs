@@ -1,7 +1,7 @@
 //! Floors that count latencies: the longest path, and cuts whose links are of use only between the time at which the
 //! first data can reach them and the time at which the last data can still arrive.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -64,7 +64,7 @@ impl LatencyFloor {
 #[derive(Clone, Copy, Debug)]
 pub struct LatencyQuestion<'n> {
     /// The network.
-    pub network: &'n Network,
+    pub network: &'n LinkNetwork,
     /// Nodes with data, and how many units each has.
     pub sources: &'n [(u32, f64)],
     /// Nodes that receive.
@@ -76,7 +76,7 @@ pub struct LatencyQuestion<'n> {
 
 /// Smallest latencies to a node from every node.
 struct Distances<'n> {
-    network: &'n Network,
+    network: &'n LinkNetwork,
     known: FxHashMap<u32, Vec<f64>>,
 }
 
@@ -88,7 +88,7 @@ impl Distances<'_> {
 }
 
 /// Smallest latency from a node to every node, or from every node to it, µs.
-pub fn distances(network: &Network, node: u32, towards: bool) -> Vec<f64> {
+pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     let mut reached = vec![f64::INFINITY; network.node_count()];
     let mut heap = BinaryHeap::new();
     reached[node as usize] = 0.0;
@@ -150,7 +150,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
 
 /// Unions of groups if there are at most six, else groups and what is outside of each; switches of no group are left
 /// outside of the first and inside of the second.
-fn group_sets(network: &Network) -> Vec<Vec<bool>> {
+fn group_sets(network: &LinkNetwork) -> Vec<Vec<bool>> {
     let groups = network.group_count();
     let has = |node: usize, chosen: &dyn Fn(u32) -> bool| network.nodes()[node].group.map(chosen);
     let mut sets = Vec::new();
@@ -267,7 +267,12 @@ fn cuts_of(
 const TARGETS: usize = 16;
 
 /// Targets of different distances from a cut, farthest first.
-fn farthest(network: &Network, leaving: &[u32], outside: &[u32], distances: &mut Distances<'_>) -> Vec<u32> {
+fn farthest(
+    network: &LinkNetwork,
+    leaving: &[u32],
+    outside: &[u32],
+    distances: &mut Distances<'_>,
+) -> Vec<u32> {
     let mut far: Vec<(f64, u32)> = Vec::new();
     if outside.len() > TARGETS {
         // One pass from the heads of the cut instead of one per target.

@@ -1,6 +1,6 @@
 //! Whole numbers that stand for exact fractions, as flows need them.
 
-use crate::model::rational::Rational;
+use crate::scenario::rational::Rational;
 use thiserror::Error;
 
 /// Numbers that do not fit into 128 bits.

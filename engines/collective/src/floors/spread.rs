@@ -5,7 +5,7 @@ use super::digraph::Digraph;
 use super::maxflow::FlowNetwork;
 use super::quotient::{Quotient, quotient};
 use super::scale::Overflow;
-use crate::model::rational::Rational;
+use crate::scenario::rational::Rational;
 
 /// Number of nodes above which flows are computed on a quotient of the graph.
 const PLAIN_NODES: usize = 150;

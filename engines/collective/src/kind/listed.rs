@@ -1,9 +1,13 @@
-//! The kind `collective` in the catalogue: its methods and built-in scenarios.
+//! The kind `collective` in the catalogue: its methods, built-in scenarios and formats.
 
+use crate::files::{self, import};
 use crate::scenario::{CollectiveScenario, presets};
 use crate::{Collective, methods};
+use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
 use lightbay_highs::modelled::{Modelled, Models};
 use std::sync::Arc;
 
@@ -20,6 +24,32 @@ impl Listed for Collective {
 
     fn preset(name: &str) -> Option<CollectiveScenario> {
         presets::scenario(name)
+    }
+
+    fn exporters() -> Vec<FormatInfo> {
+        files::formats()
+    }
+
+    fn export(
+        subject: SubjectOf<'_, Self>,
+        _against: Option<SubjectOf<'_, Self>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        files::export(subject, format, params)
+    }
+
+    fn importers() -> Vec<FormatInfo> {
+        import::formats()
+    }
+
+    fn import(
+        format: &str,
+        inputs: &[Input],
+        params: &Params,
+        strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        import::import(format, inputs, params, strict)
     }
 }
 

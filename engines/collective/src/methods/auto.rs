@@ -7,9 +7,9 @@ use super::lp::{self, FluidBest, ask_fluid_below};
 use super::session::{EpochSession, end, epochs_of, restarts};
 use crate::Collective;
 use crate::model::epochs::epoch_us;
-use crate::model::network::Network;
 use crate::model::schedule::EpochSchedule;
 use crate::programs::questions::QuestionLimits;
+use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, EpochRule, TimeRule};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -19,7 +19,7 @@ use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// Bound and construction in several lengths of epochs.
-pub(super) struct Auto;
+pub(super) struct AutoMethod;
 
 /// Usual number of restarts for each length.
 const RESTARTS: i64 = 24;
@@ -33,7 +33,7 @@ const SAME: f64 = 1e-9;
 /// Lengths of epochs to try, µs: that of the scenario, and those that the slowest link, the fastest link and their
 /// geometric mean give.
 fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
-    let network = Network::in_order(scenario)?;
+    let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
@@ -49,7 +49,7 @@ fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, Metho
     Ok(epochs)
 }
 
-impl Method<Collective> for Auto {
+impl Method<Collective> for AutoMethod {
     fn info(&self) -> MethodInfo {
         let other =
             "Tries of other epochs than the scenario's: of the slowest link, the fastest, and between.";
@@ -83,13 +83,18 @@ impl Method<Collective> for Auto {
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
         let limits = limits(params, cx);
-        let mut best: Option<(f64, Vec<EpochSchedule>, EpochSession)> = None;
+        let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
         for length_us in epochs(&scenario, params.bool("other_epochs"))? {
             let session = EpochSession::open(&scenario, Some(length_us), cx)?.bounded(cx)?;
             let schedules = session.construct(limits, cx)?;
             let finish_us = f64::from(epochs_of(&schedules)) * length_us;
-            if best.as_ref().is_none_or(|(known, ..)| finish_us < *known) {
-                best = Some((finish_us, schedules, session));
+            // Of schedules that end at once the one with fewer sends is kept as the plan.
+            let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
+            let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
+                finish_us < known_us * (1.0 - SAME) || (finish_us <= known_us * (1.0 + SAME) && sends < known)
+            };
+            if best.as_ref().is_none_or(earlier) {
+                best = Some(((finish_us, sends), schedules, session));
             }
         }
         let Some((_, schedules, session)) = best else { return Err(super::session::never()) };

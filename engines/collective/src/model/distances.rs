@@ -1,6 +1,6 @@
 //! Shortest times between nodes, in epochs, worked out when they are asked for.
 
-use super::network::Network;
+use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
@@ -18,24 +18,24 @@ pub struct EpochDistances {
 
 impl EpochDistances {
     /// Distances for a length of every link.
-    pub fn new(network: &Network, lengths: Vec<u32>) -> Self {
+    pub fn new(network: &LinkNetwork, lengths: Vec<u32>) -> Self {
         let rows = || (0..network.node_count()).map(|_| OnceLock::new()).collect();
         Self { from: rows(), to: rows(), lengths }
     }
 
     /// Distances from a node to all.
-    pub fn from(&self, network: &Network, node: u32) -> &[u32] {
+    pub fn from(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.from[node as usize].get_or_init(|| dijkstra(network, &self.lengths, node, false))
     }
 
     /// Distances from all nodes to one.
-    pub fn to(&self, network: &Network, node: u32) -> &[u32] {
+    pub fn to(&self, network: &LinkNetwork, node: u32) -> &[u32] {
         self.to[node as usize].get_or_init(|| dijkstra(network, &self.lengths, node, true))
     }
 }
 
 /// Distances from a node, or to it.
-fn dijkstra(network: &Network, lengths: &[u32], node: u32, backwards: bool) -> Box<[u32]> {
+fn dijkstra(network: &LinkNetwork, lengths: &[u32], node: u32, backwards: bool) -> Box<[u32]> {
     let mut distances = vec![FAR; network.node_count()].into_boxed_slice();
     distances[node as usize] = 0;
     let mut open = BinaryHeap::from([(Reverse(0u32), node)]);

@@ -1,6 +1,6 @@
 //! Links in epochs: how long a chunk occupies a link, and when it is on the other side.
 
-use super::network::Network;
+use crate::scenario::network::LinkNetwork;
 use crate::scenario::{EpochRule, TimeRule};
 
 /// Slack of roundings, so that 0.7/0.1 takes 7 epochs.
@@ -47,7 +47,7 @@ pub struct EpochModel {
 }
 
 /// Length of an epoch by a rule for chunks of a size, µs; with a remark if the rule gave a shorter one.
-pub fn epoch_us(time: &TimeRule, network: &Network, chunk_bytes: f64) -> (f64, Option<String>) {
+pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f64, Option<String>) {
     let rates = network.links().iter().map(|link| link.capacity_gbyte_per_s);
     let rate = match (time.epoch, time.epoch_us) {
         (EpochRule::Fixed, Some(given)) => return (given, None),
@@ -71,7 +71,7 @@ pub fn epoch_us(time: &TimeRule, network: &Network, chunk_bytes: f64) -> (f64, O
 
 impl EpochModel {
     /// The links of a network in epochs. For a network that is planned backwards, `network` is the real one.
-    pub fn new(network: &Network, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
+    pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
         let links = network
             .links()
             .iter()
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn links_of_two_chassis_are_cut_as_published() {
         let scenario = presets::scenario("ndv2x2-allgather-64kb").unwrap();
-        let network = Network::of(&scenario.topology).unwrap();
+        let network = LinkNetwork::of(&scenario.topology).unwrap();
         let (tau, note) = epoch_us(&scenario.time, &network, 4000.0);
         assert_eq!((tau, note), (0.08, None));
         let epochs = EpochModel::new(&network, tau, 4000.0, 0.1);
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn tiny_epochs_are_held_back() {
         let scenario = presets::scenario("ndv2x2-allgather-1kb").unwrap();
-        let network = Network::of(&scenario.topology).unwrap();
+        let network = LinkNetwork::of(&scenario.topology).unwrap();
         let (tau, note) = epoch_us(&scenario.time, &network, 62.5);
         assert!((tau - 0.7 / 200.0).abs() < 1e-12 && note.is_some(), "{tau}");
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn starts_are_limited_in_windows() {
         let scenario = presets::scenario("dgx1-allgather-200kb").unwrap();
-        let network = Network::of(&scenario.topology).unwrap();
+        let network = LinkNetwork::of(&scenario.topology).unwrap();
         let epochs = EpochModel::new(&network, 0.25, 25_000.0, 0.1);
         let slow = &epochs.links[network.link_between(0, 2).unwrap() as usize];
         assert_eq!((slow.occupied, slow.starts, slow.starts_in(5), slow.starts_in(0)), (4, 1, 2, 0));
@@ -171,7 +171,7 @@ mod tests {
             let mut timed = scenario.topology.clone();
             timed.links[0].up_us = up.to_vec();
             timed.symmetry_generators.clear();
-            let network = Network::of(&timed).unwrap();
+            let network = LinkNetwork::of(&timed).unwrap();
             EpochModel::new(&network, 1.0, 25_000.0, 0.1).links[0].clone()
         };
         // 0.5 us of transmission take an epoch, and 0.7 us of latency have to be over as well.

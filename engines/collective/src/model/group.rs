@@ -3,8 +3,8 @@
 //! Such a group acts freely on GPUs, and so on chunks and on links between GPUs: a program needs one chunk of every
 //! orbit, and its solutions unfold to schedules of all chunks.
 
-use super::network::{Network, Symmetry};
 use crate::scenario::ChunkList;
+use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most elements of which subgroups are made.
@@ -29,7 +29,7 @@ pub struct Folding {
 
 impl Symmetry {
     /// The symmetry that moves nothing.
-    pub fn identity(network: &Network) -> Self {
+    pub fn identity(network: &LinkNetwork) -> Self {
         Self {
             nodes: (0..network.node_count() as u32).collect(),
             links: (0..network.links().len() as u32).collect(),
@@ -45,7 +45,7 @@ impl Symmetry {
     }
 
     /// Returns `true` if it keeps some GPU where it is.
-    pub fn fixes_gpu(&self, network: &Network) -> bool {
+    pub fn fixes_gpu(&self, network: &LinkNetwork) -> bool {
         network.gpus().iter().any(|gpu| self.nodes[*gpu as usize] == *gpu)
     }
 }
@@ -86,7 +86,7 @@ impl ChunkClasses {
 }
 
 /// The group that symmetries generate, the identity first; `None` if it has more elements than `most`.
-fn closure(network: &Network, generators: &[&Symmetry], most: usize) -> Option<Vec<Symmetry>> {
+fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Option<Vec<Symmetry>> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
     let mut at = 0;
@@ -106,7 +106,7 @@ fn closure(network: &Network, generators: &[&Symmetry], most: usize) -> Option<V
 }
 
 /// Elements of the group that symmetries generate, those that are met first.
-fn some_elements(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
+fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     let mut elements = vec![Symmetry::identity(network)];
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::from_iter([elements[0].nodes.clone()]);
     let mut at = 0;
@@ -123,7 +123,7 @@ fn some_elements(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
 }
 
 /// The largest group that is found among products of generators in which nothing but the identity keeps a GPU.
-fn free_group(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
+fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     // Orbits of GPUs have as many members as such a group has elements.
     let most = network.gpus().len();
     let is_free = |elements: &[Symmetry]| elements.iter().skip(1).all(|element| !element.fixes_gpu(network));
@@ -164,20 +164,20 @@ fn free_group(network: &Network, generators: &[&Symmetry]) -> Vec<Symmetry> {
 
 impl Folding {
     /// The group of the identity alone: nothing is folded.
-    pub fn none(network: &Network, chunks: &ChunkList) -> Self {
+    pub fn none(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         Self::of(network, chunks, vec![Symmetry::identity(network)])
     }
 
     /// The largest group that is found among the declared symmetries of a network that keep the wishes; that of the
     /// identity if there is no other.
-    pub fn largest(network: &Network, chunks: &ChunkList) -> Self {
+    pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
         let classes = ChunkClasses::new(chunks);
         let keeps = |symmetry: &&Symmetry| classes.images(chunks.len(), &symmetry.nodes).is_some();
         let generators: Vec<&Symmetry> = network.generators().iter().filter(keeps).collect();
         Self::of(network, chunks, free_group(network, &generators))
     }
 
-    fn of(network: &Network, chunks: &ChunkList, elements: Vec<Symmetry>) -> Self {
+    fn of(network: &LinkNetwork, chunks: &ChunkList, elements: Vec<Symmetry>) -> Self {
         let classes = ChunkClasses::new(chunks);
         let image = |element: &Symmetry| {
             let kept = classes.images(chunks.len(), &element.nodes);
@@ -216,9 +216,9 @@ mod tests {
     use super::*;
     use crate::scenario::presets;
 
-    fn folding(name: &str) -> (Network, ChunkList, Folding) {
+    fn folding(name: &str) -> (LinkNetwork, ChunkList, Folding) {
         let scenario = presets::scenario(name).unwrap();
-        let network = Network::of(&scenario.topology).unwrap();
+        let network = LinkNetwork::of(&scenario.topology).unwrap();
         let chunks = scenario.demand.expand(&scenario.topology);
         let folding = Folding::largest(&network, &chunks);
         (network, chunks, folding)

@@ -1,6 +1,6 @@
 //! Symmetries of a network that declares none: searched for by refining colours of nodes and trying images one by one.
 
-use super::network::{Network, Symmetry};
+use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ const MOST_VISITS: usize = 20_000_000;
 
 /// Symmetries that move the first GPU, at most one for each place that it can move to. An early end of the search leaves
 /// some out; those that are found are symmetries in any case.
-pub fn find_symmetries(network: &Network) -> Vec<Symmetry> {
+pub fn find_symmetries(network: &LinkNetwork) -> Vec<Symmetry> {
     let Some((&first, others)) = network.gpus().split_first() else { return Vec::new() };
     let mut search = SymmetrySearch::new(network);
     let start: Vec<u32> = network
@@ -37,14 +37,14 @@ const FRESH: u32 = u32::MAX;
 type NodeSurroundings = (u32, Vec<(u32, bool, u32)>);
 
 struct SymmetrySearch<'n> {
-    network: &'n Network,
+    network: &'n LinkNetwork,
     /// Sort of every link: links of one sort are alike.
     sorts: Vec<u32>,
     visits_left: usize,
 }
 
 impl<'n> SymmetrySearch<'n> {
-    fn new(network: &'n Network) -> Self {
+    fn new(network: &'n LinkNetwork) -> Self {
         let mut known: BTreeMap<String, u32> = BTreeMap::new();
         let sorts = network
             .links()
@@ -160,7 +160,7 @@ mod tests {
         ] {
             let mut scenario = presets::scenario(name).unwrap();
             scenario.topology.symmetry_generators.clear();
-            let mut network = Network::of(&scenario.topology).unwrap();
+            let mut network = LinkNetwork::of(&scenario.topology).unwrap();
             let found = find_symmetries(&network);
             assert!(found.iter().all(|symmetry| network.symmetry(&symmetry.nodes).is_ok()), "{name}");
             network.add_generators(found);
@@ -174,7 +174,7 @@ mod tests {
         let mut scenario = presets::scenario("ring8-allgather-1mb").unwrap();
         scenario.topology.symmetry_generators.clear();
         scenario.topology.links[3].capacity_gbyte_per_s = 1.0;
-        let network = Network::of(&scenario.topology).unwrap();
+        let network = LinkNetwork::of(&scenario.topology).unwrap();
         assert_eq!(find_symmetries(&network), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
-use super::network::Network;
+use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::problem::Problems;
 
@@ -14,7 +14,7 @@ use lightbay_core::problem::Problems;
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
     /// Nodes and links, turned round if the task is played backwards.
-    pub network: Network,
+    pub network: LinkNetwork,
     /// The links in epochs. Latencies are those of the real links.
     pub epochs: EpochModel,
     /// The chunks.
@@ -50,7 +50,7 @@ impl CollectiveTasks {
     /// # Errors
     /// Everything that is wrong with the network.
     pub fn of(scenario: &CollectiveScenario, epoch: Option<f64>) -> Result<Self, Problems> {
-        let network = Network::in_order(scenario)?;
+        let network = LinkNetwork::in_order(scenario)?;
         let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
         let (rule_us, remark) = epoch_us(&scenario.time, &network, chunk_bytes);
         let mut remarks: Vec<String> = remark.filter(|_| epoch.is_none()).into_iter().collect();

@@ -1,6 +1,6 @@
 //! The finish of a schedule and what bounds it.
 
-use super::Subject;
+use super::ExplainedPlan;
 use crate::plan::covers;
 use crate::scenario::CollectiveSort;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 
 /// Finish, bandwidth and replay.
-pub(super) fn finish(subject: Subject<'_>) -> Section {
+pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     let mut facts = Facts::new();
     facts.number("finish_us", "finish", MICROSECONDS, Cell::new(claims.finish_us).tone(Tone::Answer));
@@ -34,13 +34,13 @@ pub(super) fn finish(subject: Subject<'_>) -> Section {
     }
 }
 
-fn words_of_covers(subject: Subject<'_>) -> String {
+fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
     let time = &subject.result.time;
     covers(time.epoch_us, time.discipline, subject.result.claims.bounds.len() > 1)
 }
 
 /// The finish of every tenant.
-fn tenants(subject: Subject<'_>) -> Option<Table> {
+fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
     let demand = &subject.scenario.demand;
     if demand.collective != CollectiveSort::MultiTenant {
         return None;
@@ -67,7 +67,7 @@ fn tenants(subject: Subject<'_>) -> Option<Table> {
 }
 
 /// Bounds on each part of the collective.
-pub(super) fn bounds(subject: Subject<'_>) -> Result<Section, Unavailable> {
+pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
     if claims.bounds.is_empty() {
         return Err(Unavailable::absent("the plan proves nothing", "solve with auto or construct"));

@@ -1,6 +1,6 @@
 //! Links by epochs.
 
-use super::{OVERVIEW, Subject};
+use super::{ExplainedPlan, OVERVIEW};
 use lightbay_core::report::{Cell, Column, Matrix, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ const MOST_LINKS: usize = 256;
 const MOST_COLUMNS: u32 = 256;
 
 /// Bytes of each link that carries something, by link, the fullest first.
-fn loads(subject: Subject<'_>) -> Vec<((u32, u32), f64, usize)> {
+fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {
         let load = loads.entry((send.from, send.to)).or_default();
@@ -28,7 +28,7 @@ fn loads(subject: Subject<'_>) -> Vec<((u32, u32), f64, usize)> {
 }
 
 /// Bytes per µs of every link.
-fn rates(subject: Subject<'_>) -> BTreeMap<(u32, u32), f64> {
+fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     let rate = |link: &crate::scenario::LinkRecord| {
         ((link.from, link.to), 1000.0 * link.capacity_gbyte_per_s / link.beta_scale)
     };
@@ -36,7 +36,7 @@ fn rates(subject: Subject<'_>) -> BTreeMap<(u32, u32), f64> {
 }
 
 /// Returns `true` if a link enters a cut that binds a bound.
-fn binds(subject: Subject<'_>, (from, to): (u32, u32)) -> bool {
+fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
     let claims = subject.result.claims.bounds.iter();
     let backwards = subject.scenario.demand.collective.starts_backwards();
     claims.enumerate().any(|(part, bound)| {
@@ -48,7 +48,7 @@ fn binds(subject: Subject<'_>, (from, to): (u32, u32)) -> bool {
 }
 
 /// Share of each link that is transmitting, by epochs.
-pub(super) fn grid(subject: Subject<'_>) -> Result<Section, Unavailable> {
+pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (finish, epoch_us) = (subject.result.claims.finish_epochs, subject.result.time.epoch_us);
     if finish == 0 || subject.result.sends.is_empty() {
         return Err(Unavailable::absent("nothing is sent", "nothing is to be done"));
@@ -105,7 +105,7 @@ pub(super) fn grid(subject: Subject<'_>) -> Result<Section, Unavailable> {
 }
 
 /// Load of each link, the busiest first.
-pub(super) fn links(subject: Subject<'_>) -> Section {
+pub(super) fn links(subject: ExplainedPlan<'_>) -> Section {
     let columns = vec![
         Column::words("from", "from"),
         Column::words("to", "to"),

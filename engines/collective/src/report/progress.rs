@@ -1,18 +1,18 @@
 //! Chunks and deliveries over time, and every send.
 
-use super::{OVERVIEW, Subject};
+use super::{ExplainedPlan, OVERVIEW};
 use crate::model::epochs::EpochModel;
-use crate::model::network::Network;
 use crate::plan::{Discipline, PieceSend};
 use crate::scenario::CollectiveSort;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unit};
 use std::collections::BTreeMap;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
 /// Every send with the epoch at which what it carries is usable.
-pub(super) fn arrivals(subject: Subject<'_>) -> Vec<(PieceSend, u32)> {
-    let Ok(network) = Network::of(&subject.scenario.topology) else { return Vec::new() };
+pub(super) fn arrivals(subject: ExplainedPlan<'_>) -> Vec<(PieceSend, u32)> {
+    let Ok(network) = LinkNetwork::of(&subject.scenario.topology) else { return Vec::new() };
     let time = &subject.result.time;
     let bytes = subject.scenario.demand.chunk_size(&subject.scenario.topology);
     let epochs = EpochModel::new(&network, time.epoch_us, bytes, time.alpha_threshold);
@@ -30,7 +30,7 @@ pub(super) fn arrivals(subject: Subject<'_>) -> Vec<(PieceSend, u32)> {
 }
 
 /// Deliveries to GPUs that want them: piece, node and epoch. Sums are delivered where they are complete.
-fn delivered(subject: Subject<'_>) -> Vec<(u32, u32, u32)> {
+fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
     let chunks = subject.scenario.demand.expand(&subject.scenario.topology);
     let gathers = subject.scenario.demand.collective == CollectiveSort::Gather;
     let mut first: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn delivered(subject: Subject<'_>) -> Vec<(u32, u32, u32)> {
 }
 
 /// Every chunk with its first and last delivery, those that end last first.
-pub(super) fn chunks(subject: Subject<'_>) -> Section {
+pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
     let list = subject.scenario.demand.expand(&subject.scenario.topology);
     let epoch_us = subject.result.time.epoch_us;
     let mut spans: BTreeMap<u32, (u32, u32, usize)> = BTreeMap::new();
@@ -94,7 +94,7 @@ pub(super) fn chunks(subject: Subject<'_>) -> Section {
 }
 
 /// Deliveries until each time.
-pub(super) fn deliveries(subject: Subject<'_>) -> Section {
+pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
     let epoch_us = subject.result.time.epoch_us;
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for (_, _, epoch) in delivered(subject) {
@@ -135,7 +135,7 @@ pub(super) fn deliveries(subject: Subject<'_>) -> Section {
 }
 
 /// Every send in order of time.
-pub(super) fn sends(subject: Subject<'_>) -> Section {
+pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
     let columns = vec![
         Column::counts("epoch", "epoch"),
         Column::numbers("start_us", "start", MICROSECONDS),

@@ -42,7 +42,7 @@ pub enum FamilySort {
 
 /// A member of a family of networks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Family {
+pub struct NetworkFamily {
     /// Family.
     pub network: FamilySort,
     /// Number of chassis or boxes, or nodes along each dimension.
@@ -93,7 +93,7 @@ impl FamilySort {
     }
 }
 
-impl Family {
+impl NetworkFamily {
     /// The topology of the member.
     ///
     /// # Errors

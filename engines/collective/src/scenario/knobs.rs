@@ -1,9 +1,9 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
-use super::families::{Family, FamilySort};
+use super::families::{FamilySort, NetworkFamily};
 use super::read::{MAX_PER_RANK, RATES, SCALES};
 use super::{CollectiveScenario, CollectiveSort, EpochRule, SwitchHop};
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
@@ -209,13 +209,13 @@ impl CollectiveScenario {
             "network" => {
                 let word = text();
                 if let Some((_, network)) = FamilySort::ALL.iter().find(|(name, _)| *name == word) {
-                    self.rebuild(name, Family { network: *network, size: network.usual_size() })?;
+                    self.rebuild(name, NetworkFamily { network: *network, size: network.usual_size() })?;
                 }
             }
             "network_size" => {
                 let Some(family) = self.family.clone() else { return Ok(()) };
                 let size = size(&text()).ok_or_else(|| wrong(name, &text(), "give '2' or '4x4x4'"))?;
-                self.rebuild(name, Family { size, ..family })?;
+                self.rebuild(name, NetworkFamily { size, ..family })?;
             }
             "collective" => {
                 let word = text();
@@ -297,7 +297,7 @@ impl CollectiveScenario {
     }
 
     /// Another member of a family. Links that were changed by hand would be lost, so it refuses then.
-    fn rebuild(&mut self, knob: &str, family: Family) -> Result<(), Problem> {
+    fn rebuild(&mut self, knob: &str, family: NetworkFamily) -> Result<(), Problem> {
         let model = self.topology.switch_model;
         if let Some(before) = &self.family {
             let usual = before.topology()?;
@@ -341,7 +341,7 @@ impl CollectiveScenario {
             }
         }
         let bare = super::Topology { symmetry_generators: Vec::new(), ..self.topology.clone() };
-        if let Ok(network) = Network::of(&bare) {
+        if let Ok(network) = LinkNetwork::of(&bare) {
             self.topology.symmetry_generators.retain(|generator| network.symmetry(generator).is_ok());
         }
         Ok(())

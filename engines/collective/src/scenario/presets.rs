@@ -1,6 +1,6 @@
 //! Built-in scenarios: published benchmark cases and regular networks, named NETWORK-COLLECTIVE-SIZE.
 
-use super::families::{Family, FamilySort};
+use super::families::{FamilySort, NetworkFamily};
 use super::{CollectiveScenario, CollectiveSort, Demand, TimeRule, Topology};
 use lightbay_core::listed::Preset;
 
@@ -66,14 +66,14 @@ pub fn scenario(name: &str) -> Option<CollectiveScenario> {
         "" if *sort == FamilySort::Dgx1 => vec![1],
         numbers => numbers.split('x').map(|number| number.parse().ok()).collect::<Option<_>>()?,
     };
-    let family = Family { network: *sort, size: size_of_network };
+    let family = NetworkFamily { network: *sort, size: size_of_network };
     let topology = family.topology().ok()?;
     let made = of(topology, Some(family), Demand::named(*collective, bytes(size)?));
     made.validate().ok().map(|()| made)
 }
 
 /// A scenario with the usual epochs.
-pub fn of(topology: Topology, family: Option<Family>, demand: Demand) -> CollectiveScenario {
+pub fn of(topology: Topology, family: Option<NetworkFamily>, demand: Demand) -> CollectiveScenario {
     CollectiveScenario {
         topology,
         demand,

@@ -1,7 +1,7 @@
 //! Reading a scenario from JSON, all problems at once.
 
 use super::demand::{ChunkWish, CollectiveSort, Demand, TenantDemand};
-use super::families::{Family, FamilySort};
+use super::families::{FamilySort, NetworkFamily};
 use super::{
     CollectiveScenario, EpochRule, LinkRecord, MAX_NODES, NodeRecord, NodeSort, SwitchHop, SwitchModel,
     TimeRule, Topology,
@@ -61,7 +61,7 @@ impl CollectiveScenario {
                 let size = inner.required("size", problems);
                 let size = size.and_then(|value| whole_numbers(value, &inner.path_of("size"), problems));
                 inner.finish(problems);
-                network.zip(size).map(|(network, size)| Some(Family { network, size }))
+                network.zip(size).map(|(network, size)| Some(NetworkFamily { network, size }))
             }
         };
         let derived_from = match fields.optional_object("derived_from", problems) {

@@ -4,7 +4,7 @@ use super::demand::{CollectiveSort, Demand};
 use super::{
     CollectiveScenario, EpochRule, MAX_CHUNKS, MAX_DELIVERIES, MAX_LINKS, MAX_NODES, NodeSort, Topology,
 };
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::problem::Problems;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,7 +22,7 @@ impl CollectiveScenario {
         }
         self.validate_failed(&mut problems);
         self.demand.validate(&self.topology, &mut problems);
-        let network = match Network::in_order(self) {
+        let network = match LinkNetwork::in_order(self) {
             Ok(network) => network,
             Err(wrong) => {
                 problems.extend(wrong);
@@ -70,7 +70,7 @@ impl CollectiveScenario {
     }
 
     /// Destinations that no path leads to, one for each source.
-    fn validate_reach(&self, network: &Network, problems: &mut Problems) {
+    fn validate_reach(&self, network: &LinkNetwork, problems: &mut Problems) {
         let chunks = self.demand.expand(&self.topology);
         let backwards = self.demand.collective.starts_backwards();
         if backwards && network.links().iter().any(|link| !link.up_us.is_empty()) {
@@ -107,7 +107,7 @@ impl CollectiveScenario {
 }
 
 /// Nodes that a path leads to.
-fn reach(network: &Network, source: u32) -> Vec<bool> {
+fn reach(network: &LinkNetwork, source: u32) -> Vec<bool> {
     let mut reached = vec![false; network.node_count()];
     reached[source as usize] = true;
     let mut open = vec![source];

@@ -70,7 +70,7 @@ pub fn construct<W: Watch<S>, S>(
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<Option<EpochSchedule>, MethodError> {
     let mut placer = Placer::new(task);
-    let mut state = Best { schedule: None, bound: bound.epochs };
+    let mut state = BestSchedule { schedule: None, bound: bound.epochs };
     let (mut rule, mut finishes) = (rules(task)[0], Vec::new());
     for order in orders::fixed(task, bound) {
         for &next in rules(task) {
@@ -112,12 +112,12 @@ pub fn construct<W: Watch<S>, S>(
 }
 
 /// The best schedule so far, and the bound that ends the search.
-struct Best {
+struct BestSchedule {
     schedule: Option<EpochSchedule>,
     bound: u32,
 }
 
-impl Best {
+impl BestSchedule {
     fn is_met(&self) -> bool {
         self.schedule.as_ref().is_some_and(|best| best.finish <= self.bound)
     }
@@ -146,7 +146,7 @@ fn folded<W: Watch<S>, S>(
     limits: ConstructLimits,
     stream: &mut Stream,
     watch: &mut W,
-    state: &mut Best,
+    state: &mut BestSchedule,
     found: &mut impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<(), MethodError> {
     let mut placer = Placer::folded(task, folding);

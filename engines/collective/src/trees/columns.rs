@@ -8,7 +8,7 @@ mod price;
 
 use super::fold::Fold;
 use super::tree::Tree;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::error::Error;
@@ -24,7 +24,7 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Copy, Debug)]
 pub struct TreeQuestion<'n> {
     /// The network.
-    pub network: &'n Network,
+    pub network: &'n LinkNetwork,
     /// Its fold.
     pub fold: &'n Fold,
     /// Ranks, by node: they receive everything.

@@ -5,7 +5,7 @@ use super::fold::Fold;
 use super::library::{ListPlan, TreeLibrary, TreePlan, TreePlanSort};
 use super::tree::Tree;
 use crate::floors::scale::gcd;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -104,7 +104,7 @@ pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
 
 /// Returns a plan in short form; `None` if its schedule has too many epochs.
 pub fn compact(
-    network: &Network,
+    network: &LinkNetwork,
     library: &TreeLibrary<'_>,
     plan: &TreePlan,
     shard_bytes: f64,
@@ -167,7 +167,7 @@ pub fn compact(
 }
 
 /// Time that the busiest link takes for all data, µs.
-fn round_us(network: &Network, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
+fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
     let mut sizes = vec![0_u32; fold.class_links().len()];
     for class in fold.classes() {
         sizes[*class as usize] += 1;
@@ -187,7 +187,7 @@ fn round_us(network: &Network, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes:
 }
 
 /// Trees of a list schedule with the starts of their pieces.
-fn listed(network: &Network, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTree> {
+fn listed(network: &LinkNetwork, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTree> {
     let batches = list.batches.iter().zip(&list.schedule.starts);
     batches
         .map(|(batch, starts)| CompactTree {
@@ -200,7 +200,7 @@ fn listed(network: &Network, list: &ListPlan<'_>, pieces: u32) -> Vec<CompactTre
 }
 
 /// Nodes of each hop of a tree.
-fn edges(network: &Network, tree: &Tree) -> Vec<Vec<u32>> {
+fn edges(network: &LinkNetwork, tree: &Tree) -> Vec<Vec<u32>> {
     let nodes = |hop| {
         let links = tree.links_of(hop).iter().map(|link| &network.links()[*link as usize]);
         let first = links.clone().next().map(|link| link.from);

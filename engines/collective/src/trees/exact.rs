@@ -6,8 +6,8 @@ use super::tree::{ROOT, Tree};
 use crate::floors::digraph::Digraph;
 use crate::floors::floor::whole;
 use crate::floors::scale::{Overflow, gcd};
-use crate::model::network::Network;
-use crate::model::rational::Rational;
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::rational::Rational;
 use thiserror::Error;
 
 /// Trees of every root at the rate of the floor.
@@ -37,7 +37,11 @@ pub enum PackError {
 ///
 /// # Errors
 /// If the trees cannot be packed: see [`PackError`].
-pub fn exact_packing(network: &Network, shards: &[i128], rate: Rational) -> Result<ExactPacking, PackError> {
+pub fn exact_packing(
+    network: &LinkNetwork,
+    shards: &[i128],
+    rate: Rational,
+) -> Result<ExactPacking, PackError> {
     let (graph, unit) = whole(network)?;
     let rate = rate.over(unit).ok_or(Overflow)?;
     let (numerator, denominator) = (rate.numerator(), rate.denominator());
@@ -109,7 +113,7 @@ mod tests {
 
     /// Packs AllGather exactly and checks that the busiest link is as busy as the floor says.
     fn packed(name: &str) -> ExactPacking {
-        let network = Network::of(&presets::scenario(name).unwrap().topology).unwrap();
+        let network = LinkNetwork::of(&presets::scenario(name).unwrap().topology).unwrap();
         let shards: Vec<i128> =
             (0..network.node_count() as u32).map(|node| i128::from(!network.is_switch(node))).collect();
         let floor = network_floor(&network, &shards, network.gpus(), true).unwrap().unwrap();

@@ -1,7 +1,7 @@
 //! A network folded by a group of symmetries that moves every GPU and every link: what is planned for one GPU of each
 //! orbit holds for its images at the same time, and one link of each orbit stands for all of them.
 
-use crate::model::network::{Network, Symmetry};
+use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::FxHashMap;
 
 /// A group of symmetries in which no element but the identity keeps a GPU or a link in place.
@@ -23,7 +23,7 @@ pub struct Fold {
 
 impl Fold {
     /// The fold by the declared symmetries, as many as act freely together.
-    pub fn of(network: &Network) -> Self {
+    pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];
         for symmetry in network.generators() {
@@ -40,11 +40,11 @@ impl Fold {
     }
 
     /// No fold: every GPU and link stands for itself.
-    pub fn trivial(network: &Network) -> Self {
+    pub fn trivial(network: &LinkNetwork) -> Self {
         Self::with(network, vec![identity(network.node_count())], Vec::new())
     }
 
-    fn with(network: &Network, elements: Vec<Vec<u32>>, generators: Vec<Vec<u32>>) -> Self {
+    fn with(network: &LinkNetwork, elements: Vec<Vec<u32>>, generators: Vec<Vec<u32>>) -> Self {
         let mut representatives = Vec::new();
         let mut places = vec![None; network.node_count()];
         for &gpu in network.gpus() {
@@ -113,14 +113,14 @@ fn identity(nodes: usize) -> Vec<u32> {
 }
 
 /// Image of a link under an element.
-pub fn image_of(network: &Network, images: &[u32], link: u32) -> Option<u32> {
+pub fn image_of(network: &LinkNetwork, images: &[u32], link: u32) -> Option<u32> {
     let ends = &network.links()[link as usize];
     network.link_between(images[ends.from as usize], images[ends.to as usize])
 }
 
 /// The elements that generators produce, if none but the identity keeps a GPU or a link in place. An element is then
 /// known by the image of the first GPU, so that there are at most as many as GPUs.
-fn free_group(network: &Network, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
+fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
     let first = *network.gpus().first()? as usize;
     let mut elements = vec![identity(network.node_count())];
     let mut by_image: FxHashMap<u32, usize> = FxHashMap::default();

@@ -1,7 +1,7 @@
 //! Trees grown hop by hop from prices of links: the pricing step of the column generation.
 
 use super::tree::{ROOT, Tree};
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, Debug)]
 pub struct Growth<'n> {
     /// The network.
-    pub network: &'n Network,
+    pub network: &'n LinkNetwork,
     /// GPUs that a tree has to reach, by node.
     pub ranks: &'n [bool],
     /// Price of each link.

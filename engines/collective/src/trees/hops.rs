@@ -1,6 +1,6 @@
 //! Hops from GPU to GPU, directly or through switches, by the price of their links.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,7 +19,7 @@ pub struct PricedHop {
 
 /// Returns the cheapest hop for every ordered pair of GPUs that has one; `None` if there are more than `most`.
 pub fn hops(
-    network: &Network,
+    network: &LinkNetwork,
     prices: &[f64],
     latencies: &[f64],
     per_us: f64,

@@ -7,7 +7,7 @@ use super::periodic::{PeriodicFigures, periodic};
 use super::pieces::spread;
 use super::timing::PieceTiming;
 use super::tree::Tree;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -15,7 +15,7 @@ use lightbay_core::watch::Watch;
 /// ways.
 #[derive(Clone, Debug)]
 pub struct TreeLibrary<'n> {
-    network: &'n Network,
+    network: &'n LinkNetwork,
     fold: Fold,
     ranks: usize,
     variants: Vec<Packing>,
@@ -99,7 +99,7 @@ impl<'n> TreeLibrary<'n> {
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
     pub fn new<W: Watch>(
-        network: &'n Network,
+        network: &'n LinkNetwork,
         ranks: &[u32],
         rate: f64,
         watch: &mut W,
@@ -276,7 +276,7 @@ impl<'n> TreeLibrary<'n> {
 }
 
 /// The fold, if its symmetries keep the ranks; else none.
-fn fold_for(network: &Network, ranks: &[u32]) -> Fold {
+fn fold_for(network: &LinkNetwork, ranks: &[u32]) -> Fold {
     let fold = Fold::of(network);
     let keeps = |generator: &Vec<u32>| ranks.iter().all(|rank| ranks.contains(&generator[*rank as usize]));
     if ranks.len() == network.gpus().len() || fold.generators().iter().all(keeps) {

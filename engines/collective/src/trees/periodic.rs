@@ -3,7 +3,7 @@
 
 use super::timing::latency_epochs;
 use super::tree::{ROOT, Tree};
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 /// Figures of a periodic schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct PeriodicFigures {
 
 /// Returns the figures for `pieces` pieces per tree, if all data takes `round_us` on the busiest link.
 pub fn periodic<'t>(
-    network: &Network,
+    network: &LinkNetwork,
     trees: impl IntoIterator<Item = &'t Tree>,
     round_us: f64,
     pieces: u32,
@@ -36,7 +36,7 @@ pub fn periodic<'t>(
 
 /// Epochs from a send on a link until its data can go on from the end, in the discipline `fluid` with no latency left
 /// out.
-pub fn fluid_epochs(network: &Network, link: u32, epoch_us: f64) -> u64 {
+pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     let record = &network.links()[link as usize];
     let latency = latency_epochs(record.alpha_us, epoch_us) as u64;
     if network.is_cut_through() && network.is_switch(record.from) { latency } else { latency + 1 }

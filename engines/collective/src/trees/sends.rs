@@ -5,7 +5,7 @@ use super::list::{Batch, ListSchedule};
 use super::periodic::{depths, fluid_epochs};
 use super::timing::PieceTiming;
 use super::tree::{ROOT, Tree};
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 /// The start of a piece on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub struct ListSends {
 
 /// Returns all sends of a list schedule. A piece that a switch copies is sent into it once.
 pub fn list_sends(
-    network: &Network,
+    network: &LinkNetwork,
     fold: &Fold,
     timing: &PieceTiming,
     batches: &[Batch<'_>],
@@ -61,7 +61,7 @@ pub fn list_sends(
 
 /// Returns the epochs at which the first piece of a tree starts on each of its links, in the order of
 /// [`Tree::links`]; later pieces start one epoch later each.
-pub fn periodic_starts(network: &Network, tree: &Tree, epoch_us: f64) -> Vec<u64> {
+pub fn periodic_starts(network: &LinkNetwork, tree: &Tree, epoch_us: f64) -> Vec<u64> {
     let mut takes = vec![0; network.links().len()];
     for &link in tree.links() {
         takes[link as usize] = fluid_epochs(network, link, epoch_us);

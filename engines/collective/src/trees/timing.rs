@@ -1,7 +1,7 @@
 //! Links in epochs that suit a piece: the fastest link takes a whole number of epochs for one, and so do the others as
 //! nearly as possible.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 /// Epochs per microsecond and link, for pieces of one size; every link carries one piece at a time.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ const FINEST: u32 = 256;
 
 impl PieceTiming {
     /// The timing of pieces of `bytes`; `None` if epochs are too short for numbers of 32 bits.
-    pub fn new(network: &Network, bytes: f64) -> Option<Self> {
+    pub fn new(network: &LinkNetwork, bytes: f64) -> Option<Self> {
         let capacities: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
         let fastest = capacities.iter().copied().fold(0.0, f64::max);
         let waste = |parts: u32| {

@@ -1,6 +1,6 @@
 //! Spanning trees over GPUs, whose hops may pass through switches.
 
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 /// A spanning tree: hops in an order in which a GPU is reached before it passes data on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ impl Tree {
     }
 
     /// The image under a symmetry given by the images of the nodes; `None` if a link has none.
-    pub fn image(&self, network: &Network, images: &[u32]) -> Option<Self> {
+    pub fn image(&self, network: &LinkNetwork, images: &[u32]) -> Option<Self> {
         let node = |node: u32| images[node as usize];
         let hops =
             self.hops.iter().map(|hop| TreeHop { from: node(hop.from), to: node(hop.to), ..*hop }).collect();

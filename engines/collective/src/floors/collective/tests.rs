@@ -4,7 +4,7 @@ use lightbay_core::watch::Unwatched;
 
 fn floor(name: &str, collective: CollectiveSort, shard_bytes: f64) -> CollectiveFloor {
     let network =
-        Network::of(&presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology).unwrap();
+        LinkNetwork::of(&presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology).unwrap();
     let root = Some(network.gpus()[0]);
     let question = FloorQuestion { network: &network, collective, ranks: network.gpus(), root, shard_bytes };
     collective_floor(&question, &mut Unwatched::default()).unwrap().unwrap()

@@ -1,7 +1,7 @@
 use super::*;
 use crate::floors::exchange::exchange_rate;
 use crate::floors::latency::{LatencyQuestion, latency_floor};
-use crate::model::network::{NetworkLink, NetworkNode};
+use crate::scenario::network::{NetworkLink, NetworkNode};
 use crate::scenario::{NodeSort, presets};
 use lightbay_core::watch::Unwatched;
 
@@ -21,8 +21,8 @@ const ALL_GATHER: [(&str, [i128; 2], [f64; 3]); 12] = [
     ("h100x128", [50, 127], [2491.1, 169.4, 13.1]),
 ];
 
-fn network(name: &str) -> Network {
-    Network::of(&presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology).unwrap()
+fn network(name: &str) -> LinkNetwork {
+    LinkNetwork::of(&presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology).unwrap()
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn latencies_count_before_and_behind_a_cut_but_not_beside_it() {
         up_us: Vec::new(),
     };
     let links = vec![link(0, 1), link(1, 0), link(1, 2), link(2, 1)];
-    let network = Network::from_parts((0..3).map(node).collect(), links);
+    let network = LinkNetwork::from_parts((0..3).map(node).collect(), links);
     let sources = [(0, 1.0), (1, 1.0), (2, 1.0)];
     let question =
         LatencyQuestion { network: &network, sources: &sources, destinations: &[0, 1, 2], copies: true };

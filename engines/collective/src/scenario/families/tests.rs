@@ -1,8 +1,8 @@
 use super::*;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 
 fn member(network: FamilySort, size: &[u32]) -> Topology {
-    Family { network, size: size.to_vec() }.topology().unwrap()
+    NetworkFamily { network, size: size.to_vec() }.topology().unwrap()
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn every_usual_member_is_a_network_with_its_symmetries() {
     ];
     for (network, size) in sizes {
         let topology = member(network, size);
-        let network = Network::of(&topology).unwrap();
+        let network = LinkNetwork::of(&topology).unwrap();
         let orbits = network.node_orbits();
         assert!(!network.generators().is_empty(), "{}", topology.name);
         assert!(
@@ -59,7 +59,7 @@ fn machines_have_the_links_that_are_published() {
 
 #[test]
 fn a_torus_looks_the_same_from_every_node() {
-    let network = Network::of(&member(FamilySort::Torus, &[3, 4])).unwrap();
+    let network = LinkNetwork::of(&member(FamilySort::Torus, &[3, 4])).unwrap();
     assert!(network.node_orbits().iter().all(|orbit| *orbit == 0));
     let orbits: std::collections::BTreeSet<u32> = network.link_orbits().into_iter().collect();
     assert_eq!(orbits.len(), 4, "one orbit for each direction");
@@ -75,7 +75,7 @@ fn sizes_that_there_are_not_are_refused() {
         (FamilySort::Ring, vec![2]),
         (FamilySort::H800, vec![2, 2]),
     ] {
-        let problem = Family { network, size }.topology().unwrap_err().to_string();
+        let problem = NetworkFamily { network, size }.topology().unwrap_err().to_string();
         assert!(problem.contains("is no size of"), "{problem}");
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use crate::scenario::presets;
 use crate::trees::columns::{ColumnLimits, TreeProgram, TreeQuestion};
 use crate::trees::sends::list_sends;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 /// Plays sends link by link: no link carries two pieces at once, GPUs send what they have, switches what arrives then;
 /// returns when the last GPU has the last piece.
-fn played(network: &Network, timing: &PieceTiming, sends: &crate::trees::sends::ListSends) -> u32 {
+fn played(network: &LinkNetwork, timing: &PieceTiming, sends: &crate::trees::sends::ListSends) -> u32 {
     let mut busy: Vec<u32> = vec![0; network.links().len()];
     let mut arrivals: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
     for (piece, root) in (0..).zip(&sends.roots) {
@@ -41,7 +41,7 @@ fn played(network: &Network, timing: &PieceTiming, sends: &crate::trees::sends::
 
 /// Schedules AllGather over trees of the best rate and plays it; time in µs.
 fn scheduled(name: &str, bytes: f64, pieces: u32) -> f64 {
-    let network = Network::of(&presets::scenario(name).unwrap().topology).unwrap();
+    let network = LinkNetwork::of(&presets::scenario(name).unwrap().topology).unwrap();
     let ranks: Vec<bool> = (0..network.node_count() as u32).map(|node| !network.is_switch(node)).collect();
     let latencies: Vec<f64> = network.links().iter().map(|link| link.alpha_us).collect();
     let mut finishes = Vec::new();

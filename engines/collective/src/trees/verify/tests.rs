@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::network::Network;
+use crate::scenario::network::LinkNetwork;
 use crate::scenario::presets;
 use crate::trees::compact::compact;
 use crate::trees::library::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort};
@@ -8,7 +8,7 @@ use lightbay_core::watch::Unwatched;
 /// The plan of a size, and one in the periodic form.
 fn plans(name: &str, bytes: f64) -> (Topology, Vec<CompactPlan>) {
     let topology = presets::scenario(&format!("{name}-allgather-1gb")).unwrap().topology;
-    let network = Network::of(&topology).unwrap();
+    let network = LinkNetwork::of(&topology).unwrap();
     let shard = bytes / network.gpus().len() as f64;
     let mut watch = Unwatched::default();
     let library = TreeLibrary::new(&network, network.gpus(), f64::INFINITY, &mut watch).unwrap().unwrap();

@@ -5,7 +5,7 @@ use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop, Topology};
 use lightbay_core::problem::{Problem, Problems};
 use rustc_hash::FxHashMap;
 
-/// A node of a [`Network`].
+/// A node of a [`LinkNetwork`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkNode {
     /// Name for people.
@@ -16,7 +16,7 @@ pub struct NetworkNode {
     pub group: Option<u32>,
 }
 
-/// A directed link of a [`Network`].
+/// A directed link of a [`LinkNetwork`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkLink {
     /// Node that it leaves.
@@ -44,7 +44,7 @@ pub struct Symmetry {
 
 /// GPUs, switches and directed links.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Network {
+pub struct LinkNetwork {
     nodes: Vec<NetworkNode>,
     links: Vec<NetworkLink>,
     gpus: Vec<u32>,
@@ -88,7 +88,7 @@ impl Adjacency {
     }
 }
 
-impl Network {
+impl LinkNetwork {
     /// The network of a topology.
     ///
     /// # Errors

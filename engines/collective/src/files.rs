@@ -1,0 +1,50 @@
+//! Files of other programs: topologies are read, schedules are written.
+//!
+//! | format | reader or writer |
+//! |---|---|
+//! | [`msccl`] | MSCCL and RCCL executors |
+//! | [`traces`] | simulators that read Chakra traces, one file for each rank |
+//! | [`tables`] | spreadsheets and scripts: every send |
+//! | [`import`] | topologies of NCCL and RCCL, inputs of the published TE-CCL program |
+
+pub mod import;
+pub mod msccl;
+pub mod tables;
+pub mod traces;
+pub mod transfers;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Collective;
+use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
+
+/// All formats that are written.
+pub(crate) fn formats() -> Vec<FormatInfo> {
+    vec![msccl::format(), traces::format(), tables::format()]
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// A scenario, or a plan that the format cannot express.
+pub(crate) fn export(
+    subject: SubjectOf<'_, Collective>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
+    let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
+    let stem = file_stem(subject.name());
+    let one = |ending: &str, text: String| vec![Artifact::new(format!("{stem}.{ending}"), text)];
+    match format {
+        msccl::NAME => {
+            let algorithm = msccl::algorithm(subject.name(), scenario, result, params)?;
+            Ok(one("xml", lightbay_formats::msccl::write(&algorithm)))
+        }
+        traces::NAME => traces::files(&stem, scenario, result),
+        _ => Ok(one("sends.csv", tables::sends(scenario, result)?)),
+    }
+}

@@ -1,0 +1,269 @@
+//! Scenarios from topologies of NCCL and RCCL, and from inputs of the published TE-CCL program.
+
+use crate::Collective;
+use crate::scenario::families::{FamilySort, NetworkFamily};
+use crate::scenario::presets;
+use crate::scenario::{
+    CollectiveScenario, CollectiveSort, Demand, EpochRule, LinkRecord, NodeRecord, NodeSort, SwitchHop,
+    SwitchModel, TimeRule, Topology,
+};
+use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, file_stem};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::scenario::Scenario;
+use lightbay_formats::nccl::{self, ChassisLinkSort, ChassisNetwork, IntraLinks, NetworkOptions};
+use lightbay_formats::taccl::teccl::{TecclEpoch, TecclInput, read_input};
+use lightbay_formats::{Imported, Limits};
+use serde_json::json;
+
+/// Name of the format of NCCL and RCCL.
+pub const NCCL: &str = "nccl";
+/// Name of the format of the published TE-CCL program.
+pub const TECCL: &str = "teccl";
+
+/// Latency of a link inside of a machine, µs.
+const ALPHA_US: f64 = 0.7;
+
+/// All formats that are read.
+pub(crate) fn formats() -> Vec<FormatInfo> {
+    let collectives: Vec<&'static str> =
+        CollectiveSort::ALL.iter().filter(|(_, sort)| sort.is_named()).map(|(name, _)| *name).collect();
+    let nccl = FormatInfo::new(
+        NCCL,
+        "The topology of a machine as NCCL or RCCL dumps it (NCCL_TOPO_DUMP_FILE): its GPUs, switches and links.",
+        SubjectSort::Scenario,
+        "xml",
+    )
+    .leaving_out(&["network cards and the PCI paths to them"])
+    .with(vec![
+        ParamInfo::choice("collective", &collectives, "all_gather", "Collective that the GPUs carry out."),
+        ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, "Size of its buffer.").unit("bytes"),
+        ParamInfo::float("alpha_us", 0.0, 1e6, ALPHA_US, "Latency of every link, which the file does not give.")
+            .unit("us"),
+        ParamInfo::float(
+            "link_gbyte_per_s",
+            0.0,
+            1e6,
+            0.0,
+            "Rate of one NVLink or link of Infinity Fabric each way; 0 takes the rates that NCCL counts with.",
+        )
+        .unit("GB/s"),
+        ParamInfo::text(
+            "intra",
+            "Links between GPUs where the file lists none: 'nvswitch:300' (GB/s of each GPU) or 'mesh:50' (of each pair).",
+        ),
+    ]);
+    let teccl = FormatInfo::new(
+        TECCL,
+        "An input of the published TE-CCL program: topology by name, collective, chunks and epochs.",
+        SubjectSort::Scenario,
+        "json",
+    )
+    .leaving_out(&["limits of its solver"]);
+    vec![nccl, teccl]
+}
+
+/// Makes a scenario of a file.
+///
+/// # Errors
+/// Every problem of the file; with `strict`, everything that has to be assumed.
+pub(crate) fn import(
+    format: &str,
+    inputs: &[Input],
+    params: &Params,
+    strict: bool,
+) -> Result<ImportedScenario<Collective>, Problems> {
+    let [input] = inputs else {
+        let message = format!("{} files are given", inputs.len());
+        return Err(Problem::new("", message, "give one file").into());
+    };
+    let under = |problems: Problems| {
+        let mut named = Problems::new();
+        for problem in problems.list() {
+            named.push(problem.clone().under(&input.name));
+        }
+        named
+    };
+    let made = if format == NCCL { of_nccl(input, params) } else { of_teccl(input) }.map_err(under)?;
+    made.value.validate()?;
+    if strict && !made.assumed.is_empty() {
+        let mut problems = Problems::new();
+        for assumed in &made.assumed {
+            problems.add(
+                assumed.what.as_str(),
+                format!("is not in the file; {} would be assumed", assumed.value),
+                format!("set {}, or leave strict out", assumed.set_with),
+            );
+        }
+        return Err(problems);
+    }
+    let topology = &made.value.topology;
+    let gpus = topology.gpus().count();
+    let mut lines = vec![format!(
+        "found: {gpus} GPUs, {} switches, {} links",
+        topology.nodes.len() - gpus,
+        topology.links.len()
+    )];
+    lines.extend(
+        made.assumed
+            .iter()
+            .map(|assumed| format!("assumed: {} is {} ({})", assumed.what, assumed.value, assumed.set_with)),
+    );
+    lines.extend(made.notes.iter().map(|note| format!("note: {note}")));
+    let assumed: Vec<_> = made
+        .assumed
+        .iter()
+        .map(|assumed| json!({"what": assumed.what, "value": assumed.value, "set_with": assumed.set_with}))
+        .collect();
+    let summary = json!({
+        "gpus": gpus,
+        "switches": topology.nodes.len() - gpus,
+        "links": topology.links.len(),
+        "assumed": assumed,
+        "notes": made.notes,
+    });
+    let scenario = Scenario { name: file_stem(stem(&input.name)), body: made.value };
+    Ok(ImportedScenario { scenario, lines, summary })
+}
+
+/// The name of a file without folders and ending.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let file = file.strip_suffix(".gz").unwrap_or(file);
+    file.rsplit_once('.').map_or(file, |(stem, _)| if stem.is_empty() { file } else { stem })
+}
+
+fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario>, Problems> {
+    let link_gbyte_per_s = params.float("link_gbyte_per_s").filter(|rate| *rate > 0.0);
+    let options = NetworkOptions { intra: intra(params.text("intra"))?, link_gbyte_per_s };
+    let mut read = nccl::read(input.bytes.as_slice(), &Limits::default())?;
+    let chassis = nccl::network(&read.value, &options)?;
+    read.assumed.extend(chassis.assumed);
+    read.notes.extend(chassis.notes);
+    let alpha_us = params.float("alpha_us").unwrap_or(ALPHA_US);
+    let topology = topology(stem(&input.name), &chassis.value, alpha_us);
+    if !chassis.value.ports.is_empty() {
+        read.note(format!("{} ports out of the machine were left aside", chassis.value.ports.len()));
+    }
+    let word = params.text("collective").unwrap_or_default();
+    let sort = CollectiveSort::ALL.iter().find(|(name, _)| *name == word);
+    let sort = sort.map_or(CollectiveSort::AllGather, |(_, sort)| *sort);
+    let bytes = params.float("output_buffer_bytes").unwrap_or(1e9);
+    let mut made = read.map(|_| presets::of(topology, None, Demand::named(sort, bytes)));
+    let sums = matches!(sort, CollectiveSort::AllReduce | CollectiveSort::ReduceScatter);
+    if sums && chassis.value.nodes.iter().any(|node| node.switch) {
+        made.assume(
+            "sums in the switch",
+            "none: it copies and adds nothing up",
+            "switch_reduce= of the scenario",
+        );
+    }
+    if params.float("alpha_us") == Some(ALPHA_US) {
+        made.assume("latency of every link", format!("{ALPHA_US} us"), "alpha_us=");
+    }
+    Ok(made)
+}
+
+fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let (sort, rate) = text.split_once(':').unwrap_or((text, ""));
+    let rate = rate.trim().parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    match (sort.trim(), rate) {
+        ("nvswitch" | "switch", Some(rate)) => Ok(Some(IntraLinks::Switch(rate))),
+        ("mesh", Some(rate)) => Ok(Some(IntraLinks::Mesh(rate))),
+        _ => {
+            let message = format!("is '{}'", printable(text));
+            Err(Problem::new(
+                "intra",
+                message,
+                "give 'nvswitch:300' (GB/s of each GPU) or 'mesh:50' (of each pair)",
+            ))
+        }
+    }
+}
+
+/// The network of a machine. An NVSwitch cuts through and copies.
+fn topology(name: &str, chassis: &ChassisNetwork, alpha_us: f64) -> Topology {
+    let node = |(id, node): (u32, &nccl::ChassisNode)| NodeRecord {
+        id,
+        name: node.name.clone(),
+        kind: if node.switch { NodeSort::Switch } else { NodeSort::Gpu },
+        group: Some(0),
+    };
+    let link = |link: &nccl::ChassisLink| {
+        let kind = match link.sort {
+            ChassisLinkSort::NvLink => "nvlink",
+            ChassisLinkSort::Xgmi => "xgmi",
+            ChassisLinkSort::Given => "given",
+        };
+        LinkRecord::new(link.from, link.to, link.gbyte_per_s, alpha_us, kind)
+    };
+    Topology {
+        name: name.to_owned(),
+        nodes: (0..).zip(&chassis.nodes).map(node).collect(),
+        links: chassis.links.iter().map(link).collect(),
+        switch_model: SwitchModel { copy: true, hop: SwitchHop::CutThrough, reduce: false },
+        symmetry_generators: Vec::new(),
+        notes: String::new(),
+    }
+}
+
+fn of_teccl(input: &Input) -> Result<Imported<CollectiveScenario>, Problems> {
+    let read = read_input(input.bytes.as_slice(), &Limits::default())?;
+    let given = read.value.clone();
+    let mut topology = network_of(&given)?;
+    if let Some([link, switch]) = given.alpha_us {
+        let switches: Vec<bool> = topology.0.nodes.iter().map(|node| node.kind == NodeSort::Switch).collect();
+        for record in &mut topology.0.links {
+            let at_switch = switches[record.from as usize] || switches[record.to as usize];
+            record.alpha_us = if at_switch { switch } else { link };
+        }
+    }
+    topology.0.switch_model.copy = given.switch_copy;
+    let usual = topology.1.topology().map_err(Problems::from)?;
+    let family = (usual == topology.0).then_some(topology.1);
+    let sort = if given.all_to_all { CollectiveSort::AllToAll } else { CollectiveSort::AllGather };
+    let mut demand = Demand::named(sort, 1.0);
+    (demand.output_buffer_bytes, demand.chunk_bytes) = (None, Some(given.chunk_bytes));
+    demand.chunks_per_rank = given.chunks;
+    let multiplier = f64::from(given.epoch_multiplier);
+    let (epoch, epoch_us, epoch_multiplier) = match given.epoch {
+        TecclEpoch::FastestLink => (EpochRule::FastestLink, None, multiplier),
+        TecclEpoch::SlowestLink => (EpochRule::SlowestLink, None, multiplier),
+        TecclEpoch::Fixed(epoch_us) => (EpochRule::Fixed, Some(epoch_us * multiplier), 1.0),
+    };
+    let time = TimeRule { epoch, epoch_us, epoch_multiplier, alpha_threshold: given.alpha_threshold };
+    let mut made = read.map(|_| CollectiveScenario { time, ..presets::of(topology.0, family, demand) });
+    if let Some(epochs) = given.epochs {
+        made.note(format!(
+            "{epochs} epochs are given; methods find the fewest, or --set epochs={epochs} asks for them"
+        ));
+    }
+    Ok(made)
+}
+
+/// The network that the published program has under a name.
+fn network_of(given: &TecclInput) -> Result<(Topology, NetworkFamily), Problem> {
+    let name = given.topology.to_ascii_lowercase();
+    let side = given.side_length;
+    let (network, size) = match name.as_str() {
+        "ndv2" => (FamilySort::Ndv2, vec![given.chassis]),
+        "dgx1" => (FamilySort::Dgx1, vec![given.chassis]),
+        "dgx2" => (FamilySort::Dgx2, vec![given.chassis]),
+        "amd" => (FamilySort::Amd, vec![given.chassis]),
+        "mesh" => (FamilySort::Mesh, side.map_or_else(Vec::new, |side| vec![side, side])),
+        "torus" => (FamilySort::Torus, side.map_or_else(Vec::new, |side| vec![side, side])),
+        _ => {
+            return Err(Problem::new(
+                "TopologyParams.name",
+                format!("is '{}', a network that is not known here", printable(&given.topology)),
+                "give NDv2, DGX1, DGX2, AMD, Mesh or Torus",
+            ));
+        }
+    };
+    let family = NetworkFamily { network, size };
+    let topology = family.topology().map_err(|problem| {
+        Problem::new("TopologyParams", format!("is no network: {}", problem.message), problem.remedy)
+    })?;
+    Ok((topology, family))
+}

@@ -1,0 +1,357 @@
+//! Schedules as programs of thread blocks.
+//!
+//! One thread block for each pair of ranks and direction, its steps in order of epochs. A send waits for the receive that
+//! brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so that none can close a
+//! circle. What has been written is executed before it leaves.
+
+use super::transfers::{Transfer, transfers};
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use lightbay_core::format::{FormatInfo, SubjectSort};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_formats::collective::{Contribution, Wanted};
+use lightbay_formats::msccl::{
+    Action, Algorithm, Block, Buffer, BufferPlace, CollectiveOp, ExecuteOptions, Gpu, MOST_BLOCKS,
+    MOST_BLOCKS_OF_CHANNEL, MOST_STEPS, Protocol, Step, execute,
+};
+use rustc_hash::FxHashMap;
+
+/// Name of the format.
+pub const NAME: &str = "msccl";
+
+/// Channels that thread blocks are spread over at most.
+const MOST_CHANNELS: u32 = 64;
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    let protocols: Vec<&'static str> = Protocol::ALL.iter().map(|(name, _)| *name).collect();
+    FormatInfo::new(
+        NAME,
+        "The schedule as MSCCL XML, for MSCCL and RCCL executors; it is executed before it is written.",
+        SubjectSort::Plan,
+        "xml",
+    )
+    .leaving_out(&["the epochs of the sends", "the switches between the ranks", "the bound"])
+    .with(vec![
+        ParamInfo::choice("protocol", &protocols, "Simple", "Protocol of the connections."),
+        ParamInfo::int("min_bytes", 0, 1 << 50, 0, "Smallest buffer that the schedule is used for.")
+            .unit("B"),
+        ParamInfo::int("max_bytes", 0, 1 << 50, 1 << 40, "Largest buffer that the schedule is used for.")
+            .unit("B"),
+    ])
+}
+
+/// A schedule as programs of thread blocks, executed once.
+///
+/// # Errors
+/// Parts of chunks, demands that are no collective by name, GPUs that pass data on without being a rank, more thread
+/// blocks than executors take, and an empty range of sizes.
+pub fn algorithm(
+    name: &str,
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    params: &Params,
+) -> Result<Algorithm, Problems> {
+    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
+    if bytes("min_bytes") > bytes("max_bytes") {
+        let message = format!("is {}, below min_bytes {}", bytes("max_bytes"), bytes("min_bytes"));
+        return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());
+    }
+    let sort = scenario.demand.collective;
+    if !sort.is_named() {
+        let message = format!("is {}, and a program of MSCCL is for one collective by name", sort.word());
+        return Err(Problem::new("demand.collective", message, "export it as sends or chakra").into());
+    }
+    if result.time.discipline == Discipline::Fluid {
+        let message = "the schedule sends parts of chunks of unlike sizes, programs of MSCCL whole chunks";
+        return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
+    }
+    let transfers = transfers(scenario, result)?;
+    let buffers = ChunkPlaces::of(scenario);
+    let mut programs = Programs::new(&buffers, &transfers);
+    for transfer in &transfers {
+        programs.transfer(&buffers, result, transfer);
+    }
+    let gpus = programs.gpus;
+    if let Some(rank) = gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
+        let message = format!(
+            "needs {} thread blocks on rank {rank}, executors take {MOST_BLOCKS}",
+            gpus[rank].blocks.len()
+        );
+        return Err(Problem::new("to", message, "take fewer ranks or chunks").into());
+    }
+    let protocol = Protocol::ALL
+        .iter()
+        .find(|(name, _)| Some(*name) == params.text("protocol"))
+        .map(|(_, protocol)| *protocol);
+    let algorithm = Algorithm {
+        name: name.to_owned(),
+        collective: buffers.op,
+        protocol: protocol.unwrap_or(Protocol::Simple),
+        chunks_per_loop: buffers.input.max(buffers.output),
+        in_place: buffers.in_place,
+        out_of_place: !buffers.in_place,
+        min_bytes: bytes("min_bytes"),
+        max_bytes: bytes("max_bytes"),
+        gpus,
+    };
+    let options =
+        ExecuteOptions { root: scenario.demand.root, wanted: buffers.wanted(), ..ExecuteOptions::default() };
+    execute(&algorithm, &options)?;
+    Ok(algorithm)
+}
+
+/// Places of chunks in the buffers of the ranks.
+struct ChunkPlaces {
+    sort: CollectiveSort,
+    op: CollectiveOp,
+    in_place: bool,
+    /// Chunks of every rank, or of every pair.
+    per_rank: u32,
+    /// Chunks put in by every rank.
+    input: u32,
+    /// Chunks got out by every rank.
+    output: u32,
+    ranks: Vec<u32>,
+    rank_of: FxHashMap<u32, u32>,
+    root: u32,
+    chunks: ChunkList,
+}
+
+impl ChunkPlaces {
+    fn of(scenario: &CollectiveScenario) -> Self {
+        let demand = &scenario.demand;
+        let (sort, per_rank) = (demand.collective, demand.chunks_per_rank);
+        let ranks = demand.rank_nodes(&scenario.topology);
+        let all = ranks.len() as u32 * per_rank;
+        let (op, input, output) = match sort {
+            CollectiveSort::AllGather => (CollectiveOp::AllGather, per_rank, all),
+            CollectiveSort::ReduceScatter => (CollectiveOp::ReduceScatter, all, per_rank),
+            CollectiveSort::AllReduce => (CollectiveOp::AllReduce, all, all),
+            CollectiveSort::AllToAll => (CollectiveOp::AllToAll, all, all),
+            CollectiveSort::Broadcast => (CollectiveOp::Broadcast, per_rank, per_rank),
+            CollectiveSort::Scatter => (CollectiveOp::Custom, all, per_rank),
+            _ => (CollectiveOp::Custom, per_rank, all),
+        };
+        Self {
+            sort,
+            op,
+            in_place: !matches!(op, CollectiveOp::AllToAll | CollectiveOp::Custom),
+            per_rank,
+            input,
+            output,
+            rank_of: ranks.iter().copied().zip(0..).collect(),
+            ranks,
+            root: demand.root.unwrap_or(0),
+            chunks: demand.expand(&scenario.topology),
+        }
+    }
+
+    fn rank(&self, node: u32) -> u32 {
+        self.rank_of.get(&node).copied().unwrap_or(0)
+    }
+
+    /// Rank that is listed as the one that has a chunk, and the ranks that are listed as those that want it.
+    fn ends(&self, result: &CollectiveResult, piece: u32) -> (u32, Vec<u32>) {
+        let piece = &result.pieces[piece as usize];
+        let chunk = piece.chunk as usize;
+        let dests: Vec<u32> = match &piece.dests {
+            Some(dests) => dests.iter().map(|node| self.rank(*node)).collect(),
+            None => self.chunks.dests(chunk).map(|node| self.rank(node)).collect(),
+        };
+        (self.rank(self.chunks.source(chunk)), dests)
+    }
+
+    /// Place of a piece at a rank before anything has happened, or at the end; `None` where it only passes through.
+    fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
+        let (source, dests) = self.ends(result, piece);
+        let (begins, ends) = (rank == source, dests.contains(&rank));
+        if !begins && !ends {
+            return None;
+        }
+        let chunk = result.pieces[piece as usize].chunk as usize;
+        let local = self.chunks.local(chunk);
+        let at = |buffer, place: u32| BufferPlace { buffer, offset: place * self.per_rank + local };
+        let only = dests.first().copied().unwrap_or(0);
+        Some(match self.sort {
+            CollectiveSort::AllGather => at(Buffer::Output, source),
+            CollectiveSort::ReduceScatter | CollectiveSort::AllReduce => at(Buffer::Input, source),
+            CollectiveSort::AllToAll if begins => at(Buffer::Input, only),
+            CollectiveSort::AllToAll => at(Buffer::Output, source),
+            CollectiveSort::Scatter if begins => at(Buffer::Input, only),
+            // What is gathered goes the other way.
+            CollectiveSort::Gather if begins => at(Buffer::Output, only),
+            CollectiveSort::Gather => at(Buffer::Input, 0),
+            _ => at(Buffer::Output, 0),
+        })
+    }
+
+    /// Copies of what a rank keeps for itself, from input to output.
+    fn own(&self, rank: u32) -> Vec<(u32, u32)> {
+        let (own, root) = (rank * self.per_rank, rank == self.root);
+        let pair = |local: u32| match self.sort {
+            CollectiveSort::AllToAll => Some((own + local, own + local)),
+            CollectiveSort::Scatter if root => Some((own + local, local)),
+            CollectiveSort::Gather if root => Some((local, own + local)),
+            _ => None,
+        };
+        (0..self.per_rank).filter_map(pair).collect()
+    }
+
+    /// Content of the outputs at the end, where the word for the collective does not say it.
+    fn wanted(&self) -> Vec<Wanted> {
+        let p = self.per_rank;
+        let one = |rank: u32, offset: u32, from: u32, chunk: u32| Wanted {
+            rank,
+            offset,
+            sum: vec![Contribution { rank: from, chunk }],
+        };
+        let ranks = 0..self.ranks.len() as u32;
+        let each = ranks.flat_map(|rank| (0..p).map(move |local| (rank, local)));
+        match self.sort {
+            CollectiveSort::Scatter => {
+                each.map(|(rank, local)| one(rank, local, self.root, rank * p + local)).collect()
+            }
+            CollectiveSort::Gather => {
+                each.map(|(rank, local)| one(self.root, rank * p + local, rank, local)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Thread block and step.
+type StepPlace = (u32, u32);
+
+/// The programs so far.
+struct Programs {
+    gpus: Vec<Gpu>,
+    /// Thread blocks by rank, peer, direction and channel.
+    blocks: FxHashMap<(u32, u32, bool, u32), u32>,
+    /// Transfers between each ordered pair of ranks.
+    transfers: FxHashMap<(u32, u32), u32>,
+    /// Channels that pairs of ranks are spread over.
+    channels: u32,
+    /// The step that last wrote to a place of a rank.
+    wrote: FxHashMap<(u32, Buffer, u32), StepPlace>,
+    /// Room of pieces that pass through a rank.
+    passing: FxHashMap<(u32, u32), u32>,
+}
+
+impl Programs {
+    fn new(buffers: &ChunkPlaces, transfers: &[Transfer]) -> Self {
+        let gpu = Gpu { input_chunks: buffers.input, output_chunks: buffers.output, ..Gpu::default() };
+        let mut gpus = vec![gpu; buffers.ranks.len()];
+        for (rank, gpu) in (0..).zip(&mut gpus) {
+            let own = buffers.own(rank);
+            for copies in own.chunks(MOST_STEPS) {
+                let step = |(from, to): &(u32, u32)| Step {
+                    action: Action::Copy,
+                    source: BufferPlace { buffer: Buffer::Input, offset: *from },
+                    destination: BufferPlace { buffer: Buffer::Output, offset: *to },
+                    count: 1,
+                    after: None,
+                    awaited: false,
+                };
+                let steps = copies.iter().map(step).collect();
+                gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps });
+            }
+        }
+        Self {
+            gpus,
+            blocks: FxHashMap::default(),
+            transfers: FxHashMap::default(),
+            channels: channels(transfers),
+            wrote: FxHashMap::default(),
+            passing: FxHashMap::default(),
+        }
+    }
+
+    fn place(
+        &mut self,
+        buffers: &ChunkPlaces,
+        result: &CollectiveResult,
+        piece: u32,
+        rank: u32,
+    ) -> BufferPlace {
+        buffers.place(result, piece, rank).unwrap_or_else(|| {
+            let room = &mut self.gpus[rank as usize].scratch_chunks;
+            let offset = *self.passing.entry((piece, rank)).or_insert_with(|| {
+                *room += 1;
+                *room - 1
+            });
+            BufferPlace { buffer: Buffer::Scratch, offset }
+        })
+    }
+
+    fn transfer(&mut self, buffers: &ChunkPlaces, result: &CollectiveResult, transfer: &Transfer) {
+        let Transfer { piece, from, to, .. } = *transfer;
+        let before = self.transfers.entry((from, to)).or_default();
+        let turn = *before / MOST_STEPS as u32;
+        *before += 1;
+        let channel = (from + to) % self.channels + self.channels * turn;
+        let source = self.place(buffers, result, piece, from);
+        let destination = self.place(buffers, result, piece, to);
+        let sending = self.block(from, to, true, channel);
+        let waits = self.wrote.get(&(from, source.buffer, source.offset)).copied();
+        self.push(from, sending, Action::Send, [source, destination], waits);
+        let receiving = self.block(to, from, false, channel);
+        let key = (to, destination.buffer, destination.offset);
+        let before = self.wrote.get(&key).copied();
+        let adds = result.pieces[piece as usize].adds_up;
+        // The first part that passes through finds nothing to be added to.
+        let step = if adds && (destination.buffer != Buffer::Scratch || before.is_some()) {
+            self.push(to, receiving, Action::ReceiveReduceCopy, [destination, destination], before)
+        } else {
+            self.push(to, receiving, Action::Receive, [source, destination], None)
+        };
+        self.wrote.insert(key, (receiving, step));
+    }
+
+    /// The number of a thread block, made if it does not exist.
+    fn block(&mut self, rank: u32, peer: u32, sends: bool, channel: u32) -> u32 {
+        let blocks = &mut self.gpus[rank as usize].blocks;
+        *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
+            let (send, receive) = if sends { (Some(peer), None) } else { (None, Some(peer)) };
+            blocks.push(Block { send, receive, channel, steps: Vec::new() });
+            blocks.len() as u32 - 1
+        })
+    }
+
+    fn push(
+        &mut self,
+        rank: u32,
+        block: u32,
+        action: Action,
+        [source, destination]: [BufferPlace; 2],
+        waits: Option<StepPlace>,
+    ) -> u32 {
+        let blocks = &mut self.gpus[rank as usize].blocks;
+        // Within a thread block the order of its steps is enough.
+        let after = waits.filter(|before| before.0 != block);
+        if let Some((before, step)) = after {
+            blocks[before as usize].steps[step as usize].awaited = true;
+        }
+        let steps = &mut blocks[block as usize].steps;
+        steps.push(Step { action, source, destination, count: 1, after, awaited: false });
+        steps.len() as u32 - 1
+    }
+}
+
+/// Fewest channels over which no rank has more thread blocks on one than executors take.
+fn channels(transfers: &[Transfer]) -> u32 {
+    let mut pairs: Vec<(u32, u32)> = transfers.iter().map(|one| (one.from, one.to)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let fits = |channels: &u32| {
+        let mut blocks: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+        for (from, to) in &pairs {
+            for rank in [from, to] {
+                *blocks.entry((*rank, (from + to) % channels)).or_default() += 1;
+            }
+        }
+        blocks.values().all(|count| *count < MOST_BLOCKS_OF_CHANNEL)
+    };
+    (1..MOST_CHANNELS).find(fits).unwrap_or(MOST_CHANNELS)
+}

@@ -1,0 +1,63 @@
+//! Every send as a table.
+
+use super::transfers::latencies;
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::format::{FormatInfo, SubjectSort};
+use lightbay_core::problem::Problems;
+use std::fmt::Write as _;
+
+/// Name of the format.
+pub const NAME: &str = "sends";
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    FormatInfo::new(
+        NAME,
+        "Every send as CSV: link, epoch, time, arrival, chunk and the bytes of it.",
+        SubjectSort::Plan,
+        "csv",
+    )
+    .leaving_out(&["the bound and what proves it"])
+}
+
+/// The table of sends by epoch, from, to and piece.
+///
+/// # Errors
+/// Rates that cannot be held exactly.
+pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
+    let latencies = latencies(scenario, result)?;
+    let epoch_us = result.time.epoch_us;
+    let name = |node: u32| {
+        let name = scenario.topology.nodes.get(node as usize).map_or("", |node| node.name.as_str());
+        if name.contains(['"', ',', '\n', '\r']) {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        } else {
+            name.to_owned()
+        }
+    };
+    let mut table =
+        "epoch,start_us,arrival_epoch,arrival_us,from,from_name,to,to_name,piece,chunk,offset_bytes,bytes,adds_up\n"
+            .to_owned();
+    for (send, latency) in result.sends.iter().zip(latencies) {
+        let piece = &result.pieces[send.piece as usize];
+        let arrival = send.epoch + latency;
+        let _ = writeln!(
+            table,
+            "{},{},{arrival},{},{},{},{},{},{},{},{},{},{}",
+            send.epoch,
+            f64::from(send.epoch) * epoch_us,
+            f64::from(arrival) * epoch_us,
+            send.from,
+            name(send.from),
+            send.to,
+            name(send.to),
+            send.piece,
+            piece.chunk,
+            piece.offset_bytes,
+            piece.size_bytes,
+            piece.adds_up
+        );
+    }
+    Ok(table)
+}

@@ -1,0 +1,192 @@
+use super::*;
+use crate::methods;
+use crate::plan::CollectiveResult;
+use crate::scenario::{CollectiveScenario, CollectiveSort, presets};
+use crate::testing::preset;
+use lightbay_core::checked::downcast;
+use lightbay_core::format::Input;
+use lightbay_core::param::ParamValue;
+use lightbay_core::testing::Ask;
+use lightbay_formats::chakra::{self, ChakraSort};
+use lightbay_formats::msccl::{ExecuteOptions, execute, read};
+use std::collections::BTreeMap;
+
+/// A plan of whole chunks, constructed or along the ways of a baseline.
+fn made(scenario: &CollectiveScenario, method: &str) -> CollectiveResult {
+    let ended = Ask::of(&methods::all(), method, scenario.clone()).run();
+    let Some(plan) = &ended.done.plan else { panic!("no plan: {:?}", ended.done) };
+    downcast::<Collective>(plan).unwrap().plan().result.clone()
+}
+
+fn program(scenario: &CollectiveScenario, result: &CollectiveResult) -> String {
+    let params = Params::resolve(&msccl::format().params, []).unwrap();
+    lightbay_formats::msccl::write(&msccl::algorithm("test", scenario, result, &params).unwrap())
+}
+
+#[test]
+fn programs_do_what_their_collectives_ask_for() {
+    for (name, method) in [
+        ("dgx1-allgather-200kb", "construct"),
+        ("dgx1-allgather-200kb", "ring"),
+        ("dgx1-reducescatter-200kb", "construct"),
+        ("dgx1-allreduce-200kb", "construct"),
+        ("dgx1-alltoall-200kb", "construct"),
+        ("dgx1-broadcast-200kb", "construct"),
+        ("ring4-allgather-1mb", "shortest-path"),
+        ("ring4-allreduce-1mb", "ring"),
+        ("ndv2x2-allgather-64kb", "construct"),
+        ("ndv2x4-allgather-1mb", "construct"),
+        ("ndv2x4-reducescatter-1mb", "construct"),
+        ("dgx2x1-alltoall-1mb", "construct"),
+        ("a100x4-allgather-1mb", "construct"),
+    ] {
+        let scenario = preset(name);
+        let text = program(&scenario, &made(&scenario, method));
+        let algorithm = read(text.as_bytes(), &lightbay_formats::Limits::default()).unwrap().value;
+        assert_eq!(lightbay_formats::msccl::limits(&algorithm), Vec::<String>::new(), "{name}");
+        for in_flight in [Some(1), None] {
+            let options =
+                ExecuteOptions { root: scenario.demand.root, in_flight, ..ExecuteOptions::default() };
+            let done = execute(&algorithm, &options).unwrap_or_else(|problems| panic!("{name}: {problems}"));
+            assert!(done.ordered && done.compared > 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn programs_of_scatter_and_gather_are_executed_before_they_are_written() {
+    for name in ["dgx1-scatter-200kb", "dgx1-gather-200kb", "ndv2x2-gather-1mb"] {
+        let scenario = preset(name);
+        let text = program(&scenario, &made(&scenario, "construct"));
+        assert!(text.contains("coll=\"custom\"") && text.contains("type=\"cpy\""), "{name}: {text}");
+    }
+}
+
+#[test]
+fn several_chunks_and_other_ranks_have_places_of_their_own() {
+    let mut scenario = preset("dgx1-alltoall-200kb");
+    scenario.demand.chunks_per_rank = 2;
+    scenario.demand.ranks = Some(vec![3, 0, 5, 1, 2, 4, 7, 6]);
+    program(&scenario, &made(&scenario, "construct"));
+    scenario.demand.collective = CollectiveSort::AllReduce;
+    program(&scenario, &made(&scenario, "construct"));
+    scenario.demand.ranks = Some(vec![0, 7]);
+    let result = made(&scenario, "construct");
+    let params = Params::resolve(&msccl::format().params, []).unwrap();
+    let told = msccl::algorithm("test", &scenario, &result, &params).unwrap_err().to_string();
+    assert!(told.contains("is no rank"), "{told}");
+}
+
+#[test]
+fn what_a_program_cannot_say_is_refused() {
+    let scenario = preset("dgx1-allgather-200kb");
+    let result = made(&scenario, "construct");
+    let given = [("min_bytes", ParamValue::Int(9)), ("max_bytes", ParamValue::Int(8))];
+    let params = Params::resolve(&msccl::format().params, given.iter().map(|(n, v)| (*n, v))).unwrap();
+    let told = msccl::algorithm("test", &scenario, &result, &params).unwrap_err().to_string();
+    assert!(told.contains("below min_bytes 9"), "{told}");
+}
+
+#[test]
+fn traces_send_what_they_receive() {
+    let scenario = preset("dgx1-allreduce-200kb");
+    let result = made(&scenario, "construct");
+    let files = traces::files("x", &scenario, &result).unwrap();
+    assert_eq!(files.len(), 8);
+    let traces: Vec<_> = files.iter().map(|file| chakra::read(&file.bytes).unwrap()).collect();
+    let mut messages: BTreeMap<[i128; 4], [usize; 2]> = BTreeMap::new();
+    for node in traces.iter().flat_map(|trace| &trace.nodes) {
+        let key = ["comm_src", "comm_dst", "comm_tag", "comm_size"].map(|name| node.int(name).unwrap());
+        messages.entry(key).or_default()[usize::from(node.sort == ChakraSort::Receive)] += 1;
+    }
+    assert_eq!(messages.len(), result.sends.len());
+    assert!(messages.values().all(|count| *count == [1, 1]));
+    // Only what a rank has from the beginning depends on nothing.
+    let sends = |trace: &chakra::ChakraTrace| {
+        trace.nodes.iter().filter(|node| node.sort == ChakraSort::Send && node.data_deps.is_empty()).count()
+    };
+    assert!(traces.iter().all(|trace| (1..trace.nodes.len()).contains(&sends(trace))));
+}
+
+#[test]
+fn tables_have_a_line_for_every_send() {
+    let scenario = preset("ndv2x2-allgather-64kb");
+    let result = made(&scenario, "construct");
+    let table = tables::sends(&scenario, &result).unwrap();
+    assert_eq!(table.lines().count(), result.sends.len() + 1);
+    let last = table.lines().filter_map(|line| line.split(',').nth(2)?.parse::<u32>().ok()).max();
+    assert_eq!(last, Some(result.claims.finish_epochs));
+}
+
+fn input(name: &str, text: &str) -> Input {
+    Input { name: name.to_owned(), bytes: text.as_bytes().to_vec() }
+}
+
+fn read_as(
+    format: &str,
+    text: &str,
+    given: &[(&str, ParamValue)],
+    strict: bool,
+) -> Result<CollectiveScenario, String> {
+    let info = import::formats().into_iter().find(|info| info.name == format).unwrap();
+    let params = Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap();
+    let made = import::import(format, &[input("a/machine.xml", text)], &params, strict);
+    made.map(|made| made.scenario.body).map_err(|problems| problems.to_string())
+}
+
+const TWO: &str = "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x030200\">\
+    <gpu dev=\"0\" sm=\"80\"><nvlink target=\"0000:02:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci>\
+    <pci busid=\"0000:02:00.0\" class=\"0x030200\">\
+    <gpu dev=\"1\" sm=\"80\"><nvlink target=\"0000:01:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci></cpu></system>";
+
+#[test]
+fn machines_become_networks() {
+    let scenario = read_as("nccl", TWO, &[], false).unwrap();
+    assert_eq!((scenario.topology.name.as_str(), scenario.topology.nodes.len()), ("machine", 2));
+    let rates: Vec<f64> = scenario.topology.links.iter().map(|link| link.capacity_gbyte_per_s).collect();
+    assert_eq!(rates, [40.0, 40.0]);
+    let given = [
+        ("alpha_us", ParamValue::Float(2.0)),
+        ("link_gbyte_per_s", ParamValue::Float(5.0)),
+        ("collective", ParamValue::Text("all_to_all".to_owned())),
+        ("output_buffer_bytes", ParamValue::Float(1e6)),
+    ];
+    let other = read_as("nccl", TWO, &given, true).unwrap();
+    assert_eq!((other.topology.links[0].capacity_gbyte_per_s, other.topology.links[0].alpha_us), (10.0, 2.0));
+    assert_eq!(other.demand, crate::scenario::Demand::named(CollectiveSort::AllToAll, 1e6));
+    let told = read_as("nccl", TWO, &[], true).unwrap_err();
+    assert!(told.contains("link_gbyte_per_s=") && told.contains("alpha_us="), "{told}");
+    let text = ParamValue::Text("mesh:50".to_owned());
+    let told = read_as("nccl", TWO, &[("intra", text)], false).unwrap_err();
+    assert!(told.contains("lists links between GPUs"), "{told}");
+    let bare = TWO.replace("nvlink", "other");
+    let told = read_as("nccl", &bare, &[], false).unwrap_err();
+    assert!(told.contains("intra"), "{told}");
+    let switched =
+        read_as("nccl", &bare, &[("intra", ParamValue::Text("nvswitch:300".to_owned()))], false).unwrap();
+    assert_eq!((switched.topology.nodes.len(), switched.topology.links.len()), (3, 4));
+    for wrong in ["nvswitch", "mesh:0", "ring:3", "none"] {
+        let told =
+            read_as("nccl", &bare, &[("intra", ParamValue::Text(wrong.to_owned()))], false).unwrap_err();
+        assert!(told.contains(&format!("is '{wrong}'")), "{told}");
+    }
+}
+
+#[test]
+fn inputs_of_the_published_program_become_scenarios() {
+    let text = |name: &str, rest: &str| {
+        format!(
+            "{{\"TopologyParams\": {{\"name\": \"{name}\", \"chassis\": 2, \"chunk_size\": 0.0625}}, \
+             \"InstanceParams\": {{\"collective\": 1, \"num_chunks\": 1, \"epoch_type\": 2{rest}}}}}"
+        )
+    };
+    let scenario = read_as("teccl", &text("NDv2", ""), &[], false).unwrap();
+    let usual = presets::scenario("ndv2x2-allgather-1gb").unwrap();
+    assert_eq!((&scenario.topology, scenario.family.as_ref()), (&usual.topology, usual.family.as_ref()));
+    assert_eq!(scenario.demand.chunk_size(&scenario.topology), 62.5e6);
+    assert_eq!(scenario.time.epoch, crate::scenario::EpochRule::SlowestLink);
+    let told = read_as("teccl", &text("Moebius", ""), &[], false).unwrap_err();
+    assert!(told.contains("TopologyParams.name") && told.contains("'Moebius'"), "{told}");
+    let told = read_as("teccl", &text("DGX1", ""), &[], false).unwrap_err();
+    assert!(told.contains("give 1, 2 or 4 chassis"), "{told}");
+}

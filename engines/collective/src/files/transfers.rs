@@ -1,0 +1,128 @@
+//! Transfers from rank to rank: sends with the switches between them taken out.
+
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
+use lightbay_core::problem::{Problem, Problems};
+use rustc_hash::FxHashMap;
+
+/// A piece on its way from one GPU to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transfer {
+    /// The piece.
+    pub piece: u32,
+    /// Rank that sends.
+    pub from: u32,
+    /// Rank that receives.
+    pub to: u32,
+    /// Epoch at whose beginning it starts.
+    pub epoch: u32,
+    /// Epoch at whose beginning it is there.
+    pub arrival: u32,
+    /// Size, bytes.
+    pub bytes: f64,
+}
+
+/// A send with the epoch in which it can be used.
+#[derive(Clone, Copy)]
+struct TimedSend {
+    from: u32,
+    to: u32,
+    epoch: u32,
+    arrival: u32,
+}
+
+/// Epochs from the start of every send until it can be used.
+///
+/// # Errors
+/// Rates that cannot be held exactly.
+pub fn latencies(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Vec<u32>, Problems> {
+    let network = LinkNetwork::of(&scenario.topology)?;
+    let time = &result.time;
+    let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
+    let model =
+        crate::model::epochs::EpochModel::new(&network, time.epoch_us, chunk_bytes, time.alpha_threshold);
+    let of_link: FxHashMap<(u32, u32), u32> = network
+        .links()
+        .iter()
+        .zip(&model.links)
+        .map(|(ends, link)| {
+            let through = time.switch_hop == SwitchHop::CutThrough && network.is_switch(ends.from);
+            let paid = match time.discipline {
+                _ if through => 0,
+                Discipline::WholeChunk => link.occupied,
+                Discipline::Fluid => 1,
+            };
+            ((ends.from, ends.to), link.delay + paid)
+        })
+        .collect();
+    let of_send = |send: &crate::plan::PieceSend| of_link.get(&(send.from, send.to)).copied().unwrap_or(0);
+    Ok(result.sends.iter().map(of_send).collect())
+}
+
+/// All transfers by epoch, from, to and piece.
+///
+/// # Errors
+/// A GPU that passes data on without being a rank.
+pub fn transfers(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+) -> Result<Vec<Transfer>, Problems> {
+    let latencies = latencies(scenario, result)?;
+    let mut of_piece: Vec<Vec<TimedSend>> = vec![Vec::new(); result.pieces.len()];
+    for (send, latency) in result.sends.iter().zip(latencies) {
+        let timed =
+            TimedSend { from: send.from, to: send.to, epoch: send.epoch, arrival: send.epoch + latency };
+        of_piece[send.piece as usize].push(timed);
+    }
+    let nodes = &scenario.topology.nodes;
+    let is_switch = |node: u32| nodes[node as usize].kind == NodeSort::Switch;
+    let ranks: FxHashMap<u32, u32> =
+        scenario.demand.rank_nodes(&scenario.topology).into_iter().zip(0..).collect();
+    let mut all = Vec::new();
+    for (piece, sends) in result.pieces.iter().zip(&of_piece) {
+        let adds = piece.adds_up;
+        // What is spread is followed back from where it arrives, what is added up on from where it leaves.
+        let mut used: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+        for send in sends.iter().filter(|send| !is_switch(if adds { send.from } else { send.to })) {
+            let (mut first, mut last) = (*send, *send);
+            while is_switch(if adds { last.to } else { first.from }) {
+                let (node, epoch) = if adds { (last.to, last.arrival) } else { (first.from, first.epoch) };
+                let next: Vec<&TimedSend> = if adds {
+                    sends.iter().filter(|send| (send.from, send.epoch) == (node, epoch)).collect()
+                } else {
+                    sends.iter().filter(|send| (send.to, send.arrival) == (node, epoch)).collect()
+                };
+                let turn = used.entry((node, epoch)).or_default();
+                // Of switches that copy or add up, all share what there is.
+                let Some(next) = next.get(*turn % next.len().max(1)) else { break };
+                *turn += 1;
+                if adds {
+                    last = **next;
+                } else {
+                    first = **next;
+                }
+            }
+            let rank = |node: u32| {
+                ranks.get(&node).copied().ok_or_else(|| {
+                    let name = nodes.get(node as usize).map_or("", |node| node.name.as_str());
+                    Problem::new(
+                        "demand.ranks",
+                        format!("node {node} ({name}) passes data on and is no rank, so nothing runs there"),
+                        "name it among the ranks, or solve with another method",
+                    )
+                })
+            };
+            all.push(Transfer {
+                piece: piece.id,
+                from: rank(first.from)?,
+                to: rank(last.to)?,
+                epoch: first.epoch,
+                arrival: last.arrival,
+                bytes: piece.size_bytes,
+            });
+        }
+    }
+    all.sort_unstable_by_key(|one| (one.epoch, one.from, one.to, one.piece));
+    Ok(all)
+}
