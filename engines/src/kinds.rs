@@ -90,6 +90,8 @@ kinds! { $
     Crossconnect = lightbay_crossconnect as crossconnect;
     /// Regional circuits of MoE training.
     Moe = lightbay_moe as moe;
+    /// Schedules of collective communication.
+    Collective = lightbay_collective as collective;
     /// Transfers that share a link.
     [feature = "sample"] Sample = crate::kinds::sample as sample;
 }

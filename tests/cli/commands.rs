@@ -64,6 +64,7 @@ fn presets_are_listed_and_every_one_can_be_shown_and_written() {
             "training" => ("job", "tasks"),
             "tpu" => ("pod", "chips"),
             "moe" => ("region", "servers"),
+            "collective" => ("demand", "ranks"),
             _ => ("hall", "pods"),
         };
         assert!(shown[kind][section][size].as_u64().unwrap() > 0, "{name}");

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bombs;
+mod collectives;
 mod commands;
 mod crossconnect;
 mod faults;

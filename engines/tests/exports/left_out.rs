@@ -16,6 +16,7 @@ fn plan(kind: &str) -> AnyPlan {
     match kind {
         "training" => solve(&preset("tiny4").unwrap(), "delta-fast", ""),
         "tpu" => solve(&preset("pt-4x4x8").unwrap(), "pt", ""),
+        "collective" => solve(&preset("dgx1-allgather-200kb").unwrap(), "construct", ""),
         "moe" => solve(&preset("moe-small").unwrap(), "mfabric-swap", ""),
         _ => solve(&preset("crossconnect-example").unwrap(), "lumos-halving", ""),
     }

@@ -45,6 +45,16 @@ const FREE_OF_KIND: &[(&str, &str, &str)] = &[
         "any lengths that prove the claimed upper end are as good a certificate",
     ),
     (
+        "collective",
+        "provenance.bound_covers",
+        "a bound in epochs of another length is one too; only that in those of the plan counts as verified",
+    ),
+    (
+        "collective",
+        "result.claims.bounds",
+        "any path, cut or sum over links that gives as many epochs proves the same bound",
+    ),
+    (
         "crossconnect",
         "result.batches",
         "another order of batches is as good if every step is possible and as much is dark, which is counted again",

@@ -130,11 +130,16 @@ fn no_forged_region_passes() {
 }
 
 #[test]
+fn no_forged_schedule_passes() {
+    forge("collective");
+}
+
+#[test]
 fn every_kind_is_forged() {
     let kinds: Vec<&str> = lightbay_engines::kinds().iter().map(|kind| kind.name).collect();
     assert_eq!(
         kinds,
-        ["training", "tpu", "crossconnect", "moe"],
+        ["training", "tpu", "crossconnect", "moe", "collective"],
         "a new kind needs plans to forge and a test here"
     );
 }

@@ -48,6 +48,12 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("moe", "moe-small", "mfabric-copilot", "reconfiguration_delay_ms=0.5"),
     ("moe", "moe-small", "mfabric-exact", ""),
     ("moe", "moe-small", "fat-tree", ""),
+    ("collective", "dgx1-allgather-200kb", "construct", ""),
+    ("collective", "dgx1-alltoall-200kb", "teccl-lp", ""),
+    ("collective", "ndv2x1-allreduce-64mb", "construct", ""),
+    ("collective", "ring3-reducescatter-1mb", "construct", ""),
+    ("collective", "ring3-gather-1mb", "ring", ""),
+    ("collective", "ring3-allgather-1mb", "auto", "copy=false"),
 ];
 
 /// The plans of a kind, each with a name.

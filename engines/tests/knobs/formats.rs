@@ -81,7 +81,8 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     }
     let mut covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();
     covered.push(("sol".to_owned(), "method".to_owned()));
-    // Tested beside the other knobs of regions.
+    // Tested beside the other knobs of collectives and of regions.
+    covered.extend(super::collectives::NCCL.map(|(knob, _)| ("nccl".to_owned(), knob.to_owned())));
     covered.extend(["model", "axis", "layers"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
     let unchanged =

@@ -32,6 +32,8 @@ fn forms() -> Vec<(&'static str, AnyScenario, &'static str)> {
         ("torus", preset("pt-4x4x8").unwrap(), "pt"),
         ("random hall", preset("crossconnect-8-8-25").unwrap(), "lumos-repair"),
         ("hall", preset("crossconnect-example").unwrap(), "lumos-repair"),
+        ("GPUs at links", preset("dgx1-allgather-200kb").unwrap(), "construct"),
+        ("GPUs at a switch", preset("dgx2x1-reducescatter-1mb").unwrap(), "construct"),
     ]
 }
 

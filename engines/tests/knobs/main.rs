@@ -2,6 +2,7 @@
 //! changing its value changes the plan, the amount of work or what the run says. An entry without a case fails.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod collectives;
 mod crossconnects;
 mod formats;
 mod idle;

@@ -1,0 +1,188 @@
+//! Knobs of collectives and of their methods: every one changes the plan or what the run says.
+
+use super::methods::{Case, Shows, case, change, on};
+use super::runs::{settings, solve, solve_ask};
+use super::{assert_all_changed, assert_covered};
+use lightbay_engines::files::read_value;
+use lightbay_engines::{
+    AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, export, import, knobs, methods, preset,
+};
+use serde_json::json;
+
+const CUBE: &str = "dgx1-allgather-200kb";
+const EXCHANGE: &str = "dgx1-alltoall-200kb";
+const TORUS: &str = "torus4x4-alltoall-1mb";
+const DIES: &str = "amdx1-allgather-1mb";
+
+/// Bound and shortest schedule differ, so that programs have something to answer.
+const TWO: &str = "chunks_per_rank=2 output_buffer_bytes=400000 epoch=slowest_link";
+
+const fn cube(
+    methods: &'static [&'static str],
+    param: &'static str,
+    given: &'static str,
+    to: &'static str,
+) -> Case {
+    on(CUBE, case(methods, param, given, to, Shows::Log))
+}
+
+const fn torus(param: &'static str, given: &'static str, to: &'static str) -> Case {
+    on(TORUS, case(&["teccl-lp"], param, given, to, Shows::Log))
+}
+
+const PROGRAMS: &[&str] = &["teccl-milp", "teccl-astar"];
+
+const CASES: &[Case] = &[
+    on("amdx2-allgather-1mb", case(&["construct"], "restarts", "", "0", Shows::Log)),
+    on("amdx2-allgather-1mb", case(&["auto"], "restarts", "programs_s=0", "0", Shows::Log)),
+    on("ndv2x2-alltoall-1gb", case(&["auto"], "other_epochs", "programs_s=0", "false", Shows::Log)),
+    on(DIES, case(&["auto"], "programs_s", "other_epochs=false", "0", Shows::Log)),
+    on(DIES, case(&["teccl-milp"], "restarts", "question_s=10", "0", Shows::Log)),
+    on(DIES, case(&["teccl-milp"], "question_s", "restarts=2 fold=false", "0.1", Shows::Log)),
+    cube(PROGRAMS, "fold", TWO, "false"),
+    cube(&["teccl-milp"], "epochs", TWO, "6"),
+    cube(&["teccl-milp"], "early", TWO, "true"),
+    cube(PROGRAMS, "solver_process", TWO, "own"),
+    cube(PROGRAMS, "presolve", TWO, "off"),
+    cube(PROGRAMS, "heuristic_effort", TWO, "1"),
+    cube(&["teccl-astar"], "round_epochs", TWO, "3"),
+    on("ndv2x2-allgather-1mb", case(&["teccl-astar"], "round_s", "round_s=2", "0.1", Shows::Log)),
+    cube(&["teccl-astar"], "mip_gap", TWO, "0.9"),
+    torus("restarts", "", "0"),
+    torus("question_s", "fold=false coarsest=1", "0.1"),
+    torus("fold", "", "false"),
+    torus("coarsest", "", "1"),
+    torus("solver_process", "", "own"),
+    torus("presolve", "", "off"),
+    torus("lp_method", "", "ipx"),
+];
+
+#[test]
+fn every_knob_of_every_method_of_collectives_does_something() {
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for method in methods("collective") {
+        entries.extend(method.params.iter().map(|param| (method.name.to_owned(), param.name.to_string())));
+    }
+    let mut covered: Vec<(String, String)> = Vec::new();
+    let mut idle = Vec::new();
+    for case in CASES {
+        for method in case.methods {
+            covered.push(((*method).to_owned(), case.param.to_owned()));
+            idle.extend(change(case, method).err());
+        }
+    }
+    assert_covered("knobs of methods", &entries, &covered);
+    assert_all_changed("knobs of methods", idle);
+}
+
+/// Knobs of collectives: preset, settings of both runs, value changed to.
+const COLLECTIVE: &[(&str, &str, &str, &str)] = &[
+    ("network", "ring8-allgather-1mb", "", "dgx1"),
+    ("network_size", "ring8-allgather-1mb", "", "6"),
+    ("collective", CUBE, "", "all_to_all"),
+    ("chunks_per_rank", CUBE, "", "2"),
+    ("output_buffer_bytes", CUBE, "", "400000"),
+    ("root", "dgx1-broadcast-200kb", "", "3"),
+    ("copy", CUBE, "", "false"),
+    ("epoch", CUBE, "", "slowest_link"),
+    ("epoch_us", CUBE, "epoch=fixed", "2"),
+    ("epoch_multiplier", CUBE, "", "2"),
+    ("alpha_threshold", CUBE, "", "2"),
+    ("switch_copy", "ndv2x4-allgather-1mb", "", "false"),
+    ("switch_hop", "dgx2x1-allgather-1mb", "", "store_and_forward"),
+    ("switch_reduce", "dgx2x1-reducescatter-1mb", "", "true"),
+    ("capacities", CUBE, "", "0-1:5"),
+    ("failed_links", CUBE, "", "0-1"),
+    ("stragglers", CUBE, "", "0-1:1:4"),
+];
+
+#[test]
+fn every_knob_of_collectives_changes_the_plan() {
+    let entries: Vec<String> = knobs("collective").iter().map(|knob| knob.name.to_string()).collect();
+    let mut covered: Vec<String> = COLLECTIVE.iter().map(|(knob, ..)| (*knob).to_owned()).collect();
+    // Tested below.
+    covered.extend(["chunk_bytes", "buffer_limit_chunks"].map(str::to_owned));
+    assert_covered("knobs of collectives", &entries, &covered);
+    let mut idle = Vec::new();
+    for (knob, name, given, to) in COLLECTIVE {
+        let before = solve(name, "construct", given);
+        let after = solve(name, "construct", &format!("{given} {knob}={to}"));
+        if before.plan() == after.plan() {
+            idle.push(format!("{knob}={to}"));
+        }
+    }
+    assert_all_changed("knobs of collectives", idle);
+}
+
+/// A demand that is listed chunk by chunk.
+fn listed() -> AnyScenario {
+    let mut value = preset("ring8-allgather-1mb").unwrap().to_value().unwrap();
+    value["demand"] = json!({
+        "collective": "custom", "chunk_bytes": 1e5, "copy": true,
+        "chunks": [{"source": 0, "dests": [1, 4]}, {"source": 2, "dests": [3]}],
+    });
+    match read_value(&value).unwrap() {
+        AnyFile::Scenario(scenario) => scenario,
+        AnyFile::Plan(_) => panic!("a scenario"),
+    }
+}
+
+#[test]
+fn the_size_of_listed_chunks_changes_the_plan() {
+    let solved = |text: &str| {
+        let (scenario, given) = apply(&listed(), "construct", &settings(text)).unwrap();
+        solve_ask(&scenario, &Request::of("construct").with(given)).plan()
+    };
+    assert_ne!(solved("chunk_bytes=200000"), solved(""));
+}
+
+#[test]
+fn small_buffers_are_kept_to() {
+    let free = solve(EXCHANGE, "teccl-milp", "");
+    let scenario = preset(EXCHANGE).unwrap();
+    let (scenario, given) = apply(&scenario, "teccl-milp", &settings("buffer_limit_chunks=1")).unwrap();
+    let kept = solve_ask(&scenario, &Request::of("teccl-milp").with(given));
+    assert_ne!(free.plan(), kept.plan());
+}
+
+const MACHINE: &str = "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x030200\">\
+    <gpu dev=\"0\" sm=\"80\"><nvlink target=\"0000:02:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci>\
+    <pci busid=\"0000:02:00.0\" class=\"0x030200\">\
+    <gpu dev=\"1\" sm=\"80\"><nvlink target=\"0000:01:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci></cpu></system>";
+
+/// Knobs of the importer of topologies, each with a value.
+pub(super) const NCCL: [(&str, &str); 5] = [
+    ("collective", "all_to_all"),
+    ("output_buffer_bytes", "1000"),
+    ("alpha_us", "2"),
+    ("link_gbyte_per_s", "5"),
+    ("intra", "mesh:50"),
+];
+
+#[test]
+fn every_knob_of_topologies_changes_the_scenario() {
+    let read = |text: &str, machine: &str| {
+        let file = Input { name: "machine.xml".to_owned(), bytes: machine.as_bytes().to_vec() };
+        import("nccl", &[file], &settings(text), false).map(|made| made.product.scenario())
+    };
+    let usual = read("", MACHINE).unwrap();
+    for (knob, value) in NCCL.iter().filter(|(knob, _)| *knob != "intra") {
+        assert_ne!(read(&format!("{knob}={value}"), MACHINE).unwrap(), usual, "{knob}");
+    }
+    assert!(read("intra=mesh:50", MACHINE).is_err());
+    let bare = MACHINE.replace("nvlink", "other");
+    assert!(read("", &bare).is_err());
+    assert_ne!(read("intra=mesh:50", &bare).unwrap(), read("intra=mesh:60", &bare).unwrap());
+}
+
+#[test]
+fn every_knob_of_programs_changes_the_file() {
+    let plan = AnyPlan::of(&solve(CUBE, "construct", "").done.plan.unwrap()).unwrap();
+    let written = |text: &str| export(Subject::Plan(&plan), "msccl", &settings(text)).unwrap();
+    for text in ["protocol=LL", "min_bytes=5", "max_bytes=5000"] {
+        assert_ne!(written(text), written(""), "{text}");
+    }
+    let exchange = AnyPlan::of(&solve(EXCHANGE, "construct", "").done.plan.unwrap()).unwrap();
+    let text = export(Subject::Plan(&exchange), "msccl", &[]).unwrap();
+    assert!(String::from_utf8_lossy(&text[0].bytes).contains("coll=\"alltoall\""));
+}

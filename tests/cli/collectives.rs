@@ -1,0 +1,91 @@
+//! Collectives from outside: a machine is read, a schedule goes back to its executor, wrong input is named.
+
+use super::support::Place;
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn machine(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/collectives");
+    folder.join(name).display().to_string()
+}
+
+#[test]
+fn a_schedule_for_a_machine_goes_back_as_a_program() {
+    let place = Place::new();
+    let file = machine("rccl_topo_8p6l.xml");
+    let told = place.run(&["import", "nccl", &file, "-o", "machine.json"]).done();
+    assert!(told.err.contains("8 GPUs") || told.out.contains("8 GPUs"), "{}{}", told.out, told.err);
+    let scenario = place.json("machine.json");
+    assert_eq!(
+        (&scenario["kind"], &scenario["demand"]["collective"]),
+        (&json!("collective"), &json!("all_gather"))
+    );
+    assert_eq!(scenario["topology"]["links"].as_array().unwrap().len(), 48);
+    for collective in ["all_gather", "all_reduce", "all_to_all"] {
+        let set = format!("collective={collective}");
+        place
+            .run(&[
+                "solve",
+                "machine.json",
+                "--method",
+                "construct",
+                "--set",
+                &set,
+                "-o",
+                "plan.json",
+                "--force",
+            ])
+            .done();
+        place.run(&["check", "plan.json"]).done();
+        // Nothing is written that the interpreter does not bring to the end that the collective asks for.
+        place.run(&["export", "plan.json", "--to", "msccl", "-o", "plan.xml", "--force"]).done();
+        let program = place.read("plan.xml");
+        assert!(program.starts_with("<algo ") && program.contains("ngpus=\"8\""), "{program}");
+        let table = place.run(&["export", "plan.json", "--to", "sends", "-o", "-"]).done().out;
+        assert!(table.starts_with("epoch,start_us,"), "{table}");
+    }
+    // A file of another tool is told by its content, with the command that reads it.
+    place.run(&["show", &file]).exit(2).says(&["lightbay import nccl"]);
+}
+
+#[test]
+fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
+    let place = Place::new();
+    place.scenario("dgx2x1-allgather-1mb", "good.json");
+    let good = place.json("good.json");
+    let custom =
+        |chunks: Value| json!({"collective": "custom", "chunk_bytes": 1e5, "copy": true, "chunks": chunks});
+    let cases: [(&str, Value, &[&str]); 9] = [
+        ("/topology/links/0/capacity_gbyte_per_s", json!(0.0), &["capacity_gbyte_per_s", "0"]),
+        ("/topology/links/0/alpha_us", json!(-1.0), &["alpha_us", "-1"]),
+        ("/topology/links/0/to", json!(99), &["links[0].to", "99", "nodes are 0 to 16"]),
+        (
+            "/demand",
+            custom(json!([{"source": 16, "dests": [1]}])),
+            &["chunks[0].source", "a switch", "give a GPU"],
+        ),
+        ("/demand", custom(json!([{"source": 0, "dests": [16]}])), &["chunks[0].dests[0]", "a switch"]),
+        ("/demand", custom(json!([{"source": 0, "dests": [0]}])), &["chunks[0].dests[0]", "the source"]),
+        ("/demand", custom(json!([{"source": 0, "dests": [1, 1]}])), &["chunks[0].dests[1]", "repeats 1"]),
+        ("/topology/symmetry_generators", json!([[1, 2]]), &["symmetry_generators[0]"]),
+        ("/failed_links", json!([[0, 16]]), &["unreachable", "no path leads from node 0"]),
+    ];
+    for (pointer, value, said) in cases {
+        let mut wrong = good.clone();
+        match wrong.pointer_mut(pointer) {
+            Some(place) => *place = value.clone(),
+            None => wrong[pointer.trim_start_matches('/')] = value.clone(),
+        }
+        place.write("wrong.json", serde_json::to_vec(&wrong).unwrap());
+        let told = place.run(&["solve", "wrong.json"]).exit(2).says(said);
+        assert!(told.err.contains("wrong.json"), "{}", told.err);
+    }
+    // A chunk that nobody wants, and nothing wanted at all, are no mistakes.
+    for chunks in [json!([{"source": 0, "dests": []}, {"source": 1, "dests": [2]}]), json!([])] {
+        let mut odd = good.clone();
+        odd["demand"] = custom(chunks);
+        place.write("odd.json", serde_json::to_vec(&odd).unwrap());
+        place.run(&["solve", "odd.json", "-o", "odd.plan.json", "--force"]).done();
+        place.run(&["check", "odd.plan.json"]).done();
+    }
+}
