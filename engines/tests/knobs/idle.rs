@@ -112,8 +112,19 @@ fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
         Domain::Choice { names } => names.iter().map(ToString::to_string).collect(),
         Domain::IntList { .. } => ["4,4,16", "4,8,8", "4,4,8", "1,1,1"].map(str::to_owned).to_vec(),
         Domain::Text => {
-            let texts =
-                ["0-1:0", "0-1:1", "0:0:a0", "7", "3", "2", "seq=2048,8192", "Z2", "0:1.0-2.0", "none"];
+            let texts = [
+                "0-1:0",
+                "0-1:1",
+                "0-16:7",
+                "0:0:a0",
+                "7",
+                "3",
+                "2",
+                "seq=2048,8192",
+                "Z2",
+                "0:1.0-2.0",
+                "none",
+            ];
             texts.map(str::to_owned).to_vec()
         }
     };

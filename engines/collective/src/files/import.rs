@@ -143,7 +143,7 @@ fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario
     let alpha_us = params.float("alpha_us").unwrap_or(ALPHA_US);
     let topology = topology(stem(&input.name), &chassis.value, alpha_us);
     if !chassis.value.ports.is_empty() {
-        read.note(format!("{} ports out of the machine were left aside", chassis.value.ports.len()));
+        read.note(format!("ports out of the machine, left aside: {}", chassis.value.ports.len()));
     }
     let word = params.text("collective").unwrap_or_default();
     let sort = CollectiveSort::ALL.iter().find(|(name, _)| *name == word);

@@ -20,7 +20,7 @@ pub(super) struct RoundsMethod;
 /// Usual seconds for a round.
 const ROUND_S: f64 = 15.0;
 /// Knobs of the solver that act.
-const KNOBS: [&str; 4] = ["mip_gap", "solver_process", "presolve", "heuristic_effort"];
+const KNOBS: [&str; 3] = ["mip_gap", "solver_process", "presolve"];
 
 impl Method<Collective> for RoundsMethod {
     fn info(&self) -> MethodInfo {
