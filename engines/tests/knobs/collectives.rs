@@ -1,8 +1,9 @@
 //! Knobs of collectives and of their methods: every one changes the plan or what the run says.
 
 use super::methods::{Case, Shows, case, change, on};
-use super::runs::{settings, solve, solve_ask};
+use super::runs::{fails, settings, solve, solve_ask};
 use super::{assert_all_changed, assert_covered};
+use lightbay_core::event::EventBody;
 use lightbay_engines::files::read_value;
 use lightbay_engines::{
     AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, export, import, knobs, methods, preset,
@@ -16,9 +17,6 @@ const DIES: &str = "amdx1-allgather-1mb";
 
 /// Bound and shortest schedule differ, so that programs have something to answer.
 const TWO: &str = "chunks_per_rank=2 output_buffer_bytes=400000 epoch=slowest_link";
-
-/// Rounds that take the solver longer than a moment.
-const ROUNDS: &str = "fold=false round_epochs=8 round_s=3";
 
 const fn cube(
     methods: &'static [&'static str],
@@ -49,8 +47,6 @@ const CASES: &[Case] = &[
     cube(PROGRAMS, "presolve", TWO, "off"),
     on(DIES, case(&["teccl-milp"], "heuristic_effort", "restarts=2", "0", Shows::Log)),
     cube(&["teccl-astar"], "round_epochs", TWO, "3"),
-    on("mesh4x4-allgather-1mb", case(&["teccl-astar"], "round_s", ROUNDS, "0.1", Shows::Log)),
-    on(DIES, case(&["teccl-astar"], "mip_gap", "", "0.9", Shows::Log)),
     mesh("restarts", "", "0"),
     mesh("question_s", "fold=false coarsest=1", "0.1"),
     mesh("fold", "", "false"),
@@ -66,7 +62,8 @@ fn every_knob_of_every_method_of_collectives_does_something() {
     for method in methods("collective") {
         entries.extend(method.params.iter().map(|param| (method.name.to_owned(), param.name.to_string())));
     }
-    let mut covered: Vec<(String, String)> = Vec::new();
+    // Tested below.
+    let mut covered = ["round_s", "mip_gap"].map(|knob| ("teccl-astar".to_owned(), knob.to_owned())).to_vec();
     let mut idle = Vec::new();
     for case in CASES {
         for method in case.methods {
@@ -76,6 +73,27 @@ fn every_knob_of_every_method_of_collectives_does_something() {
     }
     assert_covered("knobs of methods", &entries, &covered);
     assert_all_changed("knobs of methods", idle);
+}
+
+#[test]
+fn a_round_ends_with_its_time() {
+    let with = |seconds: &str| format!("fold=false round_epochs=8 round_s={seconds}");
+    solve("mesh4x4-allgather-1mb", "teccl-astar", &with("60"));
+    assert!(fails("mesh4x4-allgather-1mb", "teccl-astar", &with("0.1")));
+}
+
+#[test]
+fn a_gap_ends_the_solver_of_a_round_early() {
+    // Several rounds are solved, and the log keeps the last state of the solver alone.
+    let steps = |text: &str| {
+        let ran = solve(DIES, "teccl-astar", text);
+        let of_solver = ran.events.iter().filter_map(|event| match &event.body {
+            EventBody::Solver(stats) => Some((stats.done, stats.lp_iterations)),
+            _ => None,
+        });
+        of_solver.collect::<Vec<_>>()
+    };
+    assert_ne!(steps("mip_gap=0.9"), steps(""));
 }
 
 /// Knobs of collectives: preset, settings of both runs, value changed to.

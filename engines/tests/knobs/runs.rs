@@ -99,6 +99,12 @@ pub fn solve(preset_name: &str, method: &str, text: &str) -> Ran {
     solve_ask(&scenario, &Request::of(method).with(given))
 }
 
+/// Returns `true` if a run ends without a plan because something went wrong on the way.
+pub fn fails(preset_name: &str, method: &str, text: &str) -> bool {
+    let (scenario, given) = apply(&preset(preset_name).unwrap(), method, &settings(text)).unwrap();
+    run(&scenario, &Request::of(method).with(given)).done.status == EndStatus::Failed
+}
+
 /// Returns `true` if a method refuses settings once it knows the scenario.
 pub fn is_refused(preset_name: &str, method: &str, text: &str) -> bool {
     let scenario = preset(preset_name).unwrap();
