@@ -99,7 +99,7 @@ pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer)
         region(app, cache, placed, buf, &mut out);
     }
     cache.shell.log.draw(app, layout.log, buf, &mut out);
-    cache.layers.draw(app, &layout, &mut cache.presenter, buf, &mut out);
+    cache.layers.draw(app, &layout, buf, &mut out);
     cache.shell.footer.draw(app, layout.footer, buf, &mut out);
     out
 }

@@ -15,6 +15,7 @@ use fixture::{Bench, Style};
 use lightbay::app::Command;
 use lightbay::app::pane::PaneId;
 use lightbay_core::event::RunId;
+use lightbay_core::quantity::grouped;
 use serde_json::Value;
 
 const STYLES: [Style; 3] = [Style::Colour, Style::NoColour, Style::Ascii];
@@ -282,9 +283,9 @@ fn the_search_of_a_solver_shows_the_figures_of_its_run() {
         assert_eq!(run.bound, None, "what holds for some windows is no bound on all plans");
         let sentence = line(&screen, "tree search");
         has(sentence, &format!("bound: {}", bound.only.unwrap()));
-        has(sentence, &format!("{}  nodes {}", stats.stage, stats.done));
+        has(sentence, &format!("{}  nodes {}", stats.stage, grouped(stats.done)));
         has(sentence, &format!("open {}", stats.open.unwrap()));
-        has(sentence, &format!("LP it {} k", stats.lp_iterations.unwrap() / 1000));
+        has(sentence, &format!("LP it {}", grouped(stats.lp_iterations.unwrap())));
         has(sentence, &format!("cuts {}", stats.cuts.unwrap()));
         // The gap in both units, from the figures of the events and of the plan that knows the ideal network.
         let entry = bench.app.plans.iter().next().unwrap();

@@ -8,6 +8,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Draft, Header};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
+use lightbay_core::report::differences::Differences;
 use lightbay_core::scenario::{Scenario, sha256_of};
 use lightbay_highs::modelled::Models;
 use serde_json::Value;
@@ -331,6 +332,15 @@ impl AnyPlan {
             K::claimed(plan.plan())
         }
         each_kind!(self, Self, plan => of(plan))
+    }
+
+    /// Differences from another plan beyond their figures; none from one of another kind.
+    pub fn differences(&self, other: &Self) -> Differences {
+        fn of<K: Kind>(a: &Checked<K>, b: &SharedPlan) -> Differences {
+            let b = downcast::<K>(b);
+            b.map_or_else(Differences::default, |b| K::differences(a.plan(), b.plan()))
+        }
+        each_kind!(self, Self, plan => of(plan, &other.shared()))
     }
 
     /// Its sections and those of its scenario, to be worked out one by one.

@@ -6,6 +6,7 @@ use lightbay_core::event::{
     ModelSize, Offer, Phase, RunId, SolverStats, Started,
 };
 use lightbay_core::plan::Limit;
+use lightbay_core::report::SearchRow;
 use std::collections::{BTreeMap, VecDeque};
 
 #[cfg(test)]
@@ -54,25 +55,6 @@ pub struct BestSeen {
     pub source: String,
     /// `true` if the plan was built and passed its checker.
     pub checked: bool,
-}
-
-/// A row of the search table: only what changed something.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchRow {
-    /// Its number, from 0: stays when others give way.
-    pub number: u32,
-    /// Seconds of the run's clock.
-    pub at_s: f64,
-    /// Figures at that moment.
-    pub stats: SolverStats,
-    /// Bound at that moment.
-    pub bound: Option<f64>,
-    /// Best at that moment.
-    pub best: Option<f64>,
-    /// Figure that changed: `best` or `bound`.
-    pub what: &'static str,
-    /// Step of the method that found a new best; empty if only the bound changed.
-    pub source: String,
 }
 
 /// A change of a knob while the run worked, for marks on charts.
@@ -167,6 +149,8 @@ pub struct Run {
     pub done: Option<Done>,
     /// `true` if it is replayed from a saved session.
     pub replayed: bool,
+    /// Number of events that it was heard to say.
+    pub heard: u64,
 }
 
 impl Run {
@@ -207,12 +191,14 @@ impl Run {
             markers: Vec::new(),
             done: None,
             replayed: false,
+            heard: 0,
         }
     }
 
     /// Takes in what it said.
     pub fn hear(&mut self, event: &Event) {
         self.elapsed_s = self.elapsed_s.max(event.elapsed_s);
+        self.heard += 1;
         let at_s = event.elapsed_s;
         self.silent_s = 0.0;
         match &event.body {
@@ -468,12 +454,6 @@ impl Run {
     pub const fn evolves(&self) -> bool {
         self.generation.is_some()
     }
-}
-
-/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes
-/// `this event order alone`.
-pub fn covered(only: &str) -> String {
-    only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
 
 /// Returns the name of the limit that ended a search, in a word.

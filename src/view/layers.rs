@@ -12,7 +12,6 @@ mod read;
 mod typed;
 
 use super::layout::Layout;
-use super::present::Presenter;
 use crate::app::action::{Action, Command, LayerCommand};
 use crate::app::drawn::{Drawn, Hit};
 use crate::app::layer::{Layer, TextField};
@@ -37,14 +36,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    pub fn draw(
-        &mut self,
-        app: &App,
-        layout: &Layout,
-        presenter: &mut Presenter,
-        buf: &mut Buffer,
-        out: &mut Drawn,
-    ) {
+    pub fn draw(&mut self, app: &App, layout: &Layout, buf: &mut Buffer, out: &mut Drawn) {
         for layer in &app.layers {
             if layer.kind().is_transparent() {
                 if let Layer::EditCell(edit) = layer {
@@ -63,7 +55,7 @@ impl Layers {
                 Layer::EditKnob(edit) => self.knob(app, edit, area, buf, out),
                 Layer::Export(edit) => self.export(app, edit, area, buf, out),
                 Layer::Confirm(question) => self.confirm(app, question, area, buf, out),
-                Layer::Compare(view) => self.compare.draw(app, view, presenter, area, buf, out),
+                Layer::Compare(view) => self.compare.draw(app, view, area, buf, out),
                 Layer::Log(view) => self.log(app, view, area, buf, out),
                 Layer::Runs(view) => self.runs(app, view, area, buf, out),
                 Layer::Panes(view) => self.panes(app, view, area, buf, out),

@@ -4,7 +4,6 @@
 //! draws belongs to one screen. It keeps what was made for a plan (on a helper thread where that takes more than two
 //! milliseconds) and refills its own vectors when plan, run or selection change; drawing only reads them.
 
-mod compared;
 mod crossconnect;
 mod explained;
 mod job_results;
@@ -14,17 +13,17 @@ mod tpu;
 mod training;
 mod whatif;
 
-use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
-use crate::app::pane::{PaneId, PaneInfo, PaneState};
-use crate::app::plans::PlanEntry;
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, JobKey, JobResult, PaneDrawn};
+use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState};
 use crate::app::state::App;
-pub use compared::{CompareBlocks, CompareRow};
 use explained::{Explain, Explanations};
 use lightbay_widgets::{Pane, PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 use section::panes::SectionPanes;
+pub use section::tone;
 use std::fmt;
 
 /// Panes of every kind.
@@ -57,9 +56,6 @@ trait KindPanes: fmt::Debug {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     );
-
-    /// Differences of two plans beyond their figures.
-    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks;
 }
 
 fn screens(kind: &str) -> Option<&'static KindScreens> {
@@ -94,9 +90,16 @@ impl PaneInput<'_> {
     fn mode(&self) -> &'static str {
         self.info.modes.get(usize::from(self.state.mode)).copied().unwrap_or("")
     }
+
+    /// A place of the pane: a click selects its item, a double click opens that.
+    fn hit(&self, rect: Rect, item: ItemId, open: Command) -> Hit {
+        let click = Action::Select { pane: self.pane, item: Some(item) };
+        Hit { rect, click, open: Some(Action::Do(open)) }
+    }
 }
 
 /// A title line: what is shown, and the one number.
+#[derive(Default)]
 struct Title {
     context: Vec<Piece>,
     value: Vec<Piece>,
@@ -160,12 +163,6 @@ impl Presenter {
             }
         }
         out.panes.push(drawn);
-    }
-
-    /// Differences of two plans of the kind beyond their figures.
-    pub fn compare(&mut self, app: &App, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
-        let own = self.of(app).and_then(|open| open.own.as_ref());
-        own.map_or_else(CompareBlocks::default, |own| own.compare(a, b))
     }
 }
 

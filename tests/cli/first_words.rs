@@ -116,6 +116,13 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     let table = "ocs_id,action,pod_a,port_a,pod_b,port_b\n";
     place.write("table.csv", format!("{table}0,add,0,0,1,0\n"));
     place.write("loads.csv", "layer,expert,count\n0,0,5\n0,1,3\n");
+    let machine = "tests/resources/inputs/collectives/rccl_topo_8p6l.xml";
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(machine), place.path("machine.xml")).unwrap();
+    place.write(
+        "teccl.json",
+        "{\"TopologyParams\": {\"name\": \"NDv2\", \"chassis\": 2, \"chunk_size\": 0.0625}, \
+         \"InstanceParams\": {\"collective\": 1, \"num_chunks\": 1, \"epoch_type\": 2}}",
+    );
     let mut ocp = vec!["import".to_owned(), "ocp_ocs".to_owned(), "switches.json".to_owned()];
     for ocs in 0..switches {
         let entry = "{\"config\": {\"input-port-name\": \"1\", \"output-port-name\": \"2\"}, \"state\": {\"status\": \"INVALID\"}}";
@@ -132,6 +139,8 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
         (&["import", "sol", "scip.sol", "tiny4.mps.names.json"], "taken as zero", "without --strict"),
+        (&["import", "nccl", "machine.xml"], "latency of every link is 0.7 us", "leave out --strict"),
+        (&["import", "teccl", "teccl.json"], "gigabyte of chunk_size is 1e9 bytes", "leave out --strict"),
         (&["import", "routing_counts", "loads.csv"], "every rank sends the same", "leave out --strict"),
     ];
     let known = place.run(&["methods", "--json"]).done().json()["importers"].clone();

@@ -144,10 +144,10 @@ fn a_trivial_bound_of_an_open_node_is_not_told() {
     let mut bench = Bench::solved("tiny4", Style::Colour);
     bench.begin(4, "delta-interval", false);
     bench.say(4, 0.1, bound(0.1, None));
-    for (next, told) in [(0.0, false), (0.2, true)] {
+    for (at_s, next, told) in [(0.5, 0.0, false), (1.0, 0.2, true)] {
         let stats =
             SolverStats { unit: "nodes".to_owned(), next_bound: Some(next), ..SolverStats::default() };
-        bench.say(4, 0.2, EventBody::Solver(stats));
+        bench.say(4, at_s, EventBody::Solver(stats));
         let screen = bench.alone("truth", 5, 160, 45);
         assert_eq!(screen.contains("best open node"), told, "{screen}");
     }

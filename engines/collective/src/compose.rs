@@ -20,7 +20,7 @@ pub mod figure {
     /// Epochs until the last delivery.
     pub const EPOCHS: &str = "finish_epochs";
     /// Length of an epoch.
-    pub const EPOCH_US: &str = "epoch_us";
+    pub const EPOCH_US: &str = "epoch_length_us";
     /// Bytes of the buffer by finish.
     pub const ALGBW: &str = "algbw_gbyte_per_s";
     /// Finish without epochs.

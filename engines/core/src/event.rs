@@ -15,7 +15,9 @@ use std::sync::Arc;
 pub const SCHEMA: &str = "lightbay.event/1";
 
 /// A run. Every start takes a new number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RunId(pub u64);
 
@@ -181,6 +183,12 @@ pub struct Bound {
     /// Plans that it covers if not all: `this event order only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
+}
+
+/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes
+/// `this event order alone`.
+pub fn covered(only: &str) -> String {
+    only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
 
 /// Size of a model at some point of its making.

@@ -8,6 +8,7 @@ use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems};
 use crate::read::Fields;
+use crate::report::differences::Differences;
 use crate::report::{NoSections, Report, SectionInfo, Unit};
 use crate::scenario::Scenario;
 use crate::term::Term;
@@ -247,6 +248,11 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         _plan: Option<&'a Plan<Self>>,
     ) -> Result<Box<dyn Report + 'a>, Problems> {
         Ok(Box::new(NoSections))
+    }
+
+    /// Differences of two plans beyond their figures.
+    fn differences(_a: &Plan<Self>, _b: &Plan<Self>) -> Differences {
+        Differences::default()
     }
 
     /// The circuits of a plan, for kinds that lay circuits.

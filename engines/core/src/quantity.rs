@@ -23,6 +23,19 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A count with a blank before every three digits: `57 310`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Seconds of a clock, of which three digits are enough.
 pub fn elapsed(seconds: f64) -> String {
     if seconds <= 0.0 || !seconds.is_finite() {
@@ -87,6 +100,14 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn counts_are_grouped_from_the_right() {
+        assert_eq!(
+            [0, 999, 1000, 57_310, 1_234_567].map(grouped),
+            ["0", "999", "1 000", "57 310", "1 234 567"]
+        );
     }
 
     #[test]

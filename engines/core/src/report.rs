@@ -10,9 +10,11 @@
 //! | [`section`] | a section and the forms it can have |
 //! | [`table`] | rows with the same columns |
 //! | [`session`] | plans and runs beside the one that is explained |
+//! | [`differences`] | differences of two plans beyond their figures |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 
+pub mod differences;
 pub mod json;
 pub mod phrase;
 pub mod section;
@@ -25,10 +27,10 @@ pub mod value;
 
 pub use phrase::{Phrase, Words};
 pub use section::{
-    About, Block, Body, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, Section, SectionInfo,
-    SectionOf, Span, Spans,
+    About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, RunSort,
+    Section, SectionInfo, SectionOf, Span, Spans,
 };
-pub use session::{PlanBeside, RunBeside, Surroundings};
+pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 

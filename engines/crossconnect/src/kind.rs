@@ -21,6 +21,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
+use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -106,6 +107,10 @@ impl Kind for Crossconnect {
         plan: Option<&'a Plan<Self>>,
     ) -> Result<Box<dyn Report + 'a>, Problems> {
         Ok(Box::new(CrossconnectReport::new(scenario, plan)))
+    }
+
+    fn differences(a: &Plan<Self>, b: &Plan<Self>) -> Differences {
+        crate::report::differences::of(a, b)
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

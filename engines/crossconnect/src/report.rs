@@ -5,16 +5,20 @@
 //! | [`hall`] | what is there before anything is solved |
 //! | [`changes`] | what a plan changes in all, and by pair of pods |
 //! | [`switches`] | what it changes on each switch |
+//! | [`switch`] | what it changes on one of them, by pod and by port |
 //! | [`batches`] | the steps in which it is changed |
 //! | [`rewiring`] | removals beside those of other methods and the bound |
 //! | [`order`] | the phases of an all-to-all |
+//! | [`differences`] | what two plans differ in beyond their figures |
 //! | [`words`] | names of ports and circuits |
 
 mod batches;
 mod changes;
+pub(crate) mod differences;
 mod hall;
 mod order;
 mod rewiring;
+pub mod switch;
 mod switches;
 #[cfg(test)]
 mod tests;
@@ -156,7 +160,7 @@ impl Report for CrossconnectReport<'_> {
         match name {
             "switches" => {
                 let (changes, facts) = self.counted()?;
-                switches::detail(self.scenario, changes, facts, item)
+                switch::section(self.scenario, changes, facts, item)
             }
             "batches" => batches::detail(self.scenario, self.changes()?, item),
             "phases" => order::detail(self.order()?, item),

@@ -324,6 +324,7 @@ fn progress(spans: &[(u32, f64, f64)]) -> Section {
         axis: "time_s",
         axis_label: "time",
         axis_unit: Unit::MILLISECONDS,
+        axis_range: None,
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve],

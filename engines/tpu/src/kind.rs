@@ -26,6 +26,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
+use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -119,6 +120,10 @@ impl Kind for Tpu {
         plan: Option<&'a Plan<Self>>,
     ) -> Result<Box<dyn Report + 'a>, Problems> {
         Ok(Box::new(TpuReport::new(scenario, plan)?))
+    }
+
+    fn differences(a: &Plan<Self>, b: &Plan<Self>) -> Differences {
+        crate::report::differences::of(a, b)
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

@@ -8,8 +8,10 @@
 //! | [`faults`], [`flows`] | what each failed switch costs, and the routes over the fullest link without it |
 //! | [`sizes`] | throughput per chip over sizes |
 //! | [`simulation`] | delivered load and latency of simulated routes |
+//! | [`differences`] | what two pods differ in beyond their figures |
 //! | [`words`] | names of chips, links and switches |
 
+pub(crate) mod differences;
 mod faults;
 mod flows;
 mod pod;

@@ -16,6 +16,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -123,6 +124,10 @@ impl Kind for Training {
             }
             _ => crate::methods::carry(result, from, to),
         }
+    }
+
+    fn differences(a: &Plan<Self>, b: &Plan<Self>) -> Differences {
+        crate::report::differences::of(a, b)
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

@@ -15,16 +15,26 @@
 //! | [`sensitivity`] | what one port more and one circuit less change |
 //! | [`surplus`] | ports that one job could give away |
 //! | [`trials`] | what becomes of the plan if something fails |
+//! | [`differences`] | what two plans differ in beyond their figures |
 //! | [`several`] | several jobs on the same pods |
+//! | [`search`] | what a run that proves says |
+//! | [`generations`] | what a genetic search says |
+//! | [`beside`] | plans beside a run, as both need them |
+//! | [`runs`] | a report with the sections on runs |
 
 pub(crate) mod alternatives;
+mod beside;
 pub mod contention;
+pub(crate) mod differences;
+mod generations;
 mod job;
 mod limited;
 mod load;
 mod network;
 pub mod path;
+mod runs;
 mod schedule;
+mod search;
 mod sensitivity;
 mod several;
 pub mod slack;
@@ -45,9 +55,10 @@ use crate::simulate::evaluate::Rates;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Unavailable};
 use lightbay_core::scenario::Scenario;
 use limited::Limited;
+use runs::WithRuns;
 use several::SeveralReport;
 use std::cell::OnceCell;
 
@@ -100,6 +111,12 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Reallocation",
         "Which job has ports to spare, and which one gains from them?",
     ),
+    SectionInfo::of_plan("search", "Search", "How good is the best plan, provably?")
+        .forms(search::FORMS)
+        .of_run(RunSort::Search),
+    SectionInfo::of_plan("generations", "Generations", "Is the search still improving, or stuck?")
+        .forms(generations::FORMS)
+        .of_run(RunSort::Generations),
 ];
 
 fn missing(name: &str) -> Unavailable {
@@ -118,11 +135,21 @@ pub(crate) fn report<'a>(
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,
 ) -> Result<Box<dyn Report + 'a>, Problems> {
-    let result = plan.map(|plan| &plan.result);
-    Ok(match &scenario.body {
+    Ok(Box::new(WithRuns::new(scenario, plan)))
+}
+
+/// The report without the sections on runs.
+///
+/// # Errors
+/// A scenario that cannot be built.
+fn of_scenario<'a>(
+    scenario: &'a TrainingScenario,
+    result: Option<&'a TrainingResult>,
+) -> Result<Box<dyn Report + 'a>, Problems> {
+    Ok(match scenario {
         TrainingScenario::Shared(shared) => Box::new(SeveralReport::new(shared, result)?),
         TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
-            Box::new(TrainingReport::new(&scenario.body, result)?)
+            Box::new(TrainingReport::new(scenario, result)?)
         }
     })
 }

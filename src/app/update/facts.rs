@@ -5,9 +5,10 @@ use crate::app::effect::{Effect, Effects, Remembered};
 use crate::app::layer::{Confirmed, Layer, Preview, Question, TextView};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
-use crate::app::runs::{Run, RunState, covered};
+use crate::app::runs::{Run, RunState};
 use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
+use lightbay_core::event::covered;
 use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
 };

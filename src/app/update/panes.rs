@@ -5,8 +5,8 @@ use crate::app::drawn::Drawn;
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
 use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
-use crate::app::runs::covered;
 use crate::app::state::{App, StartItem};
+use lightbay_core::event::covered;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
 use std::sync::Arc;
@@ -268,7 +268,8 @@ impl App {
         let state = self.pane_mut(info.id());
         state.mode = (state.mode + 1) % forms;
         let mode = usize::from(state.mode);
-        let name = info.modes.get(mode).copied().unwrap_or_default();
+        // Forms may be blocks, whose names are those in files.
+        let name = info.modes.get(mode).copied().unwrap_or_default().replace('_', " ");
         self.say(Severity::Info, format!("{}: {name}", info.name));
     }
 

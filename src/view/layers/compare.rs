@@ -9,10 +9,12 @@ use super::popup;
 use crate::app::drawn::Drawn;
 use crate::app::layer::{CompareView, Pair};
 use crate::app::state::App;
-use crate::view::present::{CompareBlocks, Presenter};
+use crate::view::present::tone;
+use lightbay_core::report::differences::{Differences, SpanPair};
 use lightbay_sessions::compare::{CompareTable as Sheet, NotRanked};
 use lightbay_widgets::{
-    Column, Cut, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, pair_legend, text,
+    Column, Cut, PairRow, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, number, pair_legend,
+    text,
 };
 use numbers::Numbers;
 use ratatui::buffer::Buffer;
@@ -51,15 +53,7 @@ fn identity(app: &App, number: u64) -> (usize, u64) {
 }
 
 impl Comparison {
-    pub fn draw(
-        &mut self,
-        app: &App,
-        view: &CompareView,
-        presenter: &mut Presenter,
-        area: Rect,
-        buf: &mut Buffer,
-        out: &mut Drawn,
-    ) {
+    pub fn draw(&mut self, app: &App, view: &CompareView, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         let Some(pair) = view.pairs.get(view.at).copied() else { return };
         let width = WIDTH.min(area.width.saturating_sub(2)).saturating_sub(4);
         let plans = [identity(app, pair.plan), identity(app, pair.against)];
@@ -71,11 +65,10 @@ impl Comparison {
                 let inner = popup(app, "Compare", &[], (60, 3), area, buf);
                 return (&Sentence::new(&app.look.theme, &words)).render(inner, buf);
             };
-            let blocks = match (app.plans.get(pair.plan), app.plans.get(pair.against)) {
-                (Some(a), Some(b)) => presenter.compare(app, a, b),
-                _ => CompareBlocks::default(),
-            };
-            self.make(app, &key, &sheet, &blocks);
+            let plan = |number| app.plans.get(number)?.plan.as_ref();
+            let plans = plan(pair.plan).zip(plan(pair.against));
+            let differences = plans.map_or_else(Differences::default, |(a, b)| a.0.differences(&b.0));
+            self.make(app, &key, &sheet, &differences);
             self.key = Some(key);
         }
         let rows = self.sheet.area.height;
@@ -101,7 +94,7 @@ impl Comparison {
     }
 
     /// Draws the whole sheet.
-    fn make(&mut self, app: &App, key: &Key, sheet: &Sheet, blocks: &CompareBlocks) {
+    fn make(&mut self, app: &App, key: &Key, sheet: &Sheet, differences: &Differences) {
         let theme = &key.theme;
         let Pair { plan, against } = key.pair;
         let base = if key.baseline == Some(against) { format!("B {against}") } else { against.to_string() };
@@ -111,15 +104,16 @@ impl Comparison {
         let figures = rows::figures(sheet);
         self.verdict = rows::verdict(plan, sheet, &figures);
         let table = rows::table(sheet, &figures);
-        let numbers = blocks.row.as_ref().map(|(title, row)| Numbers::new(title, row, key.width, theme));
-        let bars = blocks.bars.as_ref();
+        let numbers = differences.counts.as_ref().map(|counts| Numbers::new(counts, key.width, theme));
+        let bars = differences.spans.as_ref();
+        let bars = bars.map(|spans| (spans.title, spans.spans.iter().map(bar).collect::<Vec<PairRow>>()));
         let notes: Vec<String> = sheet.not_ranked.iter().map(NotRanked::sentence).collect();
         // Words break at the end of a row, so a row holds less than its width.
         let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
         let note_rows = notes.iter().map(|note| rows_of(note) + 1).sum::<u16>();
         let table_rows = table.len() as u16 + 1;
         let number_rows = numbers.as_ref().map_or(0, |numbers| numbers.rows() + 1);
-        let bar_rows = bars.map_or(0, |(_, rows)| (rows.len() as u16).saturating_add(3));
+        let bar_rows = bars.as_ref().map_or(0, |(_, rows)| (rows.len() as u16).saturating_add(3));
         let height =
             note_rows.saturating_add(table_rows).saturating_add(number_rows).saturating_add(bar_rows);
         let area = Rect::new(0, 0, key.width, height.min(u16::MAX / key.width.max(1)));
@@ -151,7 +145,7 @@ impl Comparison {
         }
         if let Some((title, rows)) = bars {
             let part = Rect { y: y + 1, height: rows.len() as u16 + 1, ..area };
-            (&PairedBars::new(theme, rows).title(title)).render(part.intersection(area), &mut self.sheet);
+            (&PairedBars::new(theme, &rows).title(title)).render(part.intersection(area), &mut self.sheet);
             let legend = pair_legend(theme, heads[0].clone(), heads[1].clone());
             let part = Rect {
                 x: 14.min(area.width),
@@ -161,5 +155,17 @@ impl Comparison {
             };
             (&Sentence::new(theme, &legend)).render(part.intersection(area), &mut self.sheet);
         }
+    }
+}
+
+/// An interval of both plans as a pair of bars.
+fn bar(pair: &SpanPair) -> PairRow {
+    let [new, old] = pair.spans_s;
+    let difference = number::signed((new.1 - old.1) * 1e3, 1).as_str().to_owned();
+    PairRow {
+        name: Piece::new(pair.name.clone(), Tone::Gradient),
+        new_s: Some(new),
+        old_s: Some(old),
+        difference: Piece::new(difference, tone(pair.tone)),
     }
 }

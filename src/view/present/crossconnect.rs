@@ -3,22 +3,21 @@
 //! One switch is chosen in pane 1, or with the brackets in the panes that show it: matrix and export follow. Panes 1,
 //! 3, 5 and 7 are sections of the report.
 
-mod compare;
 mod export;
 mod logical;
 mod matrix;
 
 use super::explained::fail;
 use super::job_results::JobResults;
-use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
+use super::{Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{CellEditing, Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
-use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::present::section::Prepared;
 use lightbay_core::clock::Deadline;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::crossconnect::plan::{Changes, CrossconnectResult};
+use lightbay_engines::crossconnect::report::switch;
 use lightbay_engines::crossconnect::rollout::caveat::Warning;
 use lightbay_engines::crossconnect::rollout::explained::ChangeFacts;
 use lightbay_engines::crossconnect::scenario::CrossconnectScenario;
@@ -48,7 +47,7 @@ const PANES: &[PaneInfo] = &[
             .of_section("switches")
     },
     PaneInfo {
-        modes: &["pods", "ports", "changed ports"],
+        modes: switch::FORMS,
         steps: "switch",
         home: 2,
         rows: 19,
@@ -86,8 +85,9 @@ const PANES: &[PaneInfo] = &[
     },
 ];
 
-/// Sort of jobs besides the explanations of plans.
+/// Sorts of jobs besides the explanations of plans.
 const FILES: u64 = 1;
+const MATRIX: u64 = 2;
 
 /// A plan explained.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl Crossconnects {
         Self {
             explained: Explanations::default(),
             files: JobResults::new(FILES, 4),
-            matrix: matrix::MatrixPane::default(),
+            matrix: matrix::MatrixPane::new(),
             logical: logical::LogicalPane::default(),
             export: export::ExportPane::default(),
         }
@@ -215,7 +215,12 @@ fn step_through_switches(drawn: &mut PaneDrawn, facts: &ChangeFacts, switch: usi
 impl KindPanes for Crossconnects {
     fn accept(&mut self, key: JobKey, result: JobResult) {
         // A late result of another kind is nobody's.
-        drop(self.explained.accept(key, result).or_else(|result| self.files.accept(key, result)));
+        drop(
+            self.explained
+                .accept(key, result)
+                .or_else(|result| self.files.accept(key, result))
+                .or_else(|result| self.matrix.accept(key, result)),
+        );
     }
 
     fn draw(
@@ -231,24 +236,20 @@ impl KindPanes for Crossconnects {
                 what: "the plan orders phases and touches no switch",
                 remedy: "choose another method with Space m and press r",
             };
-            return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+            return frame(input, &Title::default(), state, area, buf);
         }
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         match input.info.number {
-            2 => self.matrix.draw(input, &plan, area, buf, drawn, out),
+            2 => self.matrix.draw(input, &plan, area, buf, (drawn, out)),
             4 => self.logical.draw(input, &plan, area, buf, drawn, out),
             _ => match self.files(input, &plan, &mut out.jobs) {
                 None => {
-                    let title = Title { context: Vec::new(), value: Vec::new() };
+                    let title = Title::default();
                     frame(input, &title, Shown::Waiting("the files to be written"), area, buf);
                 }
                 Some(Err(why)) => fail(input, &why, area, buf),
                 Some(Ok(files)) => self.export.draw(input, &plan, &files, area, buf, drawn),
             },
         }
-    }
-
-    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
-        compare::blocks(a, b)
     }
 }

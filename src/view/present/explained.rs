@@ -45,7 +45,7 @@ enum Lookup<E> {
 /// The designed state of what could not be worked out of a plan.
 pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     let state = Shown::Failed { what: why, remedy: "press V to check the plan" };
-    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+    frame(input, &Title::default(), state, area, buf);
 }
 
 /// The designed state of a pane of plans while there is none: waiting for the first, or why it did not come.
@@ -59,7 +59,7 @@ pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
         Some(what) => Shown::Failed { what, remedy: "L shows the log; change parameters and press r" },
         None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
     };
-    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+    frame(input, &Title::default(), state, area, buf);
 }
 
 /// Explanations by plan.
@@ -86,7 +86,7 @@ impl<E: Explain> Explanations<E> {
         jobs: &mut Vec<ViewJob>,
     ) -> Option<Arc<E>> {
         let mut say = |state: Shown<'_>| {
-            frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+            frame(input, &Title::default(), state, area, buf);
         };
         match self.of_shown(input.app, jobs) {
             Lookup::Ready(explained) => return Some(explained),

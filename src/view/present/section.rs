@@ -26,8 +26,8 @@ mod tests;
 
 use super::rows::{self, ends, from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
 use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
@@ -40,6 +40,9 @@ use std::sync::Arc;
 
 /// From this height on the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
+
+/// From this height on the sentence on all of a section does.
+const SUMMARY: u16 = 5;
 
 /// From this width on the words of a section stand behind its title.
 const CONTEXT: u16 = 60;
@@ -88,6 +91,8 @@ pub struct SectionContext {
     pub before: Vec<Piece>,
     /// The item that the pane shares with others; `None` for a pane that stands for itself.
     pub pointed: Option<PointedItem>,
+    /// Columns at the left that are taken by another list.
+    pub left: u16,
 }
 
 /// A section on the screen: what is drawn of it, filled when the section or its form changes.
@@ -115,7 +120,8 @@ impl SectionView {
     ) -> Selection {
         self.content.fill(prepared, input.info.modes, input.mode());
         let is_here = |id: &ItemId| self.content.has(*id);
-        let own = input.state.selected.filter(is_here);
+        let is_own = |id: ItemId| if is_here(&id) { Some(id) } else { self.content.nearest(id) };
+        let own = input.state.selected.and_then(is_own);
         // Rows without an item of the kind, such as sums, are made of nothing and shared with nobody.
         let is_of_kind = |id: ItemId| id < item_id(0, 0);
         if let Some(pointed) = pointed {
@@ -136,6 +142,11 @@ impl SectionView {
         Selection { item, marked, follow: true }
     }
 
+    /// Columns that everything in the section makes use of.
+    pub fn wish(&self) -> u16 {
+        self.content.wish()
+    }
+
     /// Draws a section below its title. `detail` is what the selected item is made of, as far as it is known.
     #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
@@ -148,7 +159,7 @@ impl SectionView {
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        let SectionContext { before, pointed } = context;
+        let SectionContext { before, pointed, left } = context;
         let selection = self.selection(input, prepared, pointed.as_ref());
         let chosen = selection.item;
         let section = &prepared.section;
@@ -158,9 +169,12 @@ impl SectionView {
             return frame(input, &title, Shown::Empty { what, remedy: "" }, area, buf);
         }
         frame(input, &title, Shown::Ready, area, buf);
-        let sentence_row = u16::from(area.height >= SENTENCE && !self.content.items().is_empty());
+        let speaks = area.height >= SENTENCE && !self.content.items().is_empty();
+        let sums_up = area.height >= SUMMARY && !section.sentence.is_empty();
+        let sentence_row = u16::from(speaks || sums_up);
         let legend_row = u16::from(area.height >= LEGEND && !section.legend.is_empty());
-        let inner = body(area, sentence_row + legend_row);
+        let whole = body(area, sentence_row + legend_row);
+        let inner = rows::beside(whole, left, 0).1;
         if inner.is_empty() {
             return;
         }
@@ -173,6 +187,7 @@ impl SectionView {
         if let Some((offset, page)) = self.content.draw(input, selection, place.section, buf, out) {
             (drawn.offset, drawn.page) = (offset, page);
         }
+        drawn.column = self.content.column().unwrap_or(drawn.column);
         if let Some(detail) = detail.filter(|_| !place.detail.is_empty()) {
             self.draw_detail(input, &detail.section, place.detail, buf);
         }
@@ -188,7 +203,7 @@ impl SectionView {
             None => self.sentence(section, chosen),
         };
         let theme = &input.app.look.theme;
-        let under = below(inner);
+        let under = below(whole);
         if sentence_row > 0 {
             line(theme, &sentence, under, buf);
         }
@@ -276,15 +291,20 @@ fn has_details(input: &PaneInput<'_>) -> bool {
 /// The title: the form that is shown with the words of the section where there is room, and its one number.
 fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u16) -> Title {
     let mut context = before;
+    if !section.subject.is_empty() {
+        context.push(Piece::muted(section.subject.clone()));
+    }
     // Forms may be blocks, whose names are those in files.
     let form = input.mode().replace('_', " ");
+    // What a section is of is worth more than its form.
+    let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };
+    let gap = if section.subject.is_empty() { "" } else { "  " };
     if !form.is_empty() {
-        context.push(Piece::muted(form.clone()));
+        context.push(Piece::muted(format!("{gap}{form}")));
     }
     if width >= CONTEXT && !section.context.is_empty() {
-        if !form.is_empty() {
-            context.push(Piece::muted("; "));
-        }
+        let between = if form.is_empty() { gap } else { "; " };
+        context.push(Piece::muted(between));
         context.extend(pieces(&section.context));
     }
     Title { context, value: pieces(&section.answer) }
@@ -341,10 +361,8 @@ fn opened_hits(
     open: impl Fn(ItemId) -> Command,
     out: &mut Drawn,
 ) {
-    let pane = input.pane;
     out.hits.extend(hits.iter().map(|hit| {
         let item = id(hit.id, hit.part);
-        let click = Action::Select { pane, item: Some(item) };
-        Hit { rect: hit.rect, click, open: Some(Action::Do(open(item))) }
+        input.hit(hit.rect, item, open(item))
     }));
 }

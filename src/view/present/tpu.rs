@@ -1,15 +1,13 @@
 //! The panes of kind `tpu`.
 
-mod compare;
 mod crossings;
 mod live;
 mod vc_load;
 
 use super::job_results::JobResults;
-use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
+use super::{Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
-use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::plan::Status;
 use lightbay_engines::tpu::analysis::explained;
@@ -157,15 +155,9 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
         Shown::Waiting(awaited)
     } else {
         let remedy = remedy(input.app, plan, &[("routing", "at", "none"), ("with_routes", "true", "false")]);
-        return frame(
-            input,
-            &Title { context: Vec::new(), value: Vec::new() },
-            Shown::Empty { what: &what, remedy: &remedy },
-            area,
-            buf,
-        );
+        return frame(input, &Title::default(), Shown::Empty { what: &what, remedy: &remedy }, area, buf);
     };
-    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+    frame(input, &Title::default(), state, area, buf);
 }
 
 /// The panes with what they keep.
@@ -278,9 +270,5 @@ impl KindPanes for Tpu {
             };
             self.crossings.draw(input, &plan, against.as_ref(), tori, live.as_deref(), area, buf, drawn, out);
         }
-    }
-
-    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
-        compare::blocks(a, b)
     }
 }

@@ -2,24 +2,20 @@
 
 mod activity;
 mod choice;
-mod compare;
 mod dag;
 mod explained;
-mod ga;
 mod links;
 mod pieces;
 mod ports;
 mod rates;
 mod reallocation;
-mod search;
 mod sections;
 mod whatif;
 
 use super::whatif::WhatIfPane;
-use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};
+use super::{Explanations, KindPanes, KindScreens, PaneInput};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{PaneId, PaneInfo};
-use crate::app::plans::PlanEntry;
 use choice::Choice;
 use explained::{Explained, Whole};
 use lightbay_engines::training::report;
@@ -83,14 +79,8 @@ const PANES: &[PaneInfo] = &[
         modes: &["circuits", "useful circuits", "busy, per cent", "flows at peak"],
         ..PaneInfo::new(3, "Ports", "Who has how many circuits, and which are spare?")
     },
-    PaneInfo {
-        modes: &["log axes", "even axes"],
-        ..PaneInfo::new(4, "GA", "Is the search still improving, or stuck?")
-    },
-    PaneInfo {
-        modes: &["over time", "over nodes or allocations", "solver log"],
-        ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
-    },
+    PaneInfo::new(4, "GA", "Is the search still improving, or stuck?").of_section("generations"),
+    PaneInfo::new(5, "Search", "How good is the best plan, provably?").of_section("search"),
     PaneInfo {
         modes: report::path::ORDERS,
         ..PaneInfo::new(
@@ -147,8 +137,6 @@ struct Training {
     dag: dag::DagPane,
     activity: activity::ActivityPane,
     ports: ports::PortsPane,
-    ga: ga::GaPane,
-    search: search::SearchPane,
     rates: rates::RatesPane,
     reallocation: reallocation::ReallocationPane,
     /// Sections of one job, by number of the pane.
@@ -166,8 +154,6 @@ impl Default for Training {
             dag: dag::DagPane::default(),
             activity: activity::ActivityPane::default(),
             ports: ports::PortsPane::default(),
-            ga: ga::GaPane::default(),
-            search: search::SearchPane::default(),
             rates: rates::RatesPane::default(),
             reallocation: reallocation::ReallocationPane::default(),
             sections: JOB_SECTIONS.into_iter().map(section).collect(),
@@ -195,11 +181,8 @@ impl KindPanes for Training {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        match input.info.number {
-            4 => return self.ga.draw(input, area, buf, drawn),
-            5 => return self.search.draw(input, area, buf, drawn, out),
-            WHAT_IF => return self.what_if.draw(input, whatif::FIGURE, area, buf, drawn, out),
-            _ => {}
+        if input.info.number == WHAT_IF {
+            return self.what_if.draw(input, whatif::FIGURE, area, buf, drawn, out);
         }
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         // The job chosen in the pane of jobs is the one that all others show.
@@ -223,9 +206,5 @@ impl KindPanes for Training {
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
             }
         }
-    }
-
-    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
-        compare::blocks(a, b)
     }
 }

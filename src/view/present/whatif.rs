@@ -3,8 +3,8 @@
 
 use super::rows::{from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::sweeps::{SweepRun, SweepState};
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::ParamValue;
@@ -268,9 +268,8 @@ impl WhatIfPane {
                 pieces.push(piece);
                 let x = area.x + head + width * (at - first) as u16;
                 let rect = Rect { x, y, width, height: 1 }.intersection(area);
-                let click = Action::Select { pane: input.pane, item: Some(cell as u32) };
                 if !rect.is_empty() {
-                    out.hits.push(Hit { rect, click, open: Some(Action::Do(Command::Inspect)) });
+                    out.hits.push(input.hit(rect, cell as u32, Command::Inspect));
                 }
             }
             line(theme, &pieces, Rect { y, height: 1, ..area }, buf);

@@ -7,7 +7,7 @@ use crate::scenario::{
     CollectiveScenario, CollectiveSort, Demand, EpochRule, LinkRecord, NodeRecord, NodeSort, SwitchHop,
     SwitchModel, TimeRule, Topology,
 };
-use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, file_stem};
+use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::scenario::Scenario;
@@ -77,14 +77,7 @@ pub(crate) fn import(
         let message = format!("{} files are given", inputs.len());
         return Err(Problem::new("", message, "give one file").into());
     };
-    let under = |problems: Problems| {
-        let mut named = Problems::new();
-        for problem in problems.list() {
-            named.push(problem.clone().under(&input.name));
-        }
-        named
-    };
-    let made = if format == NCCL { of_nccl(input, params) } else { of_teccl(input) }.map_err(under)?;
+    let made = if format == NCCL { of_nccl(input, params) } else { of_teccl(input) }?;
     made.value.validate()?;
     if strict && !made.assumed.is_empty() {
         let mut problems = Problems::new();
@@ -92,7 +85,7 @@ pub(crate) fn import(
             problems.add(
                 assumed.what.as_str(),
                 format!("is not in the file; {} would be assumed", assumed.value),
-                format!("set {}, or leave strict out", assumed.set_with),
+                format!("set {}, or leave out --strict", assumed.set_with),
             );
         }
         return Err(problems);
@@ -122,15 +115,8 @@ pub(crate) fn import(
         "assumed": assumed,
         "notes": made.notes,
     });
-    let scenario = Scenario { name: file_stem(stem(&input.name)), body: made.value };
+    let scenario = Scenario { name: scenario_name(&input.name, format), body: made.value };
     Ok(ImportedScenario { scenario, lines, summary })
-}
-
-/// The name of a file without folders and ending.
-fn stem(name: &str) -> &str {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let file = file.strip_suffix(".gz").unwrap_or(file);
-    file.rsplit_once('.').map_or(file, |(stem, _)| if stem.is_empty() { file } else { stem })
 }
 
 fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario>, Problems> {
@@ -141,7 +127,7 @@ fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario
     read.assumed.extend(chassis.assumed);
     read.notes.extend(chassis.notes);
     let alpha_us = params.float("alpha_us").unwrap_or(ALPHA_US);
-    let topology = topology(stem(&input.name), &chassis.value, alpha_us);
+    let topology = topology(&scenario_name(&input.name, NCCL), &chassis.value, alpha_us);
     if !chassis.value.ports.is_empty() {
         read.note(format!("ports out of the machine, left aside: {}", chassis.value.ports.len()));
     }

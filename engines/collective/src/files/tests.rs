@@ -134,9 +134,9 @@ fn read_as(
     made.map(|made| made.scenario.body).map_err(|problems| problems.to_string())
 }
 
-const TWO: &str = "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x030200\">\
+const TWO: &str = "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x030200\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">\
     <gpu dev=\"0\" sm=\"80\"><nvlink target=\"0000:02:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci>\
-    <pci busid=\"0000:02:00.0\" class=\"0x030200\">\
+    <pci busid=\"0000:02:00.0\" class=\"0x030200\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">\
     <gpu dev=\"1\" sm=\"80\"><nvlink target=\"0000:01:00.0\" count=\"2\" tclass=\"0x030200\"/></gpu></pci></cpu></system>";
 
 #[test]

@@ -126,6 +126,7 @@ pub(super) fn deliveries(subject: ExplainedPlan<'_>) -> Section {
         axis: "time_us",
         axis_label: "time",
         axis_unit: MICROSECONDS,
+        axis_range: None,
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve],

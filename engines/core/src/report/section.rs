@@ -22,8 +22,21 @@ pub struct SectionInfo {
     pub item: &'static str,
     /// Tells that it says more where other plans and a run are known, see [`super::Report::in_session`].
     pub in_session: bool,
+    /// Run that it says more of.
+    pub run: RunSort,
     /// Tells that it is of plans that answer another question than that of the objective, see `Kind::other_question`.
     pub off_objective: bool,
+}
+
+/// Run that a section among other plans is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunSort {
+    /// The one that works on the scenario, or that found the plan.
+    OfPlan,
+    /// The newest one that searches for a plan and for a bound, unless a person chose another such.
+    Search,
+    /// The newest one that goes through generations, unless a person chose another such.
+    Generations,
 }
 
 /// Subject of a section.
@@ -46,6 +59,7 @@ impl SectionInfo {
             forms: &[],
             item: "",
             in_session: false,
+            run: RunSort::OfPlan,
             off_objective: false,
         }
     }
@@ -60,6 +74,7 @@ impl SectionInfo {
             forms: &[],
             item: "",
             in_session: false,
+            run: RunSort::OfPlan,
             off_objective: false,
         }
     }
@@ -85,6 +100,13 @@ impl SectionInfo {
         self
     }
 
+    /// The same section, which says more beside a run of a sort, of whichever plan that is.
+    #[must_use]
+    pub const fn of_run(mut self, run: RunSort) -> Self {
+        self.run = run;
+        self.in_session()
+    }
+
     /// The same section, of plans that answer another question than that of the objective.
     #[must_use]
     pub const fn off_objective(mut self) -> Self {
@@ -98,6 +120,8 @@ impl SectionInfo {
 pub struct Section {
     /// Heading, with what it is of where that differs: `Schedule, by start`.
     pub title: String,
+    /// Name of what it is of, in front of all else behind the title on a screen, such as a method; empty for most.
+    pub subject: String,
     /// A few words behind the title on a screen: `estimates: the best plan is not proven`.
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
@@ -123,6 +147,8 @@ pub struct Block {
     pub title: String,
     /// Says what other blocks say, in the way of a screen: left out where sections are written.
     pub on_screens: bool,
+    /// Forms that a screen shows it in beside the block of the form; empty for all of them.
+    pub only_in: &'static [&'static str],
     /// Content.
     pub body: Body,
 }
@@ -152,6 +178,7 @@ impl Section {
     pub fn empty(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
+            subject: String::new(),
             context: Phrase::new(),
             answer: Phrase::new(),
             legend: Phrase::new(),
@@ -160,6 +187,13 @@ impl Section {
             blocks: Vec::new(),
             usual: None,
         }
+    }
+
+    /// Name of what it is of.
+    #[must_use]
+    pub fn subject(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
     }
 
     /// A few words behind the title on a screen.
@@ -193,14 +227,27 @@ impl Section {
     /// Adds a block.
     #[must_use]
     pub fn block(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
-        self.blocks.push(Block { name, title: title.into(), on_screens: false, body: body.into() });
+        let (title, body) = (title.into(), body.into());
+        self.blocks.push(Block { name, title, on_screens: false, only_in: &[], body });
+        self
+    }
+
+    /// Shows the block added last in some forms only.
+    #[must_use]
+    pub fn only_in(mut self, forms: &'static [&'static str]) -> Self {
+        if let Some(last) = self.blocks.last_mut() {
+            last.only_in = forms;
+        }
         self
     }
 
     /// Adds a block that says what others say, in the way of a screen.
     #[must_use]
     pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
-        self.blocks.push(Block { name, title: title.into(), on_screens: true, body: body.into() });
+        self = self.block(name, title, body);
+        if let Some(last) = self.blocks.last_mut() {
+            last.on_screens = true;
+        }
         self
     }
 
@@ -313,10 +360,40 @@ pub struct Matrix {
     pub shaded: bool,
     /// Headings over the columns, which share them evenly; empty for none.
     pub groups: Vec<String>,
-    /// One for each cell, or none.
+    /// One for each cell, or none; cells without an item are passed over.
     pub about: Vec<About>,
+    /// One for each cell, or none: a screen draws it in place of the text, and numbers rows and columns.
+    pub signs: Vec<CellSign>,
     /// Words behind each row, or none.
     pub words: Vec<Phrase>,
+}
+
+/// Things in a cell of a matrix that stay, come or go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellSign {
+    /// Nothing.
+    #[default]
+    None,
+    /// So many stay.
+    Stays(u32),
+    /// So many come.
+    Comes(u32),
+    /// So many go.
+    Goes(u32),
+}
+
+impl CellSign {
+    /// The sign as a cell, for places without pictures: `●`, `+2`, `−`.
+    pub fn cell(self) -> Cell {
+        let many =
+            |sign: &str, count: u32| if count > 1 { format!("{sign}{count}") } else { sign.to_owned() };
+        match self {
+            Self::None => Cell::new("·").tone(Tone::Muted),
+            Self::Stays(count) => Cell::new(many("●", count)),
+            Self::Comes(count) => Cell::new(many("+", count)).tone(Tone::Good),
+            Self::Goes(count) => Cell::new(many("−", count)).tone(Tone::Bad),
+        }
+    }
 }
 
 /// Item and words of a cell of a matrix.
@@ -339,6 +416,8 @@ pub struct Curves {
     pub axis_label: &'static str,
     /// Unit of the axis.
     pub axis_unit: Unit,
+    /// Ends of the axis on a screen; those of the curves without it.
+    pub axis_range: Option<(f64, f64)>,
     /// Spreads the axis by order of magnitude.
     pub axis_is_log: bool,
     /// Spreads the values by order of magnitude.

@@ -1,7 +1,7 @@
 //! Plans and runs beside the one that is explained, for sections that set a plan among others or grow while a run works.
 
 use crate::checked::SharedPlan;
-use crate::event::{Phase, RunId};
+use crate::event::{Bound, GenerationStats, HotStartReport, ModelSize, Offer, Phase, RunId, SolverStats};
 use crate::plan::{Header, Status};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Surroundings {
 }
 
 /// A plan of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlanBeside {
     /// Number in the session.
     pub number: u64,
@@ -63,6 +63,8 @@ pub struct PlanBeside {
     pub is_rival: bool,
     /// It is of another scenario than the one set now.
     pub is_stale: bool,
+    /// It is of the scenario of the run beside it.
+    pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
 }
@@ -89,6 +91,7 @@ impl PlanBeside {
             is_baseline: false,
             is_rival: true,
             is_stale: false,
+            is_of_run: true,
             plan: None,
         }
     }
@@ -107,7 +110,7 @@ pub enum BoundStanding {
 }
 
 /// A run of a session: what it has said so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunBeside {
     /// Number.
     pub id: RunId,
@@ -117,6 +120,10 @@ pub struct RunBeside {
     pub state: &'static str,
     /// It still works.
     pub is_active: bool,
+    /// It was told to stop and works on until it hears.
+    pub is_stopping: bool,
+    /// It is of another scenario than the one set now.
+    pub is_stale: bool,
     /// Seconds of its clock at its last event.
     pub elapsed_s: f64,
     /// Phases with seconds of its clock, oldest first.
@@ -131,6 +138,73 @@ pub struct RunBeside {
     pub incumbents: Vec<RunPoint>,
     /// Series by name: constants of its kind.
     pub series: BTreeMap<String, Vec<RunPoint>>,
+    /// Report on the plan it was started from.
+    pub hot_start: Option<HotStartReport>,
+    /// The newest offer from another run.
+    pub offer: Option<Offer>,
+    /// Edits, offers and pauses with seconds of its clock, oldest first.
+    pub markers: Vec<(f64, String)>,
+    /// Its words as a search that proves.
+    pub search: RunSearch,
+    /// Its words as a search through generations.
+    pub generations: RunGenerations,
+}
+
+/// Words of a search that proves, up to now.
+#[derive(Clone, Debug, Default)]
+pub struct RunSearch {
+    /// Newest figures.
+    pub stats: Option<SolverStats>,
+    /// Stage that a person may have to wait for: `root LP, silent for 12 s`.
+    pub standing: Option<String>,
+    /// Stage of the solver with the seconds of the run's clock at which it was entered.
+    pub stage: Option<(f64, String)>,
+    /// Kind of process that the solver works in: `helper process`.
+    pub process: Option<String>,
+    /// Sizes of its model, step by step; of several models the newest.
+    pub models: Vec<ModelSize>,
+    /// Best bound on some plans so far, with what it covers.
+    pub partial: Option<Bound>,
+    /// Bounds on all plans.
+    pub bounds: Vec<RunPoint>,
+    /// Bounds on some plans.
+    pub partial_bounds: Vec<RunPoint>,
+    /// Steps that changed best or bound, oldest first.
+    pub rows: Vec<SearchRow>,
+    /// The newest lines of the solver's log with seconds of the run's clock, oldest first.
+    pub lines: Vec<(f64, String)>,
+    /// Number of the first of the lines in the log.
+    pub first_line: u32,
+}
+
+/// Words of a search through generations, up to now.
+#[derive(Clone, Debug, Default)]
+pub struct RunGenerations {
+    /// Newest figures.
+    pub stats: Option<GenerationStats>,
+    /// Best of each generation.
+    pub best: Vec<RunPoint>,
+    /// Mean of each generation.
+    pub mean: Vec<RunPoint>,
+}
+
+/// A step of a search: only what changed something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRow {
+    /// Its number, from 0: stays when others give way.
+    pub number: u32,
+    /// Seconds of the run's clock.
+    pub at_s: f64,
+    /// Figures at that moment.
+    pub stats: SolverStats,
+    /// Bound at that moment.
+    pub bound: Option<f64>,
+    /// Best at that moment.
+    pub best: Option<f64>,
+    /// Figure that changed: `best` or `bound`.
+    pub what: &'static str,
+    /// Step of the method that found a new best; empty if only the bound changed.
+    pub source: String,
 }
 
 /// A point that a run reported.
@@ -148,6 +222,12 @@ impl RunBeside {
     /// The points of a series; none where the run does not report it.
     pub fn points(&self, name: &str) -> &[RunPoint] {
         self.series.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The bound to speak of, and which plans it covers if not all: that on all plans wherever there is one.
+    pub fn proof(&self) -> Option<(f64, Option<&str>)> {
+        let partial = || self.search.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
+        self.bound.map(|value| (value, None)).or_else(partial)
     }
 
     /// The newest value of a series.

@@ -22,6 +22,8 @@ pub struct Table {
     pub bar: Option<usize>,
     /// Limit that the numbers drawn as bars are measured against, such as a bound: marked through all bars.
     pub limit: Option<Line>,
+    /// Rows come in order of time: a screen shows the last ones until one is chosen.
+    pub newest_last: bool,
     /// Items are plans of the session by their number, which a screen can show.
     pub of_plans: bool,
     /// Orders that a screen can list the rows in, by the name of its form.
@@ -72,6 +74,9 @@ pub struct Column {
     pub right: bool,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
+    /// Words that stand in columns of their own, such as lines of a log: a screen gives them all the room there is, and
+    /// gives up the blanks that align them before it cuts them.
+    pub aligned: bool,
 }
 
 /// A row of a table.
@@ -94,7 +99,14 @@ pub struct Row {
 impl Column {
     /// A column of words.
     pub fn words(name: impl Into<String>, label: impl Into<String>) -> Self {
-        Self { name: name.into(), label: label.into(), unit: Unit::NUMBER, right: false, priority: 0 }
+        Self {
+            name: name.into(),
+            label: label.into(),
+            unit: Unit::NUMBER,
+            right: false,
+            priority: 0,
+            aligned: false,
+        }
     }
 
     /// A column of numbers.
@@ -111,6 +123,13 @@ impl Column {
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
+        self
+    }
+
+    /// Words that stand in columns of their own.
+    #[must_use]
+    pub const fn aligned(mut self) -> Self {
+        self.aligned = true;
         self
     }
 
@@ -216,6 +235,13 @@ impl Table {
     #[must_use]
     pub fn limit(mut self, limit: Option<Line>) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Rows come in order of time.
+    #[must_use]
+    pub const fn newest_last(mut self) -> Self {
+        self.newest_last = true;
         self
     }
 

@@ -15,6 +15,7 @@ fn curves() -> Curves {
         axis: "offered",
         axis_label: "offered",
         axis_unit: Unit::RATIO.with_decimals(1),
+        axis_range: None,
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve("joint", &[(1.0, 0.002), (2.0, 0.004)]), curve("fair", &[(2.0, 0.005)])],

@@ -37,6 +37,19 @@ fn plain(scaled: f64, unit: Unit) -> String {
     }
 }
 
+/// Words with at most so many blanks between them, and none before the first.
+pub fn squeezed(words: &str, most: usize) -> String {
+    let mut squeezed = String::with_capacity(words.len());
+    let mut blanks = 0;
+    for sign in words.trim_start().chars() {
+        blanks = if sign == ' ' { blanks + 1 } else { 0 };
+        if blanks <= most {
+            squeezed.push(sign);
+        }
+    }
+    squeezed
+}
+
 /// A value as it is read, without its unit.
 pub fn bare(value: &Value, unit: Unit) -> String {
     match value {

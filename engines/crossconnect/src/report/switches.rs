@@ -1,10 +1,9 @@
-//! Changes of each switch, and its circuits by pod.
+//! Changes of each switch.
 
 use super::{OVERVIEW, words};
 use crate::plan::Changes;
-use crate::rollout::explained::{ChangeFacts, Switch, SwitchCell};
-use crate::scenario::{CrossconnectScenario, Wiring};
-use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
+use crate::rollout::explained::{ChangeFacts, Switch};
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
 
 /// Every switch; those with most changes first if not all fit an overview.
@@ -81,79 +80,5 @@ fn sentence(id: u32, switch: &Switch) -> Phrase {
     match switch.forced {
         0 => phrase,
         lost => phrase.with(format!("  {lost} lost at failed ports"), Tone::Warn),
-    }
-}
-
-/// Circuits of a switch, pod by pod.
-pub(super) fn detail(
-    scenario: &CrossconnectScenario,
-    changes: &Changes,
-    facts: &ChangeFacts,
-    id: u32,
-) -> Result<Section, Unavailable> {
-    let at = changes.ocs.iter().position(|ocs| ocs.ocs_id == id);
-    let Some((switch, ocs)) = at.and_then(|at| Some((facts.switches.get(at)?, changes.ocs.get(at)?))) else {
-        let count = changes.ocs.len();
-        return Err(Unavailable::absent(
-            format!("the hall has {count} switches, not number {id}"),
-            "name one of them",
-        ));
-    };
-    let pods = facts.pods;
-    let mut cells = vec![Cell::new("·").tone(Tone::Muted); pods * pods];
-    for cell in &switch.cells {
-        if let Some(place) = cells.get_mut(cell.a as usize * pods + cell.b as usize) {
-            *place = sign(cell);
-        }
-    }
-    let names: Vec<String> = (0..pods).map(|pod| pod.to_string()).collect();
-    let matrix = Matrix {
-        name: "circuits",
-        unit: Unit::COUNT,
-        rows: names.clone(),
-        columns: names,
-        cells,
-        words: (0..pods as u32).map(|pod| row_words(switch.of_pod(pod))).collect(),
-        ..Matrix::default()
-    };
-    let axes = match scenario.wiring {
-        Wiring::SingleSided => "any two ports",
-        Wiring::TwoSided | Wiring::CrossWired => "A pod down, B across",
-    };
-    let legend =
-        Phrase::new().muted("● keep  ").good("+").muted(" add  ").bad("−").muted(format!(" remove   {axes}"));
-    let section = Section::new(format!("OCS {id}"), matrix).context(legend);
-    let entries = ocs.cross_connects.iter().map(|entry| words::entry(scenario, entry));
-    Ok(words::port_legend(scenario, id).into_iter().chain(entries).fold(section, Section::remark))
-}
-
-fn sign(cell: &SwitchCell) -> Cell {
-    let many = |sign: &str, count: u32| if count > 1 { format!("{sign}{count}") } else { sign.to_owned() };
-    match (cell.add, cell.remove) {
-        (0, 0) => Cell::new(many("●", cell.keep)),
-        (0, remove) => Cell::new(many("−", remove)).tone(Tone::Bad),
-        (add, _) => Cell::new(many("+", add)).tone(Tone::Good),
-    }
-}
-
-/// `→ 11 was  1`: the circuits of a pod.
-fn row_words(cells: &[SwitchCell]) -> Phrase {
-    let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
-    let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));
-    // With several circuits of a pod numbers say more than names.
-    if keep + add.max(remove) > 1 {
-        let phrase = Phrase::new().muted(format!("{keep:>3}"));
-        let phrase = if add > 0 { phrase.good(format!(" +{add}")) } else { phrase };
-        return if remove > 0 { phrase.bad(format!(" −{remove}")) } else { phrase };
-    }
-    let end = |of: fn(&SwitchCell) -> u32| cells.iter().find(|cell| of(cell) > 0).map(|cell| cell.b);
-    match (end(|cell| cell.keep), end(|cell| cell.add), end(|cell| cell.remove)) {
-        (Some(kept), _, _) => Phrase::new().muted(format!("→ {kept:>2}")),
-        (None, Some(added), Some(removed)) => {
-            Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(format!(" was {removed:>2}"))
-        }
-        (None, Some(added), None) => Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(" new"),
-        (None, None, Some(removed)) => Phrase::new().muted(format!("dark was {removed:>2}")),
-        (None, None, None) => Phrase::new(),
     }
 }

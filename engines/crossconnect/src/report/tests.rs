@@ -1,7 +1,7 @@
 use super::*;
 use crate::scenario::presets;
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::json;
+use lightbay_core::report::{Body, CellSign, json};
 use serde_json::json;
 
 fn scenario() -> Scenario<Crossconnect> {
@@ -58,4 +58,39 @@ fn what_is_changed_adds_up_over_switches_and_pairs() {
     }
     assert!(report.detail("batches", 0, Deadline::NEVER).is_err());
     assert!(report.detail("switches", 16, Deadline::NEVER).is_err());
+}
+
+#[test]
+fn a_switch_is_told_by_pods_and_by_ports() {
+    let scenario = scenario();
+    let target = crate::model::assignment::Assignment::default();
+    let changes = crate::rollout::assemble::candidate(&scenario.body, &target).result;
+    let report = CrossconnectReport::of(&scenario.body, Some(&changes));
+    let CrossconnectResult::Changes(found) = &changes else { panic!("no changes") };
+    let facts = ChangeFacts::of(&scenario.body, found);
+    for (id, (ocs, switch)) in (0..).zip(found.ocs.iter().zip(&facts.switches)) {
+        let section = report.detail("switches", id, Deadline::NEVER).unwrap();
+        let written = json::section(&section);
+        assert!(written.get("changed_ports").is_none(), "the ports that change are written once");
+        let action = |port: &serde_json::Value, word: &str| port["action"] == word;
+        let ports = written["ports"].as_array().unwrap();
+        let count = |words: &[&str]| {
+            ports.iter().filter(|port| words.iter().any(|word| action(port, word))).count() as u32
+        };
+        let told = (count(&["keep"]), count(&["add", "move"]), count(&["remove", "move"]));
+        assert_eq!(told, (switch.keep, switch.add, switch.remove + switch.forced), "switch {id}");
+        assert_eq!(
+            section.remarks.len(),
+            ocs.cross_connects.len() + words::port_legend(&scenario.body, id).len()
+        );
+        let Body::Matrix(matrix) = &section.blocks[0].body else { unreachable!("pods are a matrix") };
+        let signs = matrix.signs.iter().filter(|sign| **sign != CellSign::None).count();
+        let items = matrix.about.iter().filter(|about| about.item.is_some()).count();
+        assert_eq!((signs, items), (switch.cells.len(), switch.cells.len()), "circuits can be chosen");
+        if let Some(usual) = section.usual {
+            let sign = matrix.signs[usual as usize];
+            let changes = switch.cells.iter().any(|cell| cell.add + cell.remove > 0);
+            assert_eq!(changes, matches!(sign, CellSign::Comes(_) | CellSign::Goes(_)), "switch {id}");
+        }
+    }
 }

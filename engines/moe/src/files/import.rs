@@ -82,8 +82,9 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
                 files.push(found.value);
             }
             Err(found) => {
-                for problem in found.list() {
-                    problems.push(problem.clone().under(&input.name));
+                // The caller names a single file.
+                for problem in found.list().iter().cloned() {
+                    problems.push(if inputs.len() > 1 { problem.under(&input.name) } else { problem });
                 }
             }
         }

@@ -347,7 +347,6 @@ mod tests {
     use lightbay_core::report::json;
     use lightbay_core::report::session::RunPoint;
     use lightbay_core::watch::Unwatched;
-    use std::collections::BTreeMap;
 
     fn sweep(loads: &[Option<u64>]) -> FaultSweep {
         let mut cases = vec![None; SWITCHES];
@@ -381,12 +380,7 @@ mod tests {
             state: "RUNNING",
             is_active: true,
             elapsed_s: 1.0,
-            phases: Vec::new(),
-            notes: Vec::new(),
-            best: None,
-            bound: None,
-            incumbents: Vec::new(),
-            series: BTreeMap::new(),
+            ..RunBeside::default()
         };
         assert_eq!(FaultSweep::of_run(&run, None), None);
         let tried = vec![point(0.0, 164.0), point(9.0, 166.0), point(10.0, 0.0)];

@@ -25,6 +25,7 @@ pub(super) fn section(simulation: &Simulation) -> Section {
         axis: "offered_flits_per_cycle_per_node",
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
+        axis_range: None,
         axis_is_log: false,
         values_are_log: false,
         curves: vec![

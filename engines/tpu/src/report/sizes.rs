@@ -155,6 +155,7 @@ fn curves(rows: &[SizeRow], designs: &Designs) -> Curves {
         axis: "chips",
         axis_label: "chips",
         axis_unit: Unit::COUNT,
+        axis_range: None,
         axis_is_log: true,
         curves: vec![
             curve("design", "Design", Tone::Good, designed),

@@ -1,6 +1,6 @@
 //! A row of numbers for both plans, such as circuits link by link.
 
-use crate::view::present::CompareRow;
+use lightbay_core::report::differences::{CountPair, PairedCounts};
 use lightbay_widgets::{Cut, Pen, Theme, Tone, number, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 /// A row of numbers for both plans under their names, in as many blocks as the width asks for.
 pub struct Numbers<'a> {
     title: &'a str,
-    row: &'a CompareRow,
+    counts: &'a [CountPair],
     column: u16,
     per_block: usize,
 }
@@ -17,18 +17,19 @@ pub struct Numbers<'a> {
 const LEFT: u16 = 9;
 
 impl<'a> Numbers<'a> {
-    pub fn new(title: &'a str, row: &'a CompareRow, width: u16, theme: &Theme) -> Self {
-        let longest = row.names.iter().map(|name| text::width(name, theme.glyphs)).max().unwrap_or(0);
-        let count = row.names.len().max(1) as u16;
+    pub fn new(of: &'a PairedCounts, width: u16, theme: &Theme) -> Self {
+        let (title, counts) = (of.title, &of.counts[..]);
+        let longest = counts.iter().map(|pair| text::width(&pair.name, theme.glyphs)).max().unwrap_or(0);
+        let count = counts.len().max(1) as u16;
         let room = width.saturating_sub(LEFT);
         let least = (longest + 2).clamp(5, room.max(5));
         // Few columns spread a little, so that the eye keeps them apart.
         let column = (room / count).clamp(least, 15.max(least));
-        Self { title, row, column, per_block: usize::from((room / column).max(1)) }
+        Self { title, counts, column, per_block: usize::from((room / column).max(1)) }
     }
 
     fn blocks(&self) -> usize {
-        self.row.names.len().div_ceil(self.per_block)
+        self.counts.len().div_ceil(self.per_block)
     }
 
     pub fn rows(&self) -> u16 {
@@ -45,20 +46,19 @@ impl<'a> Numbers<'a> {
             }
             for at in 0..self.per_block {
                 let index = block * self.per_block + at;
-                let Some(name) = self.row.names.get(index) else { break };
+                let Some(CountPair { name, values: [a, b] }) = self.counts.get(index) else { break };
                 let right = i32::from(LEFT) + i32::from(self.column) * (at as i32 + 1);
                 let room = i32::from(self.column) - 1;
                 let width = i32::from(text::width(name, theme.glyphs)).min(room);
                 pen.cut(right - width, y, width, name, Cut::Middle, theme.style(Tone::Muted));
-                let (a, b) = (self.row.a.get(index).copied(), self.row.b.get(index).copied());
-                let mut number = |row: i32, value: Option<f64>, signed: bool, tone: Tone| {
-                    let Some(value) = value else { return };
+                let mut number = |row: i32, value: i64, signed: bool, tone: Tone| {
+                    let value = value as f64;
                     let text = if signed { number::signed(value, 0) } else { number::fixed(value, 0) };
                     pen.right(right, y + row, &text, theme.style(tone));
                 };
-                number(1, a.map(|a| a as f64), false, Tone::Answer);
-                number(2, b.map(|b| b as f64), false, Tone::Muted);
-                number(3, a.zip(b).map(|(a, b)| a as f64 - b as f64), true, Tone::Answer);
+                number(1, *a, false, Tone::Answer);
+                number(2, *b, false, Tone::Muted);
+                number(3, a - b, true, Tone::Answer);
             }
         }
     }

@@ -2,8 +2,8 @@
 //! edited: the bound by counting follows at once, the plan as soon as it is found.
 
 use super::ExplainedChange;
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, line, row};
@@ -343,7 +343,7 @@ impl LogicalPane {
         let all = facts.pods as u16 + 1;
         let names = u16::from(area.height > all || area.height < all && area.height >= 14);
         let mut rest = area;
-        let (pods, pane) = (facts.pods as u32, input.pane);
+        let pods = facts.pods as u32;
         for &at in shown {
             let last = at == 2;
             let width = if last { rest.width } else { widths[at] };
@@ -363,11 +363,8 @@ impl LogicalPane {
                 .editing(editing)
                 .empty_hits(pods <= 64);
             (&signs).render(place, buf, state);
-            out.hits.extend(state.hits.iter().filter(|hit| hit.id != hit.part).map(|hit| Hit {
-                rect: hit.rect,
-                click: Action::Select { pane, item: Some(hit.id * pods + hit.part) },
-                open: Some(Action::Do(Command::Edit)),
-            }));
+            let between = state.hits.iter().filter(|hit| hit.id != hit.part);
+            out.hits.extend(between.map(|hit| input.hit(hit.rect, hit.id * pods + hit.part, Command::Edit)));
         }
     }
 

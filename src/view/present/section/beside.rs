@@ -2,14 +2,15 @@
 
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanEntry, Shown};
-use crate::app::runs::{Run, RunState};
+use crate::app::runs::{Marker, Run, RunState};
 use crate::app::series::Series;
 use crate::app::state::App;
 use crate::view::figures::bound_for;
+use crate::view::shell::runs::standing;
 use crate::view::trust::Trust;
 use lightbay_core::event::{HotStartFate, RunId};
 use lightbay_core::report::session::{BoundStanding, RunPoint};
-use lightbay_core::report::{PlanBeside, RunBeside, Surroundings};
+use lightbay_core::report::{PlanBeside, RunBeside, RunGenerations, RunSearch, RunSort, Surroundings};
 use std::sync::Arc;
 
 /// Key of surroundings: changes whenever they do.
@@ -22,101 +23,132 @@ pub struct SessionKey {
     run: Option<RunKey>,
 }
 
-/// Key of a run: changes with everything the run tells.
+/// Key of what a run has said.
 #[derive(Clone, Debug, PartialEq)]
 struct RunKey {
     id: RunId,
     state: RunState,
-    /// Points of its series so far.
-    points: u64,
-    /// Phases and notes so far.
-    remarks: usize,
+    /// Events or points, as far as sections on runs of the sort change with them.
+    said: u64,
     bound: Option<u64>,
+    standing: Option<String>,
 }
 
-/// Seconds between two surroundings that differ in points of series alone. A search that improves a hundred times a
-/// second would otherwise keep a core busy with sections.
-const BETWEEN_POINTS_S: f64 = 0.25;
+impl RunKey {
+    fn of(app: &App, run: &Run, sort: RunSort) -> Self {
+        let said = match sort {
+            // Figures of a solver and lines of its log change nothing.
+            RunSort::OfPlan => {
+                let series = run.named.values().map(Series::total).sum::<u64>() + run.incumbents.total();
+                series + (run.phases.len() + run.notes.len()) as u64
+            }
+            RunSort::Search | RunSort::Generations => run.heard,
+        };
+        let standing = standing(app, run).filter(|_| sort == RunSort::Search);
+        Self { id: run.id, state: run.state, said, bound: run.bound.map(f64::to_bits), standing }
+    }
+}
 
-/// The surroundings of a session, gathered again when it changes.
+/// Seconds between two surroundings that differ in what a run has said alone. A search that improves a hundred times a
+/// second would otherwise keep a core busy with sections.
+const BETWEEN_WORDS_S: f64 = 0.25;
+
+/// The surroundings of a session by sort of the run, gathered again when it changes.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    known: Option<(SessionKey, Arc<Surroundings>)>,
+    known: Vec<Known>,
+}
+
+/// Surroundings with a run of a sort.
+#[derive(Debug)]
+struct Known {
+    sort: RunSort,
     /// Time of the run at which they were gathered, in seconds.
     at_s: f64,
+    key: SessionKey,
+    beside: Arc<Surroundings>,
 }
 
 impl Gathered {
-    /// The surroundings of the plan with a number.
-    pub fn of(&mut self, app: &App, explained: u64) -> (SessionKey, Arc<Surroundings>) {
-        let key = SessionKey::of(app, explained);
-        let now_s = run_of(app).map_or(0.0, |run| run.elapsed_s);
-        let is_recent = now_s - self.at_s < BETWEEN_POINTS_S;
-        let is_same = |known: &SessionKey| *known == key || (is_recent && known.differs_in_points(&key));
-        if let Some(known) = self.known.as_ref().filter(|known| is_same(&known.0)) {
-            return known.clone();
+    /// The surroundings of the plan with a number, with a run of a sort.
+    pub fn of(&mut self, app: &App, explained: u64, sort: RunSort) -> (SessionKey, Arc<Surroundings>) {
+        let key = SessionKey::of(app, explained, sort);
+        let now_s = run_of(app, sort).map_or(0.0, |run| app.elapsed_s(run));
+        let holds = |known: &Known| {
+            let is_recent = now_s - known.at_s < BETWEEN_WORDS_S;
+            known.key == key || (is_recent && known.key.differs_in_words(&key))
+        };
+        let at = self.known.iter().position(|known| known.sort == sort);
+        if let Some(known) = at.and_then(|at| self.known.get(at)).filter(|known| holds(known)) {
+            return (known.key.clone(), known.beside.clone());
         }
-        let known = (key, Arc::new(surroundings(app, explained)));
-        self.known = Some(known.clone());
-        self.at_s = now_s;
-        known
+        let beside = Arc::new(surroundings(app, explained, sort));
+        let known = Known { sort, at_s: now_s, key: key.clone(), beside: beside.clone() };
+        match at.and_then(|at| self.known.get_mut(at)) {
+            Some(place) => *place = known,
+            None => self.known.push(known),
+        }
+        (key, beside)
     }
 }
 
 impl SessionKey {
-    fn of(app: &App, explained: u64) -> Self {
+    fn of(app: &App, explained: u64, sort: RunSort) -> Self {
         let plan = |entry: &PlanEntry| {
             let bound = bound_for(app, entry).map(f64::to_bits);
             (entry.number, entry.value.to_bits(), bound, entry.status.is_some())
         };
-        let run = run_of(app).map(|run| {
-            let series = run.named.values().map(Series::total).sum::<u64>() + run.incumbents.total();
-            RunKey {
-                id: run.id,
-                state: run.state,
-                points: series,
-                remarks: run.phases.len() + run.notes.len(),
-                bound: run.bound.map(f64::to_bits),
-            }
-        });
         Self {
             shown: explained,
             baseline: app.plans.baseline,
             scenario: app.work.as_ref().map(|work| work.now.sha256.clone()),
             plans: app.plans.iter().map(plan).collect(),
-            run,
+            run: run_of(app, sort).map(|run| RunKey::of(app, run, sort)),
         }
     }
 
-    /// Returns `true` if points of series are all that another key has more or less of, of a run that still works.
-    fn differs_in_points(&self, other: &Self) -> bool {
+    /// Returns `true` if another key differs in what a run that still works has said, and in nothing else.
+    fn differs_in_words(&self, other: &Self) -> bool {
         let (Some(run), Some(after)) = (&self.run, &other.run) else { return false };
-        let points = after.points;
-        let now = Self { run: Some(RunKey { points, ..run.clone() }), ..self.clone() };
+        let (said, standing) = (after.said, after.standing.clone());
+        let now = Self { run: Some(RunKey { said, standing, ..run.clone() }), ..self.clone() };
         run.state.is_active() && now == *other
     }
 }
 
-/// The run that sections are about: one that works, of those the one selected in the strip first, as long as the best
-/// plan is shown; else the run that found the plan shown. Never one that says nothing about that plan.
-fn run_of(app: &App) -> Option<&Run> {
-    let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
+/// The run that sections of a sort are about. Of those that search or go through generations the one selected in the
+/// strip, else the newest.
+fn run_of(app: &App, sort: RunSort) -> Option<&Run> {
     let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
+    let wanted = match sort {
+        RunSort::OfPlan => return run_of_plan(app, selected),
+        RunSort::Search => Run::searches,
+        RunSort::Generations => Run::evolves,
+    };
+    let chosen = selected.and_then(|id| app.runs.get(id)).filter(|run| wanted(run));
+    chosen.or_else(|| app.runs.latest(wanted))
+}
+
+/// One that works, of those the one selected in the strip first, as long as the best plan is shown; else the run that
+/// found the plan shown. Never one that says nothing about that plan.
+fn run_of_plan(app: &App, selected: Option<RunId>) -> Option<&Run> {
+    let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
     let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);
     let chosen = working().find(|run| Some(run.id) == selected).or_else(|| working().last());
     let found_it = || app.runs.get(app.plans.shown()?.origin?.0).filter(|run| speaks(run));
     chosen.or_else(found_it)
 }
 
-fn surroundings(app: &App, explained: u64) -> Surroundings {
+fn surroundings(app: &App, explained: u64, sort: RunSort) -> Surroundings {
     let shown = app.plans.get(explained).or_else(|| app.plans.shown());
+    let beside = run_of(app, sort);
     Surroundings {
-        plans: app.plans.rows().into_iter().map(|entry| plan(app, entry, shown)).collect(),
-        run: run_of(app).map(run),
+        plans: app.plans.rows().into_iter().map(|entry| plan(app, entry, shown, beside)).collect(),
+        run: beside.map(|beside| run(app, beside, sort)),
     }
 }
 
-fn plan(app: &App, entry: &PlanEntry, shown: Option<&PlanEntry>) -> PlanBeside {
+fn plan(app: &App, entry: &PlanEntry, shown: Option<&PlanEntry>, beside: Option<&Run>) -> PlanBeside {
     let own_run = entry.origin.and_then(|(run, _)| app.runs.get(run));
     let began_with = own_run.and_then(|run| run.hot_start.as_ref()).and_then(|report| {
         let used = report.fate != HotStartFate::Rejected;
@@ -147,11 +179,12 @@ fn plan(app: &App, entry: &PlanEntry, shown: Option<&PlanEntry>) -> PlanBeside {
         is_rival: entry.competes()
             && shown.is_some_and(|shown| shown.scenario_sha256 == entry.scenario_sha256),
         is_stale: app.is_of_another_scenario(entry),
+        is_of_run: beside.is_some_and(|run| run.scenario_sha256 == entry.scenario_sha256),
         plan: entry.plan.as_ref().map(|plan| plan.0.shared()),
     }
 }
 
-fn run(run: &Run) -> RunBeside {
+fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
     let points = |series: &Series| {
         let point = |point: &crate::app::series::Point| RunPoint {
             at_s: point.at_s,
@@ -160,17 +193,44 @@ fn run(run: &Run) -> RunBeside {
         };
         series.points().iter().map(point).collect::<Vec<_>>()
     };
+    let said = |markers: &[Marker]| markers.iter().map(|note| (note.at_s, note.text.clone())).collect();
+    let search = |run: &Run| RunSearch {
+        stats: run.solver.clone(),
+        standing: standing(app, run),
+        stage: run.stage().map(|stage| (run.stage_since_s, stage.to_owned())),
+        process: run.process.clone(),
+        models: run.models.clone(),
+        partial: run.partial.clone(),
+        bounds: points(&run.bounds),
+        partial_bounds: points(&run.partial_bounds),
+        rows: run.rows.clone(),
+        lines: run.lines.iter().map(|line| (line.at_ms as f64 / 1e3, line.text.clone())).collect(),
+        first_line: run.lines.front().map_or(0, |line| line.number),
+    };
+    let generations = |run: &Run| RunGenerations {
+        stats: run.generation.clone(),
+        best: points(&run.best_curve),
+        mean: points(&run.mean_curve),
+    };
     RunBeside {
         id: run.id,
         method: run.method.clone(),
         state: run.word(),
         is_active: run.state.is_active(),
+        is_stopping: run.state == RunState::Stopping,
+        is_stale: app.work.as_ref().is_none_or(|work| work.now.sha256 != run.scenario_sha256),
         elapsed_s: run.elapsed_s,
         phases: run.phases.clone(),
-        notes: run.notes.iter().map(|note| (note.at_s, note.text.clone())).collect(),
+        notes: said(&run.notes),
         best: run.best.as_ref().map(|best| best.value),
         bound: run.bound,
         incumbents: points(&run.incumbents),
         series: run.named.iter().map(|(name, series)| (name.clone(), points(series))).collect(),
+        hot_start: run.hot_start.clone(),
+        offer: run.offer.clone(),
+        markers: said(&run.markers),
+        // Only what the section is about: what runs say is copied every time one speaks.
+        search: if sort == RunSort::Search { search(run) } else { RunSearch::default() },
+        generations: if sort == RunSort::Generations { generations(run) } else { RunGenerations::default() },
     }
 }

@@ -57,7 +57,10 @@ impl SectionContent {
         }
         self.of = Some((Arc::clone(prepared), form));
         let section = &prepared.section;
-        let is_shown = |block: &&Block| block.name == form || !forms.contains(&block.name);
+        let is_shown = |block: &Block| {
+            block.name == form
+                || !forms.contains(&block.name) && (block.only_in.is_empty() || block.only_in.contains(&form))
+        };
         let blocks: Vec<(usize, &Block)> =
             section.blocks.iter().enumerate().filter(|(_, block)| is_shown(block)).collect();
         let is_list = |block: &Block| matches!(block.body, Body::Facts(_) | Body::Table(_));
@@ -191,7 +194,28 @@ impl SectionContent {
                 None => {}
             }
         }
-        (!split.list.is_empty()).then(|| self.list.draw(input, selection, split.list, buf, out))
+        if split.list.is_empty() {
+            return self.matrix().map(|matrix| (matrix.offset().0, matrix.page()));
+        }
+        Some(self.list.draw(input, selection, split.list, buf, out))
+    }
+
+    fn matrix(&self) -> Option<&matrix::MatrixView> {
+        match &self.picture {
+            Some(Picture::Matrix(matrix)) => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// The first column in sight of a matrix that scrolls by itself.
+    pub fn column(&self) -> Option<usize> {
+        self.matrix()?.offset().1
+    }
+
+    /// The item nearest to a cell of a matrix that is empty: one in its row.
+    pub fn nearest(&self, id: ItemId) -> Option<ItemId> {
+        let row = self.matrix()?.row_of(id)?;
+        self.items.iter().find(|item| item.row == row).map(|item| item.id)
     }
 
     /// Draws it without items that can be chosen: lists that are too long go on in further columns.

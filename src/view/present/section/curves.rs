@@ -20,6 +20,7 @@ pub struct CurvesView {
     charts: Vec<UnitChart>,
     marks: Vec<Event>,
     axis_unit: String,
+    axis_range: Option<(f64, f64)>,
     axis_is_log: bool,
     values_are_log: bool,
 }
@@ -35,19 +36,25 @@ struct UnitChart {
 
 impl CurvesView {
     pub fn new(curves: &Curves) -> Self {
-        let series = |(at, curve): (usize, &lightbay_core::report::Curve)| {
+        let mut letters: Vec<char> = Vec::new();
+        let mut series = |(at, curve): (usize, &lightbay_core::report::Curve)| {
             // Curves without a meaning of their own are told apart by number.
             let tone = match curve.tone {
                 Meaning::Text => Tone::Series(at as u8),
                 meaning => tone(meaning),
             };
-            let letter = curve.label.chars().find(char::is_ascii_alphanumeric).unwrap_or('*');
+            // No two curves of the same letter.
+            let mut own = curve.label.chars().filter(char::is_ascii_alphanumeric);
+            let letter = own.find(|letter| !letters.contains(letter)).unwrap_or('*');
+            letters.push(letter);
             let points = curve
                 .points
                 .iter()
                 .map(|point| (point.at * curves.axis_unit.scale, point.value * curve.unit.scale));
             let series = Series::new(curve.label.clone(), letter, tone).points(points.collect());
             let series = if curve.steps { series.step() } else { series };
+            // What is of little interest differs without colour too.
+            let series = if curve.tone == Meaning::Muted { series.dotted() } else { series };
             if curve.tone == Meaning::Answer { series.bold() } else { series }
         };
         let mut charts: Vec<UnitChart> = Vec::new();
@@ -69,6 +76,7 @@ impl CurvesView {
         let mark =
             |mark: &Mark| Event { at: mark.at * curves.axis_unit.scale, name: mark.name.clone().into() };
         let marks = curves.marks.iter().map(mark).collect();
+        let scale = curves.axis_unit.scale;
         let axis_unit = match (curves.axis_label, curves.axis_unit.symbol) {
             (label, "") => label.to_owned(),
             (_, symbol) => symbol.to_owned(),
@@ -77,6 +85,7 @@ impl CurvesView {
             charts,
             marks,
             axis_unit,
+            axis_range: curves.axis_range.map(|(from, to)| (from * scale, to * scale)),
             axis_is_log: curves.axis_is_log,
             values_are_log: curves.values_are_log,
         }
@@ -95,8 +104,12 @@ impl CurvesView {
             // The last one takes what is left over; a blank row keeps the others apart.
             let last = at + 1 == shown;
             let height = if last { area.height - first } else { height - 1 };
-            let x = if self.axis_is_log { Axis::log(&self.axis_unit) } else { Axis::linear(&self.axis_unit) };
-            let x = match self.window(input) {
+            let x = match self.axis_is_log {
+                true if self.begins_at_zero() => Axis::log_from_zero(&self.axis_unit),
+                true => Axis::log(&self.axis_unit),
+                false => Axis::linear(&self.axis_unit),
+            };
+            let x = match self.window(input).or(self.axis_range) {
                 Some((from, to)) => x.bounds(from, to),
                 None => x,
             };
@@ -114,15 +127,26 @@ impl CurvesView {
         }
     }
 
+    /// Every place that a curve has a point at.
+    fn places(&self) -> impl Iterator<Item = f64> {
+        let points = self.charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
+        points.map(|point| point.0)
+    }
+
+    /// Returns `true` if there is something at the beginning of an axis of counts, which no order of magnitude has.
+    fn begins_at_zero(&self) -> bool {
+        self.places().any(|at| at == 0.0)
+    }
+
     /// The part of a stretched axis that is shown.
     fn window(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
         if input.state.zoom == 0 {
             return None;
         }
-        let points = self.charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
-        let places = points.map(|point| point.0).filter(|at| !self.axis_is_log || *at > 0.0);
-        let (first, last) =
-            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+        let places = self.places().filter(|at| !self.axis_is_log || *at > 0.0);
+        let (first, last) = self.axis_range.unwrap_or_else(|| {
+            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
+        });
         let (start, stop) = input.state.window();
         let at = |share: f64| {
             if self.axis_is_log {

@@ -165,7 +165,9 @@ impl List {
             };
             self.parts.iter().find_map(row)
         });
-        let offset = scroll::follow(input.state.offset, at, height, self.rows());
+        let ends = at.is_none() && self.parts.iter().any(|part| part.block.newest_last);
+        let wished = if ends { self.rows().saturating_sub(height) } else { input.state.offset };
+        let offset = scroll::follow(wished, at, height, self.rows());
         let selected = selection.shown();
         for part in &self.parts {
             let (from, to) = (part.first.max(offset), part.end().min(offset + height));

@@ -6,8 +6,11 @@ use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
 use lightbay_core::report::text::{self, in_column};
-use lightbay_core::report::{Matrix, Phrase, Tone as Meaning};
-use lightbay_widgets::{Label, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, pieces_width, scroll};
+use lightbay_core::report::{CellSign, Matrix, Phrase, Tone as Meaning};
+use lightbay_widgets::{
+    Label, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Theme, Tile, TileFlag, Tiles,
+    TilesState, Tone, pieces_width, scroll,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
@@ -33,6 +36,43 @@ pub struct MatrixView {
     /// Places by item, where cells have items of their own.
     places: BTreeMap<ItemId, usize>,
     state: TilesState,
+    /// Signs in place of the texts, with the words behind their rows.
+    signs: Option<SignsView>,
+}
+
+/// Signs of a matrix on the screen.
+#[derive(Debug, Default)]
+struct SignsView {
+    rows: SignRows,
+    words: Vec<Vec<Piece>>,
+    state: SignsState,
+}
+
+impl SignsView {
+    fn of(matrix: &Matrix) -> Option<Self> {
+        if matrix.signs.is_empty() {
+            return None;
+        }
+        let mut rows = SignRows::default();
+        for row in matrix.signs.chunks(matrix.columns.len().max(1)) {
+            for (column, sign) in (0..).zip(row) {
+                let sign = match *sign {
+                    CellSign::None => continue,
+                    CellSign::Stays(count) => Sign::Keep(count),
+                    CellSign::Comes(count) => Sign::Add(count),
+                    CellSign::Goes(count) => Sign::Remove(count),
+                };
+                rows.push(SignCell { column, sign, flag: SignFlag::Plain });
+            }
+            rows.end_row();
+        }
+        let words = matrix.words.iter().map(pieces).collect();
+        Some(Self { rows, words, state: SignsState::default() })
+    }
+
+    fn widget<'a>(&'a self, theme: &'a Theme, columns: usize) -> Signs<'a> {
+        Signs::new(theme, &self.rows, columns).words(&self.words)
+    }
 }
 
 impl MatrixView {
@@ -69,6 +109,7 @@ impl MatrixView {
             window: Vec::new(),
             window_of: (0, 0, 0),
             state: TilesState::default(),
+            signs: SignsView::of(matrix),
         }
     }
 
@@ -79,6 +120,9 @@ impl MatrixView {
 
     /// Columns that it takes at most.
     pub fn wish(&self) -> u16 {
+        if let Some(signs) = &self.signs {
+            return signs.widget(&Theme::default(), self.width()).wished();
+        }
         let widest = |labels: &[Label]| labels.iter().map(|label| columns_of(label)).max().unwrap_or(0);
         let tiles = self.tiles.iter().map(|tile| columns_of(&tile.text)).max().unwrap_or(1);
         let gaps = 2 * self.groups.len().saturating_sub(1) as u16;
@@ -102,10 +146,9 @@ impl MatrixView {
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> {
         let (width, block) = (self.width(), self.block);
         let own: Vec<Option<ItemId>> = self.matrix.about.iter().map(|about| about.item).collect();
-        (0..self.tiles.len()).map(move |at| Item {
-            id: own.get(at).copied().flatten().unwrap_or_else(|| item_id(block, at)),
-            row: first + (at / width) as u32,
-            place: (at % width) as f32,
+        (0..self.tiles.len()).filter_map(move |at| {
+            let id = own.get(at).map_or_else(|| Some(item_id(block, at)), |own| *own)?;
+            Some(Item { id, row: first + (at / width) as u32, place: (at % width) as f32 })
         })
     }
 
@@ -114,6 +157,26 @@ impl MatrixView {
             return Some(*at);
         }
         (id.checked_sub(item_id(self.block, 0))).map(|at| at as usize).filter(|at| *at < self.tiles.len())
+    }
+
+    /// The first row in sight, and the first column where signs scroll.
+    pub fn offset(&self) -> (usize, Option<usize>) {
+        match &self.signs {
+            Some(signs) => (signs.state.row_offset, Some(signs.state.column_offset)),
+            None => (self.state.row_offset, None),
+        }
+    }
+
+    /// Rows in sight.
+    pub fn page(&self) -> usize {
+        let rows = self.signs.as_ref().map_or(self.state.rows_shown, |signs| signs.state.rows_shown);
+        rows.max(1)
+    }
+
+    /// Row of a cell without an item, of a matrix whose items are its cells by number.
+    pub fn row_of(&self, id: ItemId) -> Option<u32> {
+        let at = id as usize;
+        (self.signs.is_some() && at < self.tiles.len()).then(|| (at / self.width()) as u32)
     }
 
     /// The sentence on a cell.
@@ -146,6 +209,9 @@ impl MatrixView {
         let selected = chosen.and_then(|id| self.place_of(id));
         if !self.groups.is_empty() {
             return self.draw_groups(input, selected, area, buf, out);
+        }
+        if self.signs.is_some() {
+            return self.draw_signs(input, selected, area, buf, out);
         }
         let width = self.width();
         let at = selected.map(|at| (at / width, at % width));
@@ -198,6 +264,27 @@ impl MatrixView {
         }
         let id = |row: u32, column: u32| self.id(row as usize * width + first + column as usize);
         report_hits(input, &self.state.hits, id, out);
+    }
+
+    /// Draws signs in place of the texts: as close as there is room for.
+    fn draw_signs(
+        &mut self,
+        input: &PaneInput<'_>,
+        selected: Option<usize>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let width = self.width();
+        let Some(mut signs) = self.signs.take() else { return };
+        let mut state = std::mem::take(&mut signs.state);
+        state.selected = selected.map(|at| (at / width, at % width));
+        (state.row_offset, state.column_offset) = (input.state.offset, input.state.column);
+        (&signs.widget(&input.app.look.theme, width)).render(area, buf, &mut state);
+        let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
+        report_hits(input, &state.hits, id, out);
+        signs.state = state;
+        self.signs = Some(signs);
     }
 
     /// The item of a place.

@@ -88,6 +88,11 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         (self.last, self.last_detail) = (None, None);
     }
 
+    /// Columns that the section shown last makes use of.
+    pub fn wish(&self) -> u16 {
+        self.view.wish()
+    }
+
     /// Draws the section that is wanted, or the last one until that is ready.
     pub fn draw<W>(
         &mut self,
@@ -115,7 +120,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             }
             of_item = detail.map(|detail| (key, job, detail));
         }
-        let nothing = Title { context: Vec::new(), value: Vec::new() };
+        let nothing = Title::default();
         match self.last.as_deref() {
             None => frame(input, &nothing, Shown::Waiting(&self.waits_for), area, buf),
             Some(Ok(section)) => {

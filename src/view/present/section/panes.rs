@@ -12,7 +12,7 @@ use crate::view::present::{PaneInput, other_plan};
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::section::SectionOf;
-use lightbay_core::report::{Report, SectionInfo, Unavailable};
+use lightbay_core::report::{Report, RunSort, SectionInfo, Unavailable};
 use lightbay_engines::{AnyScenario, sections};
 use lightbay_widgets::Piece;
 use ratatui::buffer::Buffer;
@@ -56,7 +56,10 @@ impl Subject {
         let Some(plan) = app.shown_plan() else {
             // The kind itself says which method answers a question that is not that of the objective.
             let waits = info.off_objective && app.runs.is_busy();
-            return scenario().filter(|_| info.of == SectionOf::Scenario || info.off_objective && !waits);
+            // Runs speak before there is a plan, and the kind says which methods have such a run.
+            let of_run = info.run != RunSort::OfPlan;
+            return scenario()
+                .filter(|_| info.of == SectionOf::Scenario || of_run || info.off_objective && !waits);
         };
         let shown = Self::Plan(app.shown_key(), PlanRef(plan.clone()));
         let fits = |entry: &PlanEntry| entry.competes() != info.off_objective;
@@ -102,7 +105,8 @@ struct SectionKey {
 #[derive(Debug, Default)]
 pub struct SectionPanes {
     panes: BTreeMap<u8, SectionPane<SectionKey>>,
-    gathered: Gathered,
+    /// Surroundings by number of the pane.
+    gathered: BTreeMap<u8, Gathered>,
 }
 
 impl SectionPanes {
@@ -136,13 +140,14 @@ impl SectionPanes {
             return no_plan(input, area, buf);
         };
         let plan = subject.number();
-        let session = info.in_session.then(|| self.gathered.of(app, plan));
+        let gathered = self.gathered.entry(number).or_default();
+        let session = info.in_session.then(|| gathered.of(app, plan, info.run));
         let key = SectionKey {
             subject: subject.clone(),
             session: session.as_ref().map(|session| session.0.clone()),
         };
         let before = other_plan(app, plan).map_or_else(Vec::new, |plan| vec![plan, Piece::muted("  ")]);
-        let context = SectionContext { before, pointed: None };
+        let context = SectionContext { before, ..SectionContext::default() };
         let of_items = subject.clone();
         let work = move |deadline: Deadline| {
             subject.with(|report| match &session {

@@ -4,8 +4,8 @@
 use super::live::Live;
 use super::mcf;
 use super::{ExplainedPod, Tori};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
@@ -128,16 +128,12 @@ impl CrossingsPane {
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
             Self::draw_about(input, plan, (form, tori), from(inner, used), buf);
-            let pane = input.pane;
             let of = |row: u32, column: u32| match form {
                 CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
                 _ => column,
             };
-            out.hits.extend(self.state.hits.iter().map(|hit| Hit {
-                rect: hit.rect,
-                click: Action::Select { pane, item: Some(of(hit.id, hit.part)) },
-                open: Some(Action::Do(Command::Inspect)),
-            }));
+            let hits = self.state.hits.iter();
+            out.hits.extend(hits.map(|hit| input.hit(hit.rect, of(hit.id, hit.part), Command::Inspect)));
         }
         let sentence = Self::sentence(input, facts, selected, edit, live);
         line(theme, &sentence, below(inner), buf);

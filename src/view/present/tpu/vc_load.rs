@@ -1,7 +1,7 @@
 //! Bars of hops, and the channels of each set of routes by load.
 
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, columns, ends, from, line, row};
 use crate::view::present::tpu::{ExplainedPod, Tori, no_routes};
@@ -195,11 +195,7 @@ impl VcPane {
                 let value = Rect { width: value.width.saturating_sub(2), ..value };
                 ends(theme, &[], &[number], value, buf);
                 let id = index as ItemId * STRIDE + vc as ItemId;
-                out.hits.push(Hit {
-                    rect: place,
-                    click: Action::Select { pane: input.pane, item: Some(id) },
-                    open: Some(Action::Do(Command::Inspect)),
-                });
+                out.hits.push(input.hit(place, id, Command::Inspect));
             }
             y += rows_of(side) + gap;
         }
@@ -363,11 +359,7 @@ impl VcPane {
                 let piece = if side.present { Piece::answer(text) } else { Piece::text(text) };
                 ends(theme, &[], &[piece], Rect { width: value.width.saturating_sub(2), ..value }, buf);
                 let id = at as ItemId * STRIDE + vc as ItemId;
-                out.hits.push(Hit {
-                    rect: strip,
-                    click: Action::Select { pane: input.pane, item: Some(id) },
-                    open: Some(Action::Do(Command::Inspect)),
-                });
+                out.hits.push(input.hit(strip, id, Command::Inspect));
             }
         }
         let top = 2 + channels;

@@ -3,20 +3,21 @@
 
 use super::explained::Explained;
 use super::{Choice, Facts, pieces};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
+use crate::view::present::rows::line;
 use crate::view::present::section;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::plan::RateControl;
 use lightbay_engines::training::report;
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
-    Piece, Sentence, Tone, number, text,
+    Piece, Tone, number, text,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{StatefulWidget, Widget};
+use ratatui::widgets::StatefulWidget;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,13 +118,13 @@ impl ActivityPane {
         );
 
         let sentence = self.sentence(facts, selected, input.state.step);
-        Sentence::new(theme, &sentence).render(below(inner), buf);
+        line(theme, &sentence, below(inner), buf);
         if legend > 0 {
             let under = below(inner);
-            let line = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
-            Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
+            let legend = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
+            line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
-        self.report(facts, selected, drawn, out, inner, &sentence);
+        self.report(input, facts, selected, drawn, out, inner, &sentence);
         drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
@@ -301,6 +302,7 @@ impl ActivityPane {
 
     fn report(
         &self,
+        input: &PaneInput<'_>,
         facts: &Explained,
         selected: Option<u32>,
         drawn: &mut PaneDrawn,
@@ -318,12 +320,7 @@ impl ActivityPane {
         if facts.analysis.rate_control == RateControl::Fair {
             drawn.details.push("rates are max-min fair".to_owned());
         }
-        let pane = drawn.pane;
-        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
-            rect: hit.rect,
-            click: Action::Select { pane, item: Some(hit.id) },
-            open: Some(Action::Do(Command::Inspect)),
-        }));
+        out.hits.extend(self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));
     }
 }
 

@@ -2,20 +2,21 @@
 
 use super::explained::Explained;
 use super::{Choice, Facts, links, pieces};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
+use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::model::full_dag::NodeKind;
 use lightbay_engines::training::report;
 use lightbay_engines::training::scenario::instance::{LinkKind, TaskKind};
 use lightbay_widgets::{
-    AxisPart, Edge, ItemShape, Lane, PaneState as Shown, Piece, Sentence, Timeline, TimelineItem,
-    TimelineState, Tone, number,
+    AxisPart, Edge, ItemShape, Lane, PaneState as Shown, Piece, Timeline, TimelineItem, TimelineState, Tone,
+    number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{StatefulWidget, Widget};
+use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
 /// Tasks before folding pays: below this everything is shown.
@@ -92,15 +93,15 @@ impl DagPane {
         self.state.selected = selected;
         self.state.offset = input.state.offset;
         timeline.render(inner, buf, &mut self.state);
-        self.report(drawn, out, inner);
+        self.report(input, drawn, out, inner);
         drawn.chosen = selected.filter(|_| choice.by_person);
 
         let sentence = Self::sentence(facts, selected);
-        Sentence::new(theme, &sentence).render(below(inner), buf);
+        line(theme, &sentence, below(inner), buf);
         if notes > 0 {
-            let line = self.legend(theme.is_ascii());
+            let legend = self.legend(theme.is_ascii());
             let under = below(inner);
-            Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
+            line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
         drawn.sentence = plain(&sentence);
         drawn.details = selected
@@ -371,15 +372,10 @@ impl DagPane {
         line
     }
 
-    fn report(&self, drawn: &mut PaneDrawn, out: &mut Drawn, inner: Rect) {
+    fn report(&self, input: &PaneInput<'_>, drawn: &mut PaneDrawn, out: &mut Drawn, inner: Rect) {
         drawn.items = Arc::clone(&self.selectable);
         drawn.page = usize::from(inner.height.saturating_sub(1));
         drawn.offset = self.state.offset;
-        let pane = drawn.pane;
-        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
-            rect: hit.rect,
-            click: Action::Select { pane, item: Some(hit.id) },
-            open: Some(Action::Do(Command::Inspect)),
-        }));
+        out.hits.extend(self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));
     }
 }

@@ -2,19 +2,20 @@
 
 use super::explained::Explained;
 use super::{Choice, Facts, links, pieces};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::pane::ItemId;
+use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::training::scenario::instance::LinkKind;
 use lightbay_widgets::{
-    CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Sentence,
-    Table, TableRow, TableState, Theme, Tone, number,
+    CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Table,
+    TableRow, TableState, Theme, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{StatefulWidget, Widget};
+use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
 /// Items of the pane are cells: row times this plus column.
@@ -106,8 +107,8 @@ impl PortsPane {
             Table::new(theme, &columns(lower.width), &self.table_rows).render(lower, buf, &mut self.table);
         }
         let sentence = Self::sentence(input, facts, link);
-        Sentence::new(theme, &sentence).render(below(inner), buf);
-        self.report(drawn, out, upper, &sentence, facts, link);
+        line(theme, &sentence, below(inner), buf);
+        self.report(input, drawn, out, upper, &sentence, facts, link);
         let shown = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
         drawn.chosen = shown.filter(|_| choice.by_person);
     }
@@ -370,6 +371,7 @@ impl PortsPane {
 
     fn report(
         &self,
+        input: &PaneInput<'_>,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
         inner: Rect,
@@ -391,12 +393,9 @@ impl PortsPane {
                 .map(|task| plain(&pieces::timing(facts, *task)))
                 .collect();
         }
-        let pane = drawn.pane;
-        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
-            rect: hit.rect,
-            click: Action::Select { pane, item: Some(hit.id * STRIDE + hit.part) },
-            open: Some(Action::Do(Command::Edit)),
-        }));
+        out.hits.extend(
+            self.state.hits.iter().map(|hit| input.hit(hit.rect, hit.id * STRIDE + hit.part, Command::Edit)),
+        );
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::explained::Explained;
 use super::{CONTENTION, Choice, Facts, links, pieces};
-use crate::app::action::{Action, Command};
-use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
 use crate::view::present::rows::{columns, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
@@ -78,7 +78,7 @@ impl RatesPane {
         let theme = &input.app.look.theme;
         let Some(way) = choice.way else {
             let state = Shown::Empty { what: "nothing crosses pods", remedy: "change the job and press r" };
-            return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+            return frame(input, &Title::default(), state, area, buf);
         };
         let (whole, around) = whole_span(facts, way, choice.task);
         let (first, last) = input.state.window();
@@ -131,12 +131,7 @@ impl RatesPane {
             drawn.details =
                 choice.task.map(|task| report::task::details(&facts.analysis, task)).unwrap_or_default();
         }
-        let pane = drawn.pane;
-        out.hits.extend(self.table.hits.iter().map(|hit| Hit {
-            rect: hit.rect,
-            click: Action::Select { pane, item: Some(hit.id) },
-            open: Some(Action::Do(Command::Inspect)),
-        }));
+        out.hits.extend(self.table.hits.iter().map(|hit| input.hit(hit.rect, hit.id, Command::Inspect)));
     }
 
     fn draw_side(

@@ -82,7 +82,7 @@ impl ReallocationPane {
         self.pane.draw(
             input,
             wanted,
-            SectionContext { before: Vec::new(), pointed },
+            SectionContext { pointed, ..SectionContext::default() },
             area,
             buf,
             (drawn, out),

@@ -74,7 +74,8 @@ impl JobSection {
             let key = (facts.key, PlanRef(plan.clone()));
             Wanted { key, plan: facts.key, work, detail: None, is_live: false }
         });
-        let context = SectionContext { before: facts.title(), pointed: self.pointed(facts, choice) };
+        let pointed = self.pointed(facts, choice);
+        let context = SectionContext { before: facts.title(), pointed, left: 0 };
         self.pane.draw(input, wanted, context, area, buf, (drawn, out));
         if let (SharedItems::Tasks, true, Some(chosen)) = (self.shares, input.focused, choice.task) {
             let mut details = task::details(&facts.analysis, chosen);

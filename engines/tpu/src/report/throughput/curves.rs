@@ -91,6 +91,7 @@ impl<'a> Growth<'a> {
             axis: "time_s",
             axis_label: "time",
             axis_unit: Unit::SECONDS.with_decimals(2),
+            axis_range: None,
             axis_is_log: is_log,
             values_are_log: false,
             curves: self.series.iter().map(curve).collect(),

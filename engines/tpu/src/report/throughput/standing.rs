@@ -113,12 +113,8 @@ pub(super) mod tests {
             state: "RUNNING",
             is_active: true,
             elapsed_s: 5.0,
-            phases: Vec::new(),
-            notes: Vec::new(),
-            best: None,
-            bound: None,
-            incumbents: Vec::new(),
             series,
+            ..RunBeside::default()
         }
     }
 

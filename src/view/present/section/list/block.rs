@@ -47,6 +47,10 @@ pub struct ListBlock {
     order: &'static str,
     /// Its items are plans of the session.
     pub(super) of_plans: bool,
+    /// Its last rows are shown until one is chosen.
+    pub(super) newest_last: bool,
+    /// Column of words that stand in columns of their own.
+    aligned: Option<usize>,
 }
 
 /// A row with the picture beside it.
@@ -140,7 +144,8 @@ impl ListBlock {
         let heads = self.heads && from <= titled && to > titled;
         let above = self.above();
         let visible = &self.rows[from.saturating_sub(above)..to.saturating_sub(above)];
-        let rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
+        let mut rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
+        let columns = self.aligned_in(place.width, &mut rows);
         // PictureScale facts the picture takes the place of the sentence, beside tables what is left over.
         let over_sentence = self.beside.is_over_sentence();
         let taken = if over_sentence { width(&self.columns[..2]) } else { self.beside_picture(place.width) };
@@ -148,12 +153,28 @@ impl ListBlock {
         let has_room = self.beside.fits(place.width.saturating_sub(wanted));
         let left = if has_room && !over_sentence { Rect { width: wanted - 2, ..place } } else { place };
         state.offset = 0;
-        (&Table::new(theme, &self.columns, &rows).header(heads)).render(left, buf, state);
+        (&Table::new(theme, &columns, &rows).header(heads)).render(left, buf, state);
         if has_room {
             let right = Rect { x: place.x + wanted, width: place.width - wanted, ..place };
             let pictures: Vec<&RowPicture> = visible.iter().map(|row| &row.picture).collect();
             self.beside.draw(input, heads, &pictures, right, buf);
         }
+    }
+}
+
+impl ListBlock {
+    /// Columns for a width. Words that stand in columns of their own lose the blanks between them where they do not fit:
+    /// more of them can be read so.
+    fn aligned_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
+        let mut columns = self.columns.clone();
+        let Some(at) = self.aligned else { return columns };
+        if PREFIX + width(&columns) > width_of {
+            for cell in rows.iter_mut().filter_map(|row| row.cells.get_mut(at)) {
+                cell.text = text::squeezed(&cell.text, 2).into();
+            }
+            columns[at].width = columns[at].width.min(width_of.saturating_sub(PREFIX));
+        }
+        columns
     }
 }
 
@@ -190,7 +211,18 @@ impl ListBlock {
             if beside.is_some() { Column::right("", value) } else { Column::left("", value) },
             Column::left("", widest(&rows, 2, "").min(SENTENCE)).priority(1).grow().cut(Cut::End),
         ];
-        Self { index, title, heads: false, columns, rows, beside, order: "", of_plans: false }
+        Self {
+            index,
+            title,
+            heads: false,
+            columns,
+            rows,
+            beside,
+            order: "",
+            of_plans: false,
+            newest_last: false,
+            aligned: None,
+        }
     }
 
     fn of_table(
@@ -223,8 +255,9 @@ impl ListBlock {
             let shown = if column.right {
                 Column::right(heading, width)
             } else {
-                Column::left(heading, width.min(WORDS))
+                Column::left(heading, if column.aligned { width } else { width.min(WORDS) })
             };
+            let shown = if column.aligned { shown.cut(Cut::End).grow() } else { shown };
             shown.priority(column.priority)
         };
         let columns = table.columns.iter().enumerate().map(column).collect();
@@ -237,7 +270,9 @@ impl ListBlock {
         };
         // A table without any heading has no row for them.
         let heads = table.columns.iter().any(|column| !column.label.is_empty());
-        Self { index, title, heads, columns, rows, beside, order, of_plans: table.of_plans }
+        let aligned = table.columns.iter().position(|column| column.aligned);
+        let (of_plans, newest_last) = (table.of_plans, table.newest_last);
+        Self { index, title, heads, columns, rows, beside, order, of_plans, newest_last, aligned }
     }
 }
 

@@ -1,0 +1,245 @@
+//! One switch: what it keeps, adds and removes, pod by pod and port by port.
+
+use super::words;
+use crate::plan::{Action, Changes, Entry};
+use crate::rollout::explained::{ChangeFacts, Switch, SwitchCell};
+use crate::scenario::{CrossconnectScenario, Wiring};
+use lightbay_core::report::{
+    About, Cell, CellSign, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit,
+};
+
+/// The forms of the section on a switch: blocks that a screen shows one at a time.
+pub const FORMS: &[&str] = &["pods", "ports", "changed_ports"];
+
+/// The forms with a row for every port.
+const PORTS: &[&str] = &["ports"];
+const CHANGED: &[&str] = &["changed_ports"];
+
+/// Lines of the details of a pod; files list more.
+const LINES: usize = 500;
+
+/// Entries in the sentence on a pod.
+const ENTRIES: usize = 12;
+
+/// Circuits of a switch, pod by pod and port by port.
+pub(super) fn section(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    facts: &ChangeFacts,
+    id: u32,
+) -> Result<Section, Unavailable> {
+    let at = changes.ocs.iter().position(|ocs| ocs.ocs_id == id);
+    let Some((switch, ocs)) = at.and_then(|at| Some((facts.switches.get(at)?, changes.ocs.get(at)?))) else {
+        let count = changes.ocs.len();
+        return Err(Unavailable::absent(
+            format!("the hall has {count} switches, not number {id}"),
+            "name one of them",
+        ));
+    };
+    let entries = ocs.cross_connects.as_slice();
+    let axes = match scenario.wiring {
+        Wiring::SingleSided => "any two ports",
+        Wiring::TwoSided | Wiring::CrossWired => "A pod down, B across",
+    };
+    let context =
+        Phrase::new().muted("● keep  ").good("+").muted(" add  ").bad("−").muted(format!(" remove   {axes}"));
+    let context = if facts.green_field { context.muted("   green field") } else { context };
+    let section = Section::empty(format!("OCS {id}"))
+        .context(context)
+        .answer(answer(id, switch))
+        .sentence(Phrase::new().muted("no circuit on this switch"))
+        .usual(usual(switch, facts.pods))
+        .block(FORMS[0], "Pods", pods(scenario, facts.pods, switch, entries, id))
+        .block(FORMS[1], "Ports", ports(scenario, entries, false))
+        .only_in(PORTS)
+        .on_screens(FORMS[2], "Changed ports", ports(scenario, entries, true))
+        .only_in(CHANGED);
+    let entries = entries.iter().map(|entry| words::entry(scenario, entry));
+    Ok(words::port_legend(scenario, id).into_iter().chain(entries).fold(section, Section::remark))
+}
+
+/// `OCS 6   keep 6  add 10  remove 10  lost 1`.
+fn answer(id: u32, switch: &Switch) -> Phrase {
+    let phrase = Phrase::new()
+        .answer(format!("OCS {id}"))
+        .muted("  keep ")
+        .text(switch.keep.to_string())
+        .good(format!(" +{}", switch.add))
+        .bad(format!(" −{}", switch.remove));
+    match switch.forced {
+        0 => phrase,
+        lost => phrase.with(format!(" !{lost}"), Tone::Warn),
+    }
+}
+
+/// The cell that a screen points at: the first that changes, else the first with a circuit.
+fn usual(switch: &Switch, pods: usize) -> Option<u32> {
+    let item = |cell: &SwitchCell| cell.a * pods as u32 + cell.b;
+    let changes = |cell: &&SwitchCell| cell.add + cell.remove > 0;
+    switch.cells.iter().find(changes).or(switch.cells.first()).map(item)
+}
+
+/// Circuits by pods of both sides.
+fn pods(scenario: &CrossconnectScenario, pods: usize, switch: &Switch, entries: &[Entry], id: u32) -> Matrix {
+    let mut signs = vec![CellSign::None; pods * pods];
+    let mut about = vec![About::default(); pods * pods];
+    for pod in 0..pods as u32 {
+        let own = switch.of_pod(pod);
+        if own.is_empty() {
+            continue;
+        }
+        let sentence = of_pod(scenario, entries, pod);
+        let details = details(scenario, entries, id, pod);
+        for cell in own {
+            let at = cell.a as usize * pods + cell.b as usize;
+            if let (Some(place), Some(words)) = (signs.get_mut(at), about.get_mut(at)) {
+                *place = sign(cell);
+                let (sentence, details) = (sentence.clone(), details.clone());
+                *words = About { item: Some(at as u32), sentence, details };
+            }
+        }
+    }
+    let names: Vec<String> = (0..pods).map(|pod| pod.to_string()).collect();
+    Matrix {
+        name: "circuits",
+        unit: Unit::COUNT,
+        rows: names.clone(),
+        columns: names,
+        cells: signs.iter().map(|sign| sign.cell()).collect(),
+        signs,
+        about,
+        words: (0..pods as u32).map(|pod| row_words(switch.of_pod(pod))).collect(),
+        ..Matrix::default()
+    }
+}
+
+/// `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
+fn of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Phrase {
+    let (a, b) = words::sides(scenario.wiring);
+    let mut phrase = Phrase::new().answer(format!("> {a} {}", scenario.pod_name(pod as usize)));
+    let mut panel = None;
+    for entry in entries.iter().filter(|entry| entry.pod_a == pod).take(ENTRIES) {
+        if panel != Some(entry.switch_port_a) {
+            panel = Some(entry.switch_port_a);
+            phrase = phrase.muted(format!(", index {} port {}:", entry.port_a_index, entry.switch_port_a));
+        }
+        let far = words::port(b, entry.pod_b, entry.port_b_index);
+        phrase = phrase
+            .with(format!(" {} {far}", entry.action.word()), tone(entry.action))
+            .muted(format!(" ({})", entry.switch_port_b));
+    }
+    phrase
+}
+
+fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32) -> Vec<String> {
+    let all = entries.iter().filter(|entry| entry.pod_a == pod || entry.pod_b == pod);
+    let mut lines = vec![format!("OCS {id}")];
+    lines.extend(words::port_legend(scenario, id));
+    lines.extend(all.clone().take(LINES).map(|entry| words::entry(scenario, entry)));
+    let rest = all.count().saturating_sub(LINES);
+    if rest > 0 {
+        lines.push(format!("and {rest} more; export csv lists all"));
+    }
+    lines
+}
+
+/// A row for every A port in use, or for those that change alone: its far end as it will be and as it was.
+fn ports(scenario: &CrossconnectScenario, entries: &[Entry], changed: bool) -> Table {
+    let (a, b) = words::sides(scenario.wiring);
+    let end = |side: char| format!("{side} port");
+    let columns = vec![
+        Column::words("port_a", end(a)),
+        Column::counts("switch_port_a", "port"),
+        Column::words("port_b", end(b)),
+        Column::counts("switch_port_b", "port"),
+        Column::words("was_port_b", "was").priority(1),
+        Column::counts("was_switch_port_b", "port").priority(2),
+        Column::words("action", "").priority(3),
+    ];
+    let mut table = Table::new(["port", "ports"], columns);
+    let same =
+        |one: &Entry, other: &Entry| (one.pod_a, one.port_a_index) == (other.pod_a, other.port_a_index);
+    for port in entries.chunk_by(same) {
+        let find = |action: Action| port.iter().find(|entry| entry.action == action);
+        let (keep, add, remove) = (find(Action::Keep), find(Action::Add), find(Action::Remove));
+        if changed && add.is_none() && remove.is_none() {
+            continue;
+        }
+        let Some(first) = port.first() else { continue };
+        let now = keep.or(add);
+        let (word, tone) = match (keep, add, remove) {
+            (Some(_), _, _) => ("keep", Tone::Muted),
+            (None, Some(_), Some(_)) => ("move", Tone::Good),
+            (None, Some(_), None) => ("add", Tone::Good),
+            (None, None, _) => ("remove", Tone::Bad),
+        };
+        let far = |entry: Option<&Entry>, tone: Tone| match entry {
+            Some(entry) => [
+                Cell::new(words::port(b, entry.pod_b, entry.port_b_index)).tone(tone),
+                Cell::new(entry.switch_port_b).tone(Tone::Muted),
+            ],
+            None => [Cell::none(), Cell::none()],
+        };
+        let mut cells = vec![
+            Cell::new(words::port(a, first.pod_a, first.port_a_index)),
+            Cell::new(first.switch_port_a).tone(Tone::Muted),
+        ];
+        cells.extend(far(now, tone));
+        cells.extend(far(remove, Tone::Bad));
+        cells.push(Cell::new(word).tone(tone));
+        let item = table.rows.len() as u32;
+        let behind: Vec<&Entry> = [remove, now].into_iter().flatten().collect();
+        let mut sentence = Phrase::new().answer("> ");
+        for entry in &behind {
+            sentence =
+                sentence.with(format!("{}  ", words::entry(scenario, entry)), self::tone(entry.action));
+        }
+        let row = table.row(cells);
+        (row.item, row.sentence) = (Some(item), sentence);
+        row.details = behind.iter().map(|entry| words::entry(scenario, entry)).collect();
+    }
+    if table.rows.is_empty() && changed {
+        let mut cells = vec![Cell::new("nothing changes on this switch").tone(Tone::Muted)];
+        cells.resize_with(table.columns.len(), || Cell::new(""));
+        table.row(cells);
+    }
+    table
+}
+
+const fn tone(action: Action) -> Tone {
+    match action {
+        Action::Keep => Tone::Muted,
+        Action::Add => Tone::Good,
+        Action::Remove => Tone::Bad,
+    }
+}
+
+fn sign(cell: &SwitchCell) -> CellSign {
+    match (cell.add, cell.remove) {
+        (0, 0) => CellSign::Stays(cell.keep),
+        (0, remove) => CellSign::Goes(remove),
+        (add, _) => CellSign::Comes(add),
+    }
+}
+
+/// `→ 11 was  1`: the circuits of a pod.
+fn row_words(cells: &[SwitchCell]) -> Phrase {
+    let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
+    let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));
+    // With several circuits of a pod numbers say more than names.
+    if keep + add.max(remove) > 1 {
+        let phrase = Phrase::new().muted(format!("{keep:>3}"));
+        let phrase = if add > 0 { phrase.good(format!(" +{add}")) } else { phrase };
+        return if remove > 0 { phrase.bad(format!(" −{remove}")) } else { phrase };
+    }
+    let end = |of: fn(&SwitchCell) -> u32| cells.iter().find(|cell| of(cell) > 0).map(|cell| cell.b);
+    match (end(|cell| cell.keep), end(|cell| cell.add), end(|cell| cell.remove)) {
+        (Some(kept), _, _) => Phrase::new().muted(format!("→ {kept:>2}")),
+        (None, Some(added), Some(removed)) => {
+            Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(format!(" was {removed:>2}"))
+        }
+        (None, Some(added), None) => Phrase::new().muted("→ ").answer(format!("{added:>2}")).muted(" new"),
+        (None, None, Some(removed)) => Phrase::new().muted(format!("dark was {removed:>2}")),
+        (None, None, None) => Phrase::new(),
+    }
+}

@@ -1,0 +1,184 @@
+//! A search that proves: incumbent and bound over time and over nodes, the gap as a share of the objective and of the
+//! ideal communication, what it went through, how large its models were, where its solver stands and what it says. A
+//! bound that covers only some plans says so in words.
+
+mod curves;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::beside::comm_ideal_s;
+use crate::Training;
+use lightbay_core::plan::{OPTIMAL_GAP, Plan, gap};
+use lightbay_core::quantity::open_percent;
+use lightbay_core::report::text::squeezed;
+use lightbay_core::report::{
+    Cell, Column, Facts, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
+};
+
+/// The forms of the section: blocks that a screen shows one at a time.
+pub(super) const FORMS: &[&str] = &["over_time", "over_nodes", "solver_log"];
+
+/// The forms with curves, which have the steps below them.
+const CURVES: &[&str] = &["over_time", "over_nodes"];
+
+/// The form with the log.
+const LOG: &[&str] = &["solver_log"];
+
+/// The section on the search that found a plan, as far as the plan tells.
+pub(super) fn of_plan(plan: &Plan<Training>) -> Section {
+    let mut facts = Facts::new();
+    facts.add("method", "method", plan.method.as_str());
+    facts.add("status", "status", plan.status.word());
+    facts.number("best_s", "best", Unit::SECONDS, Cell::new(plan.objective.value).tone(Tone::Answer));
+    let bound = plan.objective.bound;
+    facts.number("bound_s", "bound", Unit::SECONDS, Cell::new(bound));
+    facts.sentence(plan.provenance.bound_covers().unwrap_or_default());
+    facts.number("gap", "gap", Unit::PERCENT, Cell::new(bound.map(|bound| gap(plan.objective.value, bound))));
+    facts.number("elapsed_s", "found after", Unit::SECONDS.with_decimals(3), plan.provenance.elapsed_s);
+    Section::new("Search", facts).subject(plan.method.as_str())
+}
+
+/// The section on the run beside a plan or a scenario, as a search.
+pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
+    let run = beside.run.as_ref().ok_or_else(|| {
+        Unavailable::absent("no search with a bound yet", "solve with delta-joint or delta-select")
+    })?;
+    let search = Search { run, comm_s: comm_ideal_s(beside) };
+    let curves = curves::Values::of(run, beside);
+    if curves.are_empty() && !run.is_active && run.search.lines.is_empty() {
+        return Err(Unavailable::absent(
+            "the run ended without a plan and without a bound",
+            "L shows the log; change parameters and press r",
+        ));
+    }
+    let mut section = Section::empty("Search")
+        .subject(run.method.as_str())
+        .context(search.context())
+        .answer(search.answer())
+        .sentence(words::sentence(run))
+        .legend(words::legend(run));
+    section.remarks = words::remarks(run);
+    if !curves.are_empty() {
+        section = section.block(FORMS[0], "Best and bound over time", curves.over_time()).block(
+            FORMS[1],
+            "Best and bound over nodes",
+            curves.over_nodes(),
+        );
+    }
+    let facts = words::facts(run);
+    if !facts.facts.is_empty() {
+        section = section.block("model", "", facts).only_in(LOG);
+    }
+    if !run.search.rows.is_empty() {
+        section = section.block("steps", "", steps::table(&search)).only_in(CURVES);
+    }
+    Ok(match &run.search.standing {
+        _ if !run.search.lines.is_empty() => section.block(FORMS[2], "", log(run)),
+        Some(standing) => no_log(section, format!("the solver stands at: {standing}")),
+        None => no_log(section, "only methods with a solver have one; v shows the curves".to_owned()),
+    })
+}
+
+/// The section without lines of a log.
+fn no_log(section: Section, remedy: String) -> Section {
+    let mut facts = Facts::new();
+    facts.add("log", "no line of a solver's log", remedy);
+    section.on_screens("log", "", facts).only_in(LOG)
+}
+
+/// Lines of the solver's log.
+fn log(run: &RunBeside) -> Table {
+    let columns = vec![
+        Column::numbers("at_s", "", Unit::SECONDS.with_decimals(1)).priority(1),
+        Column::words("line", "").aligned(),
+    ];
+    let mut table = Table::new(["line", "lines"], columns).newest_last();
+    for (number, (at_s, text)) in (run.search.first_line..).zip(&run.search.lines) {
+        let row = table.row(vec![Cell::new(*at_s).tone(Tone::Muted), Cell::new(text.as_str())]);
+        row.item = Some(number);
+        row.sentence = Phrase::new().answer("> ").text(squeezed(text, 1));
+    }
+    table
+}
+
+/// A run that searches, with the yardstick of its gaps.
+struct Search<'a> {
+    run: &'a RunBeside,
+    /// Ideal communication time of its scenario, if a plan of it is known.
+    comm_s: Option<f64>,
+}
+
+/// A gap as a share of the objective, and of the ideal communication where that is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct GapOf {
+    share: f64,
+    of_comm: Option<f64>,
+}
+
+impl GapOf {
+    /// `0.07 %` of the objective.
+    fn words(self) -> String {
+        format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
+    }
+
+    /// `2.1 % of ideal comm.`
+    fn second(self) -> Option<String> {
+        self.of_comm.map(|share| format!("{} % of ideal comm.", open_percent(share, 1)))
+    }
+}
+
+impl Search<'_> {
+    fn gap(&self, best: f64, bound: f64) -> GapOf {
+        let of_comm = self.comm_s.map(|comm_s| ((best - bound) / comm_s).max(0.0));
+        GapOf { share: gap(best, bound).max(0.0), of_comm }
+    }
+
+    /// The gap between best and bound, if both are known, and the plans that the bound covers if not all.
+    fn standing(&self) -> Option<(GapOf, Option<&str>)> {
+        let (bound, only) = self.run.proof()?;
+        Some((self.gap(self.run.best?, bound), only))
+    }
+
+    fn answer(&self) -> Phrase {
+        let words = match (self.standing(), self.run.proof()) {
+            // What is proven of some plans only is no gap of the plan.
+            (Some((gap, Some(_))), _) => format!("partial gap {}", gap.words()),
+            (Some((gap, None)), _) => format!("gap {}", gap.words()),
+            (None, Some(_)) => "no plan yet".to_owned(),
+            (None, None) => "no bound yet".to_owned(),
+        };
+        Phrase::new().answer(words)
+    }
+
+    /// Share of the gap in the ideal communication, which plans the bound covers, and where the solver works.
+    fn context(&self) -> Phrase {
+        let second = self.standing().and_then(|(gap, _)| gap.second());
+        let only = self.run.proof().and_then(|(_, only)| only);
+        let parts = [
+            (second.as_deref(), Tone::Muted),
+            (only, Tone::Warn),
+            (self.run.search.process.as_deref(), Tone::Muted),
+        ];
+        let mut phrase = Phrase::new();
+        for (text, tone) in parts {
+            if let Some(text) = text {
+                let between = if phrase.is_empty() { "" } else { "  " };
+                phrase = phrase.with(format!("{between}{text}"), tone);
+            }
+        }
+        phrase
+    }
+}
+
+/// Name of what a run counts: `nodes`, `allocs`.
+fn unit_of(run: &RunBeside) -> &str {
+    let unit = run.search.stats.as_ref().map(|stats| stats.unit.as_str());
+    unit.filter(|unit| !unit.is_empty()).unwrap_or("nodes")
+}
+
+/// Returns `true` if nothing is better than the best plan of a run, of all plans.
+fn is_proven(run: &RunBeside) -> bool {
+    run.best.zip(run.bound).is_some_and(|(best, bound)| gap(best, bound) <= OPTIMAL_GAP)
+}

@@ -1,0 +1,96 @@
+//! Steps of a search: only what changed something, with the figures of that moment.
+
+use super::{GapOf, Search, unit_of};
+use lightbay_core::quantity::grouped;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Phrase, SearchRow, Table, Tone, Unit};
+
+/// Figures that a search may count, each a column of its own if any row has it: name, heading and priority.
+const COUNTED: [(&str, &str, u8, Count); 4] = [
+    ("open", "open", 4, |row| row.stats.open),
+    ("pruned", "pruned", 6, |row| row.stats.pruned),
+    ("cuts", "cuts", 5, |row| row.stats.cuts),
+    ("lp_iterations", "LP it", 3, |row| row.stats.lp_iterations),
+];
+
+type Count = fn(&SearchRow) -> Option<u64>;
+
+/// The steps, newest first.
+pub(super) fn table(search: &Search<'_>) -> Table {
+    let rows = &search.run.search.rows;
+    let used = |(.., of): &&(&str, &str, u8, Count)| rows.iter().any(|row| of(row).is_some());
+    let counted: Vec<_> = COUNTED.iter().filter(used).collect();
+    // As many decimals as tell the rows of a short search apart.
+    let decimals = match rows.last().map_or(0.0, |row| row.at_s) {
+        at if at < 0.1 => 4,
+        at if at < 10.0 => 3,
+        _ => 1,
+    };
+    let mut columns =
+        vec![Column::words("source", "source"), Column::counts("done", unit_of(search.run).to_owned())];
+    columns.extend(
+        counted.iter().map(|(name, label, priority, _)| Column::counts(*name, *label).priority(*priority)),
+    );
+    columns.extend([
+        Column::numbers("bound_s", "best bound", Unit::new("", 1.0, Some(6))).priority(1),
+        Column::numbers("best_s", "best sol", Unit::new("", 1.0, Some(6))),
+        Column::numbers("gap", "gap", Unit::PERCENT),
+        Column::numbers("gap_of_comm", "of comm.", Unit::PERCENT.with_decimals(1)).priority(2),
+        Column::numbers("at_s", "time", Unit::SECONDS.with_decimals(decimals)),
+    ]);
+    let mut table = Table::new(["step", "steps"], columns);
+    for row in rows.iter().rev() {
+        let gap = gap_of(search, row);
+        let (bound, best) =
+            if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
+        let mut cells = vec![Cell::new(source(row)).tone(Tone::Muted), Cell::new(row.stats.done)];
+        cells.extend(counted.iter().map(|(.., of)| Cell::new(of(row)).tone(Tone::Muted)));
+        cells.extend([
+            Cell::new(row.bound).tone(bound),
+            Cell::new(row.best).tone(best),
+            Cell::new(gap.map(|gap| gap.share)),
+            Cell::new(gap.and_then(|gap| gap.of_comm)).tone(Tone::Muted),
+            Cell::new(row.at_s).tone(Tone::Muted),
+        ]);
+        let shown = table.row(cells);
+        shown.item = Some(row.number);
+        shown.sentence = sentence(search, row, gap);
+    }
+    table
+}
+
+fn gap_of(search: &Search<'_>, row: &SearchRow) -> Option<GapOf> {
+    row.best.zip(row.bound).map(|(best, bound)| search.gap(best, bound))
+}
+
+/// Source of a new best; for a new bound that word.
+fn source(row: &SearchRow) -> &str {
+    if row.source.is_empty() { row.what } else { &row.source }
+}
+
+/// A step in words, whole.
+fn sentence(search: &Search<'_>, row: &SearchRow, gap: Option<GapOf>) -> Phrase {
+    let (what, value) = if row.what == "bound" { ("bound ", row.bound) } else { ("", row.best) };
+    let value = value.map_or_else(|| "-".to_owned(), |value| number(value, Unit::SECONDS));
+    let mut line = Phrase::new().answer(format!("> {what}{value} s"));
+    if !row.source.is_empty() {
+        line = line.text(format!("  from {}", row.source));
+    }
+    line = line.muted(format!("  at {:.1} s", row.at_s)).muted(format!(
+        "  {} {}",
+        unit_of(search.run),
+        grouped(row.stats.done)
+    ));
+    if let Some(gap) = gap {
+        line = line.text(format!("  gap {}", gap.words()));
+        if let Some(second) = gap.second() {
+            line = line.text(format!("  {second}"));
+        }
+    }
+    for (_, label, _, of) in COUNTED {
+        if let Some(value) = of(row) {
+            line = line.muted(format!("  {label} {}", grouped(value)));
+        }
+    }
+    line
+}
