@@ -96,7 +96,7 @@ impl Kind for Training {
         scenario: &'a Scenario<Self>,
         plan: Option<&'a Plan<Self>>,
     ) -> Result<Box<dyn Report + 'a>, Problems> {
-        crate::report::report(scenario, plan)
+        Ok(crate::report::report(scenario, plan))
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

@@ -128,14 +128,11 @@ fn no_plan() -> Unavailable {
 }
 
 /// The report of a scenario or of a plan of it.
-///
-/// # Errors
-/// A scenario that cannot be built.
 pub(crate) fn report<'a>(
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,
-) -> Result<Box<dyn Report + 'a>, Problems> {
-    Ok(Box::new(WithRuns::new(scenario, plan)))
+) -> Box<dyn Report + 'a> {
+    Box::new(WithRuns::new(scenario, plan))
 }
 
 /// The report without the sections on runs.

@@ -69,6 +69,8 @@ fn gradients(instance: &Instance, a: &TrainingResult, b: &TrainingResult) -> Opt
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
     use super::*;
     use crate::model::samples::toy_a;
     use crate::plan::RateControl;

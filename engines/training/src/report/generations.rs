@@ -148,6 +148,8 @@ impl Values<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
     use super::super::beside::tests::plan;
     use super::*;
     use lightbay_core::report::json;

@@ -124,7 +124,7 @@ impl ActivityPane {
             let legend = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
             line(theme, &legend, Rect { y: under.y + 1, ..under }, buf);
         }
-        self.report(input, facts, selected, drawn, out, inner, &sentence);
+        self.report(input, facts, selected, (drawn, out), inner, &sentence);
         drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
@@ -305,8 +305,7 @@ impl ActivityPane {
         input: &PaneInput<'_>,
         facts: &Explained,
         selected: Option<u32>,
-        drawn: &mut PaneDrawn,
-        out: &mut Drawn,
+        (drawn, out): (&mut PaneDrawn, &mut Drawn),
         inner: Rect,
         sentence: &[Piece],
     ) {

@@ -108,7 +108,7 @@ impl PortsPane {
         }
         let sentence = Self::sentence(input, facts, link);
         line(theme, &sentence, below(inner), buf);
-        self.report(input, drawn, out, upper, &sentence, facts, link);
+        self.report(input, (drawn, out), upper, &sentence, facts, link);
         let shown = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
         drawn.chosen = shown.filter(|_| choice.by_person);
     }
@@ -372,8 +372,7 @@ impl PortsPane {
     fn report(
         &self,
         input: &PaneInput<'_>,
-        drawn: &mut PaneDrawn,
-        out: &mut Drawn,
+        (drawn, out): (&mut PaneDrawn, &mut Drawn),
         inner: Rect,
         sentence: &[Piece],
         facts: &Explained,
