@@ -260,6 +260,9 @@ impl<'a> Pen<'a> {
             }
         }
         let gap = i32::from(end > 0 && end <= available);
+        if gap > 0 {
+            self.run(x + end, y, gap, " ", self.style(Tone::Text));
+        }
         end + gap + self.run(x + end + gap, y, room - end - gap, glyphs.ellipsis, self.style(Tone::Muted))
     }
 

@@ -40,6 +40,8 @@ pub struct Solve {
 struct Marks {
     ideal: Option<f64>,
     bound: Option<f64>,
+    /// Bound of the run that found the plan on some plans only.
+    partial: Option<f64>,
     best: f64,
     sense: Sense,
 }
@@ -49,6 +51,10 @@ impl Marks {
         Self {
             ideal: ideal_objective(metrics(app.work.as_ref().map_or("", |work| work.kind)), &entry.metrics),
             bound: bound_for(app, entry),
+            partial: entry
+                .origin
+                .and_then(|(run, _)| app.runs.get(run)?.partial.as_ref())
+                .map(|bound| bound.value),
             best: entry.value,
             sense: goal.sense,
         }
@@ -205,7 +211,10 @@ impl Solve {
         self.best.extend([Piece::muted("best "), Piece::answer(short(marks.best))]);
         let Some(ideal) = marks.ideal else {
             if marks.bound.is_none() {
-                self.caption.push(Piece::muted("nothing proven yet"));
+                self.caption.push(Piece::muted(match marks.partial {
+                    Some(bound) => format!("partial bound {}", short(bound)),
+                    None => "nothing proven yet".to_owned(),
+                }));
             }
             return;
         };

@@ -85,7 +85,7 @@ pub(super) fn compare(
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![
         exactly("finish_epochs", f64::from(finish)),
-        exactly("epoch_us", tau),
+        exactly("epoch_length_us", tau),
         exactly("algbw_gbyte_per_s", algbw),
         exactly("replay_us", claims.replay_us),
         exactly("sends", result.sends.len() as f64),

@@ -152,21 +152,14 @@ impl Search<'_> {
         Phrase::new().answer(words)
     }
 
-    /// Share of the gap in the ideal communication, which plans the bound covers, and where the solver works.
+    /// Share of the gap in the ideal communication, and where the solver works. The plans that the bound covers stand in
+    /// the sentence.
     fn context(&self) -> Phrase {
         let second = self.standing().and_then(|(gap, _)| gap.second());
-        let only = self.run.proof().and_then(|(_, only)| only);
-        let parts = [
-            (second.as_deref(), Tone::Muted),
-            (only, Tone::Warn),
-            (self.run.search.process.as_deref(), Tone::Muted),
-        ];
         let mut phrase = Phrase::new();
-        for (text, tone) in parts {
-            if let Some(text) = text {
-                let between = if phrase.is_empty() { "" } else { "  " };
-                phrase = phrase.with(format!("{between}{text}"), tone);
-            }
+        for text in [second.as_deref(), self.run.search.process.as_deref()].into_iter().flatten() {
+            let between = if phrase.is_empty() { "" } else { "  " };
+            phrase = phrase.muted(format!("{between}{text}"));
         }
         phrase
     }

@@ -62,7 +62,7 @@ fn a_bound_on_some_plans_is_a_partial_gap_and_says_of_which() {
     let section = in_session(&beside()).unwrap();
     assert_eq!(section.subject, "delta-interval");
     assert_eq!(section.answer.to_string(), "partial gap 5.00 %");
-    assert_eq!(section.context.to_string(), "30.0 % of ideal comm.  this event order only");
+    assert_eq!(section.context.to_string(), "30.0 % of ideal comm.");
     assert_eq!(
         section.sentence.to_string(),
         "bound: this event order only  tree search  nodes 4 657  open 3"
