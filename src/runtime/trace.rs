@@ -3,7 +3,8 @@
 use std::path::Path;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
 
 /// Days that are kept.
 const KEPT: usize = 7;
@@ -20,9 +21,10 @@ pub fn start(folder: &Path) -> Option<WorkerGuard> {
         .build(folder)
         .ok()?;
     let (writer, guard) = tracing_appender::non_blocking(appender);
-    let filter = EnvFilter::try_from_env("LIGHTBAY_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let subscriber =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+    let wanted = std::env::var("LIGHTBAY_LOG").ok().and_then(|text| text.parse::<Targets>().ok());
+    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(tracing::Level::INFO));
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
+    let subscriber = tracing_subscriber::registry().with(filter).with(lines);
     // Only the first subscriber of a process counts; tests start several workbenches.
     tracing::subscriber::set_global_default(subscriber).ok()?;
     Some(guard)
