@@ -31,7 +31,7 @@ use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::ItemId;
 pub use content::SectionContent;
 use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
-use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone};
+use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone, pieces_width};
 use list::ListBlock;
 pub use list::Selection;
 use ratatui::buffer::Buffer;
@@ -205,7 +205,11 @@ impl SectionView {
         let theme = &input.app.look.theme;
         let under = below(whole);
         if sentence_row > 0 {
-            line(theme, &sentence, under, buf);
+            // The part of a matrix that is in sight gives way to the words on the item.
+            let in_sight: Vec<Piece> = self.content.in_sight().map(Piece::muted).into_iter().collect();
+            let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
+            let fits = wide[0] + 2 + wide[1] <= under.width;
+            ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
         }
         if legend_row > 0 {
             line(theme, &pieces(&section.legend), Rect { y: under.y + sentence_row, ..under }, buf);

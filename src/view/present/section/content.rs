@@ -21,6 +21,7 @@ pub struct SectionContent {
     list: List,
     picture: Option<Picture>,
     picture_is_first: bool,
+    picture_is_drawn: bool,
     items: Arc<[Item]>,
 }
 
@@ -184,6 +185,7 @@ impl SectionContent {
         out: &mut Drawn,
     ) -> Option<(usize, usize)> {
         let split = self.split(area);
+        self.picture_is_drawn = !split.picture.is_empty();
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => {
@@ -210,6 +212,11 @@ impl SectionContent {
     /// The first column in sight of a matrix that scrolls by itself.
     pub fn column(&self) -> Option<usize> {
         self.matrix()?.offset().1
+    }
+
+    /// The part of a matrix that is in sight, in words, where it does not fit.
+    pub fn in_sight(&self) -> Option<String> {
+        self.matrix().filter(|_| self.picture_is_drawn)?.in_sight()
     }
 
     /// The item nearest to a cell of a matrix that is empty: one in its row.

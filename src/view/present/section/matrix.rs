@@ -173,6 +173,29 @@ impl MatrixView {
         rows.max(1)
     }
 
+    /// The rows and columns in sight, in words, where there are more of them: `columns 1-12 of 32`.
+    pub fn in_sight(&self) -> Option<String> {
+        let (row, column, rows, columns) = match &self.signs {
+            Some(signs) => {
+                let state = &signs.state;
+                (state.row_offset, state.column_offset, state.rows_shown, state.columns_shown)
+            }
+            None if self.groups.is_empty() => {
+                let (column, columns, _) = self.window_of;
+                (self.state.row_offset, column, self.state.rows_shown, columns)
+            }
+            None => (self.state.row_offset, 0, self.state.rows_shown, self.width()),
+        };
+        let part = |name: &str, first: usize, shown: usize, all: usize| {
+            let last = (first + shown).min(all);
+            (shown > 0 && shown < all).then(|| format!("{name} {}-{last} of {all}", first + 1))
+        };
+        let parts =
+            [part("rows", row, rows, self.rows.len()), part("columns", column, columns, self.width())];
+        let words: Vec<String> = parts.into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
     /// Row of a cell without an item, of a matrix whose items are its cells by number.
     pub fn row_of(&self, id: ItemId) -> Option<u32> {
         let at = id as usize;
