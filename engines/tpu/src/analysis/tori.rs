@@ -7,7 +7,8 @@ use crate::model::topology::Topology;
 use crate::routing::dor;
 use crate::throughput::metrics;
 use lightbay_core::watch::Unwatched;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
 pub const ROUTED_CUBES: usize = 32;
@@ -72,6 +73,23 @@ impl Tori {
     pub fn best(&self) -> Option<&Torus> {
         self.tori.iter().max_by(|a, b| a.mcf.total_cmp(&b.mcf))
     }
+}
+
+/// Name and largest channel load of each torus of a size under its routes by dimension order, best torus first; none
+/// above [`ROUTED_CUBES`]. Worked out once for each size.
+pub fn largest_loads(cubes: usize) -> Vec<(String, u64)> {
+    static KNOWN: Mutex<BTreeMap<usize, Vec<(String, u64)>>> = Mutex::new(BTreeMap::new());
+    if cubes > ROUTED_CUBES {
+        return Vec::new();
+    }
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(loads) = known().get(&cubes) {
+        return loads.clone();
+    }
+    let load = |torus: Torus| Some((torus.name, torus.routes?.most));
+    let loads: Vec<_> = Tori::of(cubes, true).tori.into_iter().filter_map(load).collect();
+    known().insert(cubes, loads.clone());
+    loads
 }
 
 /// `4x8x8`.

@@ -2,7 +2,8 @@
 
 use super::{OVERVIEW, STATED, flows, words};
 use crate::analysis::loads::{Level, Loads, flows as flows_over, levels};
-use crate::model::pod;
+use crate::analysis::tori::largest_loads;
+use crate::model::pod::{self, CHIPS};
 use crate::plan::{Expansion, Routing, TpuResult};
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::cmp::Reverse;
@@ -66,7 +67,16 @@ pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, 
         .answer(format!("{:.3}", f64::from(most) / ideal.least))
         .muted(" of ideal");
     let unit = if is_class { "classes" } else { "channels" };
-    Ok(Section::empty(format!("Fullest of {of}"))
+    let mut section = Section::empty(format!("Fullest of {of}"));
+    let tori = largest_loads(topology.nodes() / CHIPS);
+    if !tori.is_empty() {
+        let words: Vec<String> = tori.iter().map(|(name, most)| format!("{name} max {most}")).collect();
+        let words = words.join(", ");
+        section = section
+            .legend(Phrase::new().muted("  tori by dimension order: ").text(words.clone()))
+            .remark(format!("Tori of this size under routes by dimension order: {words}."));
+    }
+    Ok(section
         .context(Phrase::new().muted(format!("{} {unit}", totals.len())))
         .answer(answer)
         .on_screens("levels", "", levels_table(&totals, &ideal))
