@@ -6,11 +6,15 @@
 //! | [`finish`] | the finish of a schedule and what bounds it |
 //! | [`occupancy`] | links by epochs |
 //! | [`progress`] | chunks and deliveries over time, and every send |
+//! | [`tree`] | the ways of one chunk |
+//! | [`questions`] | questions that programs were asked |
 
 mod finish;
 mod input;
 mod occupancy;
 mod progress;
+mod questions;
+mod tree;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +24,7 @@ use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
 
 /// Rows that an overview shows of long tables.
@@ -38,10 +42,17 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     ),
     SectionInfo::of_plan("occupancy", "Occupancy", "Which link is busy in which epochs?"),
     SectionInfo::of_plan("links", "Links", "How much does each link carry?"),
-    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted?"),
+    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted, and on which ways?")
+        .items("chunk"),
     SectionInfo::of_plan("deliveries", "Deliveries", "How much is delivered by when?")
         .forms(&["curve", "points"]),
     SectionInfo::of_plan("sends", "Sends", "Which link starts which chunk in which epoch?"),
+    SectionInfo::of_scenario(
+        "questions",
+        "Questions",
+        "For which numbers of epochs was a schedule asked for, and what was the answer?",
+    )
+    .of_run(RunSort::Search),
 ];
 
 /// The report of a scenario or of a plan of it.
@@ -74,17 +85,25 @@ impl<'a> CollectiveReport<'a> {
     }
 }
 
+impl CollectiveReport<'_> {
+    /// The plan, for sections of plans.
+    fn explained(&self) -> Result<ExplainedPlan<'_>, Unavailable> {
+        let plan = self.plan.ok_or_else(|| {
+            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+        })?;
+        Ok(ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result })
+    }
+}
+
 impl Report for CollectiveReport<'_> {
     fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "network" => return Ok(input::network(self.scenario)),
             "demand" => return Ok(input::demand(self.scenario)),
+            "questions" => return questions::table(&Surroundings::default()),
             _ => {}
         }
-        let plan = self.plan.ok_or_else(|| {
-            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
-        })?;
-        let subject = ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result };
+        let subject = self.explained()?;
         match name {
             "finish" => Ok(finish::finish(subject)),
             "bounds" => finish::bounds(subject),
@@ -95,5 +114,22 @@ impl Report for CollectiveReport<'_> {
             "sends" => Ok(progress::sends(subject)),
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
         }
+    }
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "chunks" => tree::of_chunk(self.explained()?, item),
+            _ => {
+                Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
+            }
+        }
+    }
+
+    fn in_session(
+        &self,
+        name: &str,
+        beside: &Surroundings,
+        deadline: Deadline,
+    ) -> Result<Section, Unavailable> {
+        if name == "questions" { questions::table(beside) } else { self.section(name, deadline) }
     }
 }

@@ -9,8 +9,9 @@ use crate::model::symmetries::find_symmetries;
 use crate::plan::{Discipline, covers};
 use crate::programs::questions::{AskedQuestion, QuestionLimits, QuestionOutcome, fewest_epochs};
 use crate::programs::solver::{BuiltProgram, ProgramSolver};
+use crate::programs::told;
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, ModelSize, Severity};
+use lightbay_core::event::{EventBody, ModelSize, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_highs::model::Model;
@@ -135,6 +136,9 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion) {
         }
     };
     cx.note(Severity::Info, format!("{answer} ({:.2} s)", asked.seconds));
+    for (name, y) in told::points(asked) {
+        cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x: f64::from(epochs), y }));
+    }
 }
 
 /// Symmetries of a task: declared ones, or those that a search finds; the identity alone if they are not wanted.

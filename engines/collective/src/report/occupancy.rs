@@ -1,7 +1,9 @@
 //! Links by epochs.
 
+use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
-use lightbay_core::report::{Cell, Column, Matrix, Section, Table, Tone, Unavailable, Unit};
+use crate::plan::PieceSend;
+use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Links that the grid shows.
@@ -61,9 +63,10 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
     let rates = rates(subject);
     let mut shares = vec![0.0f64; shown.len() * columns];
+    let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
     // Transmissions of a link end where the next one begins, so none is counted twice.
     let mut free_us: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for send in &subject.result.sends {
+    for (number, send) in (0u32..).zip(&subject.result.sends) {
         let ends = (send.from, send.to);
         let (Some(row), Some(rate)) = (rows.get(&ends), rates.get(&ends)) else { continue };
         let free = free_us.entry(ends).or_default();
@@ -75,6 +78,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         while column < columns && (column as f64) * width_us < end {
             let overlap = end.min((column + 1) as f64 * width_us) - begin.max(column as f64 * width_us);
             shares[row * columns + column] += overlap.max(0.0) / width_us;
+            senders[row * columns + column].push(number);
             column += 1;
         }
     }
@@ -91,6 +95,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         cells: shares.iter().map(cell).collect(),
         symmetric: false,
         shaded: true,
+        about: about(subject, &senders),
         ..Matrix::default()
     };
     let mut section = Section::new("Occupancy", matrix)
@@ -102,6 +107,58 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         section = section.remark(format!("The {MOST_LINKS} busiest of {} links.", busy.len()));
     }
     Ok(section)
+}
+
+/// Sends by cell of the grid, in words: piece, link, start, arrival, and when the piece is needed where it arrives.
+fn about(subject: ExplainedPlan<'_>, senders: &[Vec<u32>]) -> Vec<About> {
+    let known: BTreeMap<(u32, u32, u32, u32), u32> =
+        arrivals(subject).into_iter().map(|(send, arrival)| (key(&send), arrival)).collect();
+    let mut departures: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+    for send in &subject.result.sends {
+        departures.entry((send.piece, send.from)).or_default().insert(send.epoch);
+    }
+    let in_pieces =
+        subject.result.pieces.len() > subject.scenario.demand.expand(&subject.scenario.topology).len();
+    let words = |number: &u32| -> Option<Phrase> {
+        let send = subject.result.sends.get(*number as usize)?;
+        let arrival = known.get(&key(send))?;
+        let piece = subject.result.pieces.get(send.piece as usize)?;
+        let onward = departures.get(&(send.piece, send.to));
+        let needed = match onward.and_then(|epochs| epochs.range(arrival..).next()) {
+            Some(epoch) => format!("needed by {epoch} to go on"),
+            None => "goes no further".to_owned(),
+        };
+        let part = if in_pieces { format!(" (piece {})", piece.id) } else { String::new() };
+        Some(
+            Phrase::new()
+                .answer(format!("> chunk {}{part}", piece.chunk))
+                .muted("  ")
+                .text(subject.link(send.from, send.to))
+                .muted("  starts ")
+                .text(send.epoch.to_string())
+                .muted("  usable ")
+                .text(arrival.to_string())
+                .muted(format!("  {needed}")),
+        )
+    };
+    let cell = |(at, numbers): (usize, &Vec<u32>)| -> About {
+        let mut all = numbers.iter().filter_map(&words);
+        let Some(first) = all.next() else { return About::default() };
+        let rest: Vec<String> = all.map(|phrase| phrase.to_string()).collect();
+        let sentence = if rest.is_empty() {
+            first.clone()
+        } else {
+            first.clone().muted(format!("  and {} more", rest.len()))
+        };
+        let details = std::iter::once(first.to_string()).chain(rest).collect();
+        About { item: Some(at as u32), sentence, details }
+    };
+    senders.iter().enumerate().map(cell).collect()
+}
+
+/// The fields of a send, by which it is found again.
+const fn key(send: &PieceSend) -> (u32, u32, u32, u32) {
+    (send.piece, send.from, send.to, send.epoch)
 }
 
 /// Load of each link, the busiest first.

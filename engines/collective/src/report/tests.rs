@@ -2,8 +2,10 @@ use super::*;
 use crate::methods;
 use crate::testing::preset;
 use lightbay_core::checked::downcast;
+use lightbay_core::event::EventBody;
 use lightbay_core::kind::Kind;
-use lightbay_core::report::Body;
+use lightbay_core::report::session::RunPoint;
+use lightbay_core::report::{Body, RunBeside};
 use lightbay_core::testing::Ask;
 
 #[test]
@@ -12,7 +14,7 @@ fn every_section_of_a_plan_can_be_worked_out() {
         let ended = Ask::of(&methods::all(), "construct", preset(name)).run();
         let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
         let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
-        for info in SECTIONS {
+        for info in SECTIONS.iter().filter(|info| info.run != RunSort::Search) {
             let section = report.section(info.name, Deadline::NEVER);
             assert!(section.is_ok_and(|section| !section.blocks.is_empty()), "{} of {name}", info.name);
         }
@@ -36,4 +38,59 @@ fn the_grid_marks_the_binding_cut() {
     let marked: Vec<&String> = matrix.rows.iter().filter(|row| row.starts_with('▌')).collect();
     assert_eq!(marked.len(), 1, "{marked:?}");
     assert_eq!(matrix.columns.len(), 35);
+}
+
+#[test]
+fn cells_of_the_grid_tell_the_send_and_when_its_piece_is_needed() {
+    let ended = Ask::of(&methods::all(), "construct", preset("ndv2x2-allgather-1gb")).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
+    let section = report.section("occupancy", Deadline::NEVER).unwrap();
+    let Body::Matrix(matrix) = &section.blocks[0].body else { panic!("no matrix") };
+    assert_eq!(matrix.about.len(), matrix.cells.len());
+    for (cell, about) in matrix.cells.iter().zip(&matrix.about) {
+        assert_eq!(cell.value.as_f64().is_some(), about.item.is_some());
+    }
+    let first = matrix.about[0].sentence.to_string();
+    assert!(first.contains("starts 0") && first.contains("needed by"), "{first}");
+}
+
+#[test]
+fn a_chunk_is_made_of_its_ways() {
+    let ended = Ask::of(&methods::all(), "construct", preset("ndv2x2-allgather-1mb")).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
+    let section = report.detail("chunks", 0, Deadline::NEVER).unwrap();
+    let Body::Table(table) = &section.blocks[0].body else { panic!("no table") };
+    // Every GPU but the source gets the chunk once.
+    assert_eq!(table.rows.len(), 15);
+    assert!(report.detail("chunks", 99, Deadline::NEVER).is_err());
+}
+
+#[test]
+fn questions_are_listed_as_they_are_asked() {
+    let mut two = preset("dgx1-allgather-200kb");
+    two.demand.chunks_per_rank = 2;
+    two.demand.output_buffer_bytes = Some(400e3);
+    two.time.epoch = crate::scenario::EpochRule::SlowestLink;
+    let (done, told) = Ask::of(&methods::all(), "teccl-milp", two).run().told();
+    let mut run = RunBeside { method: "teccl-milp".to_owned(), ..RunBeside::default() };
+    for said in told {
+        if let EventBody::Series(point) = said {
+            let point_of_run = RunPoint { at_s: 0.0, count: point.x, value: point.y };
+            run.series.entry(point.name).or_default().push(point_of_run);
+        }
+    }
+    let plan = downcast::<Collective>(&done.plan.unwrap()).unwrap();
+    let report = Collective::report(&plan.plan().scenario, None).unwrap();
+    let beside = Surroundings { run: Some(run), ..Surroundings::default() };
+    let section = report.in_session("questions", &beside, Deadline::NEVER).unwrap();
+    let Body::Table(table) = &section.blocks[0].body else { panic!("no table") };
+    // 4 epochs with symmetries and whole, then 5 with symmetries; the newest first.
+    let words: Vec<String> = table.rows.iter().map(|row| row.sentence.to_string()).collect();
+    assert_eq!(words.len(), 3, "{words:?}");
+    assert!(words[0].contains("5 epochs  there is such a schedule"), "{words:?}");
+    assert!(words[1].contains("proven: there is no such schedule"), "{words:?}");
+    assert!(words[2].contains("others may exist"), "{words:?}");
+    assert!(report.in_session("questions", &Surroundings::default(), Deadline::NEVER).is_err());
 }
