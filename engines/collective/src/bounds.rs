@@ -122,6 +122,11 @@ pub fn set_name(network: &LinkNetwork, inside: &[u32]) -> String {
     }
 }
 
+/// Candidate sets of a task, ascending nodes each, those that bind most often first.
+pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
+    sets::candidates(task)
+}
+
 /// The best bound on the finish of a task that is found.
 ///
 /// # Errors

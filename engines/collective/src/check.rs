@@ -5,6 +5,7 @@
 
 mod bound;
 mod figures;
+mod floor;
 mod flow;
 mod links;
 mod pieces;
@@ -15,7 +16,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::CollectiveResult;
+use crate::plan::{CollectiveResult, floor_covers};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
 use lightbay_core::kind::Sense;
@@ -124,36 +125,50 @@ pub fn check(
         let figures = figures::compare(scenario, result, envelope, &links, &deliveries, &mut found);
         violations.extend(compare_metrics(envelope.metrics, &figures));
         let proven = bound::prove(scenario, &chunks, result, &links, &mut found);
-        let finish_us = result.claims.finish_us;
-        let covers = bound::covers(result);
-        let is_other = envelope.bound_covers.is_some_and(|said| !bound::may_cover(result, said));
-        verdict.bound = match (envelope.bound, proven) {
-            (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
-                found.add(code::BOUND, || {
-                    format!("a bound of such a plan covers {covers} and no other plans")
-                });
-                BoundTrust::None
-            }
-            (None, _) => BoundTrust::None,
-            (Some(claimed), _) if claimed > envelope.value * (1.0 + 1e-9) => {
-                found.add(code::BOUND, || {
-                    format!("the bound {claimed} is above the objective {}", envelope.value)
-                });
-                BoundTrust::None
-            }
-            (Some(claimed), Some(proven))
-                if claimed <= proven * (1.0 + 1e-9) && envelope.bound_covers == Some(&covers) =>
-            {
-                BoundTrust::Verified
-            }
-            _ => BoundTrust::Claimed,
-        };
-        verdict.verified =
-            proven.map(|proven| VerifiedBound::of(Sense::Min, finish_us, proven, Some(&covers)));
+        let floor_us = floor::check(scenario, &chunks, result, &links, &mut found);
+        let (trust, verified) = trust(result, envelope, proven, floor_us, &mut found);
+        (verdict.bound, verdict.verified) = (trust, verified);
     }
     violations.extend(found.finish());
     if !violations.is_empty() {
         return Verdict::refused(violations);
     }
     verdict
+}
+
+/// Trust in the bound of the envelope, and the bound that was worked out again: in epochs, or for any of them.
+fn trust(
+    result: &CollectiveResult,
+    envelope: &ScheduleEnvelope<'_>,
+    proven: Option<f64>,
+    floor_us: Option<f64>,
+    found: &mut Findings,
+) -> (BoundTrust, Option<VerifiedBound>) {
+    let floor_covers = floor_covers(result.time.alpha_threshold);
+    let on_floor = envelope.bound_covers == Some(floor_covers) && floor_us.is_some();
+    let covers = if on_floor { floor_covers.to_owned() } else { bound::covers(result) };
+    let proven = if on_floor { floor_us } else { proven };
+    let is_other = !on_floor && envelope.bound_covers.is_some_and(|said| !bound::may_cover(result, said));
+    let trust = match (envelope.bound, proven) {
+        (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
+            found.add(code::BOUND, || format!("a bound of such a plan covers {covers} and no other plans"));
+            BoundTrust::None
+        }
+        (None, _) => BoundTrust::None,
+        (Some(claimed), _) if claimed > envelope.value * (1.0 + 1e-9) => {
+            found.add(code::BOUND, || {
+                format!("the bound {claimed} is above the objective {}", envelope.value)
+            });
+            BoundTrust::None
+        }
+        (Some(claimed), Some(proven))
+            if claimed <= proven * (1.0 + 1e-9) && envelope.bound_covers == Some(&covers) =>
+        {
+            BoundTrust::Verified
+        }
+        _ => BoundTrust::Claimed,
+    };
+    let finish_us = result.claims.finish_us;
+    let verified = proven.map(|proven| VerifiedBound::of(Sense::Min, finish_us, proven, Some(&covers)));
+    (trust, verified)
 }

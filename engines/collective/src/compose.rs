@@ -8,7 +8,7 @@ use crate::bounds::{BoundReason, EpochBound};
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{
-    BoundClaim, ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime, ScheduleClaims,
+    BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, PieceSend, PlanTime, ScheduleClaims,
 };
 use crate::scenario::CollectiveScenario;
 use lightbay_core::kind::{Candidate, Carried};
@@ -27,6 +27,12 @@ pub mod figure {
     pub const REPLAY: &str = "replay_us";
     /// Finish that no schedule of whole chunks in these epochs can beat.
     pub const LOWER_BOUND: &str = "lower_bound_us";
+    /// Finish that no schedule can beat, whatever its chunks and epochs.
+    pub const FLOOR: &str = "floor_us";
+    /// Replay that no schedule can beat, whatever its chunks and epochs.
+    pub const LATENCY_FLOOR: &str = "latency_floor_us";
+    /// Finish by that floor, less one.
+    pub const FLOOR_GAP: &str = "gap_to_floor";
     /// Starts of pieces on links.
     pub const SENDS: &str = "sends";
     /// Share of the time in which the busiest link is occupied.
@@ -106,7 +112,20 @@ fn claims(
         lower_bound_epochs: lower,
         bounds: bounds.map_or_else(Vec::new, |bounds| tasks.tasks.iter().zip(bounds).map(named).collect()),
         optimal: lower == Some(finish),
+        floor: floor_claim(scenario, tasks, finish_us, scenario.time.alpha_threshold),
     }
+}
+
+/// Floors of a scenario beside a finish in epochs that leave out latencies up to a share of an epoch.
+fn floor_claim(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    finish_us: f64,
+    alpha_threshold: f64,
+) -> Option<FloorClaim> {
+    let floors = tasks.floors(scenario)?;
+    let (without, with) = (floors.without_latency.clone(), floors.with_latency.clone());
+    Some(FloorClaim::of(without, with, finish_us, alpha_threshold))
 }
 
 /// Bytes that the figure for bandwidth counts: the buffer of collectives by name, else the most that a GPU receives.
@@ -148,6 +167,12 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     ]);
     if let Some(lower) = claims.lower_bound_epochs {
         metrics.insert(figure::LOWER_BOUND.to_owned(), f64::from(lower) * time.epoch_us);
+    }
+    if let Some(floor) = &claims.floor {
+        let under_finish = floor.under_finish(time.alpha_threshold);
+        metrics.insert(figure::FLOOR.to_owned(), under_finish.floor_us);
+        metrics.insert(figure::LATENCY_FLOOR.to_owned(), floor.with_latency.floor_us);
+        metrics.insert(figure::FLOOR_GAP.to_owned(), floor.gap_to_floor);
     }
     metrics
 }

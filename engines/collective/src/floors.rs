@@ -7,6 +7,7 @@
 //! | [`exchange`] | floor of data of which every pair has its own, by a concurrent flow |
 //! | [`latency`] | floors that count latencies |
 //! | [`floor`], [`collective`], [`cut`] | floors of networks and of collectives by name, cuts in words |
+//! | [`proof`] | floors of scenarios, with what proves them |
 
 pub mod collective;
 pub mod cut;
@@ -15,6 +16,7 @@ pub mod exchange;
 pub mod floor;
 pub mod latency;
 pub mod maxflow;
+pub mod proof;
 pub mod quotient;
 pub mod scale;
 pub mod spread;

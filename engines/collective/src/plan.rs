@@ -95,6 +95,86 @@ pub struct ScheduleClaims {
     pub bounds: Vec<BoundClaim>,
     /// `true` if the finish meets that bound.
     pub optimal: bool,
+    /// Times that no schedule can beat, whatever its chunks and epochs; missing if none were worked out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<FloorClaim>,
+}
+
+/// Times that no schedule can beat, whatever its chunks and epochs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FloorClaim {
+    /// Floor under the finish of every schedule, also of those in epochs that leave latencies out.
+    pub without_latency: FloorProof,
+    /// Floor under the replay of every schedule, and under its finish if no latency is left out.
+    pub with_latency: FloorProof,
+    /// Finish by the floor under it, less one; 0 if it is below by what `cut_through_credit` says.
+    pub gap_to_floor: f64,
+    /// `true` if the finish is below the floor because hops out of switches that cut through do not count their
+    /// transmission.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut_through_credit: bool,
+}
+
+/// A floor with what proves it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct FloorProof {
+    /// The floor, µs.
+    pub floor_us: f64,
+    /// Reason, in words: `cut into group 1`.
+    pub because: String,
+    /// Nodes inside the cut, ascending; none for paths and sums over all links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<u32>,
+    /// GPU inside the cut whose data is looked at, if not that of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<u32>,
+}
+
+/// Words of proofs of floors that name no nodes.
+pub mod floor_words {
+    /// Nothing has to move.
+    pub const NOTHING: &str = "nothing has to move";
+    /// Every delivery takes as many links as its shortest way has.
+    pub const HOPS: &str = "hops of all data against all links";
+    /// Every delivery takes as much time of links as its cheapest way does.
+    pub const TIMES: &str = "time of all data on all links";
+    /// Sums need two transfers of every byte for each GPU but one.
+    pub const GPUS: &str = "two transfers of all data for each GPU but one";
+    /// Sums need two transfers of every byte for each group but one.
+    pub const GROUPS: &str = "two transfers of all data for each group but one";
+}
+
+/// Finish and floor up to which both count as one.
+pub const AT_FLOOR: f64 = 1e-9;
+
+impl FloorClaim {
+    /// The floor under the finish of schedules whose epochs leave out latencies up to a share of an epoch.
+    pub fn under_finish(&self, alpha_threshold: f64) -> &FloorProof {
+        if alpha_threshold == 0.0 { &self.with_latency } else { &self.without_latency }
+    }
+
+    /// Both floors, with the gap of a finish.
+    pub fn of(
+        without_latency: FloorProof,
+        with_latency: FloorProof,
+        finish_us: f64,
+        alpha_threshold: f64,
+    ) -> Self {
+        let mut claim = Self { without_latency, with_latency, gap_to_floor: 0.0, cut_through_credit: false };
+        let floor_us = claim.under_finish(alpha_threshold).floor_us;
+        claim.cut_through_credit = finish_us < floor_us * (1.0 - AT_FLOOR);
+        claim.gap_to_floor = if floor_us > 0.0 { (finish_us / floor_us - 1.0).max(0.0) } else { 0.0 };
+        claim
+    }
+}
+
+/// The schedules that a floor covers, in words.
+pub fn floor_covers(alpha_threshold: f64) -> &'static str {
+    if alpha_threshold == 0.0 {
+        "schedules of any number of chunks in any epochs that leave no latency out"
+    } else {
+        "schedules of any number of chunks in any epochs"
+    }
 }
 
 /// Path, cut or metric that binds the bound of a part of a collective.

@@ -94,6 +94,11 @@ pub(super) fn compare(
     if let Some(lower) = claims.lower_bound_epochs {
         figures.push(exactly("lower_bound_us", f64::from(lower) * tau));
     }
+    if let Some(floor) = &claims.floor {
+        figures.push(exactly("floor_us", floor.under_finish(result.time.alpha_threshold).floor_us));
+        figures.push(exactly("latency_floor_us", floor.with_latency.floor_us));
+        figures.push(exactly("gap_to_floor", floor.gap_to_floor));
+    }
     figures
 }
 

@@ -240,6 +240,32 @@ fn claims_are_worked_out_again() {
     refused(NAME, code::BOUND, |_, plan| plan.result.claims.bounds[0].inside = vec![2]);
 }
 
+/// The floors of a plan.
+fn floor(plan: &mut Candidate<CollectiveResult>) -> &mut crate::plan::FloorClaim {
+    plan.result.claims.floor.as_mut().unwrap()
+}
+
+#[test]
+fn floors_are_worked_out_again() {
+    for name in ["ndv2x4-allgather-1mb", "dgx1-alltoall-200kb", "dgx1-allreduce-200kb", "dgx1-gather-1mb"] {
+        refused(name, code::BOUND, |_, plan| floor(plan).without_latency.floor_us *= 1.01);
+        refused(name, code::BOUND, |_, plan| floor(plan).with_latency.floor_us *= 1.01);
+        refused(name, code::BOUND, |_, plan| floor(plan).without_latency.floor_us *= 0.99);
+        refused(name, code::BOUND, |_, plan| floor(plan).without_latency.because = "cut into x".to_owned());
+        refused(name, code::CLAIM, |_, plan| floor(plan).gap_to_floor += 0.01);
+        refused(name, code::CLAIM, |_, plan| floor(plan).cut_through_credit ^= true);
+        refused(name, code::CLAIM, |_, plan| {
+            plan.metrics.insert("gap_to_floor".to_owned(), 0.0001);
+        });
+    }
+    // Another cut, by its own words, gives less.
+    refused(NAME, code::BOUND, |_, plan| {
+        let cut = &mut floor(plan).without_latency;
+        (cut.inside, cut.because) = (vec![1], "cut into c0.g1".to_owned());
+    });
+    refused(NAME, code::BOUND, |_, plan| floor(plan).with_latency.because = "path c0.g0->c0.g1".to_owned());
+}
+
 #[test]
 fn every_rule_has_a_test_above() {
     let text = include_str!("tests.rs");

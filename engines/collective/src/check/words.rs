@@ -68,7 +68,7 @@ fn is_path(
 }
 
 /// Name of a set of nodes: groups if it is made of whole ones, all but one GPU, or the nodes.
-fn set_name(scenario: &CollectiveScenario, inside: &[u32]) -> String {
+pub(super) fn set_name(scenario: &CollectiveScenario, inside: &[u32]) -> String {
     let nodes = &scenario.topology.nodes;
     let name = |node: u32| nodes.get(node as usize).map_or("", |node| node.name.as_str());
     let is_in = |node: u32| inside.binary_search(&node).is_ok();

@@ -205,23 +205,8 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
             }
         }
     }
-    for parts in partitions(question) {
-        let count = parts.iter().copied().max().map_or(0, |part| part + 1);
-        let loose = (0..network.node_count()).any(|node| parts[node] == OUTSIDE);
-        let crossing = |enters: bool| -> f64 {
-            let counted = |link: &&crate::scenario::network::NetworkLink| {
-                let (from, to) = (parts[link.from as usize], parts[link.to as usize]);
-                from != to && if enters { to != OUTSIDE } else { from != OUTSIDE }
-            };
-            network.links().iter().filter(counted).map(|link| link.capacity_gbyte_per_s).sum()
-        };
-        let needed = 2.0 * f64::from(count.max(1) - 1) * all_bytes;
-        if !(loose && network.switch_reduces()) {
-            take(time_us(needed, crossing(true)), None);
-            if !(loose && network.switch_copies()) {
-                take(time_us(needed, crossing(false)), None);
-            }
-        }
+    for (per_byte_us, _) in partition_floors(network, question.ranks) {
+        take(all_bytes * per_byte_us, None);
     }
     let halves = [(network, packs(network, question.ranks)), (&turned, packs(&turned, question.ranks))];
     let mut upper = Some(0.0);
@@ -243,13 +228,37 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
     })
 }
 
+/// Floors of AllReduce for a byte that every rank has, µs: each byte needs `2(m-1)` transfers between the `m` parts of a
+/// partition. `true` beside those of groups.
+pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
+    let mut floors = Vec::new();
+    for (groups, parts) in [false, true].into_iter().zip(partitions(network, ranks)) {
+        let count = parts.iter().copied().max().map_or(0, |part| part + 1);
+        let loose = (0..network.node_count()).any(|node| parts[node] == OUTSIDE);
+        let crossing = |enters: bool| -> f64 {
+            let counted = |link: &&crate::scenario::network::NetworkLink| {
+                let (from, to) = (parts[link.from as usize], parts[link.to as usize]);
+                from != to && if enters { to != OUTSIDE } else { from != OUTSIDE }
+            };
+            network.links().iter().filter(counted).map(|link| link.capacity_gbyte_per_s).sum()
+        };
+        let needed = 2.0 * f64::from(count.max(1) - 1);
+        if !(loose && network.switch_reduces()) {
+            floors.push((time_us(needed, crossing(true)), groups));
+            if !(loose && network.switch_copies()) {
+                floors.push((time_us(needed, crossing(false)), groups));
+            }
+        }
+    }
+    floors
+}
+
 /// Part of nodes outside all parts.
 const OUTSIDE: i32 = -1;
 
 /// Partitions of the ranks: single GPUs, and groups; none if some GPU is no rank, for it could add up on the way.
-fn partitions(question: &FloorQuestion<'_>) -> Vec<Vec<i32>> {
-    let network = question.network;
-    if question.ranks.len() != network.gpus().len() {
+fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
+    if ranks.len() != network.gpus().len() {
         return Vec::new();
     }
     let mut single = vec![OUTSIDE; network.node_count()];

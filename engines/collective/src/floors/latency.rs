@@ -22,6 +22,8 @@ pub struct LatencyFloor {
 pub struct LatencyCut {
     /// Nodes that the data leaves, `S`.
     pub inside: Vec<bool>,
+    /// The destination that is looked at, if not all outside.
+    pub target: Option<u32>,
     /// Share of the unit of data that has to cross: shards for collectives that copy, pairs for those that do not.
     pub amount: f64,
     /// Time that each link of the cut is of no use, µs, and its capacity, GB/s; ascending.
@@ -231,6 +233,7 @@ fn cuts_of(
         }
     };
     for targets in targets {
+        let target = if question.copies { targets.first().copied() } else { None };
         let tails: Vec<f64> = leaving
             .iter()
             .map(|link| {
@@ -258,7 +261,7 @@ fn cuts_of(
                 .filter(|(offset, _)| offset.is_finite())
                 .collect();
             links.sort_by(|one, other| one.0.total_cmp(&other.0));
-            cuts.push(LatencyCut { inside: inside.to_vec(), amount, links });
+            cuts.push(LatencyCut { inside: inside.to_vec(), target, amount, links });
         }
     }
 }

@@ -24,6 +24,27 @@ pub(super) const METRICS: &[MetricInfo] = &[
     )
     .early_in_header(1)
     .in_table("at least", 0, 2),
+    MetricInfo::bound(
+        figure::FLOOR,
+        "floor",
+        MICROSECONDS,
+        "Time that every schedule takes, whatever the number of its chunks and the length of its epochs; with latencies if \
+         the epochs leave none out.",
+    )
+    .in_table("floor", 0, 2),
+    MetricInfo::bound(
+        figure::LATENCY_FLOOR,
+        "floor with latencies",
+        MICROSECONDS,
+        "Time that every schedule takes without epochs, whatever the number of its chunks: a floor under the replay.",
+    ),
+    MetricInfo::bound(
+        figure::FLOOR_GAP,
+        "above the floor",
+        Unit::PERCENT,
+        "Finish by the floor under it, less one.",
+    )
+    .in_table("above", 0, 2),
     MetricInfo::restated(
         figure::EPOCHS,
         "epochs",

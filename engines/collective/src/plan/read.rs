@@ -1,6 +1,9 @@
 //! Reading the result of a plan from JSON, all problems at once. Only form is checked here.
 
-use super::{BoundClaim, ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime, ScheduleClaims};
+use super::{
+    BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, FloorProof, PieceSend, PlanTime,
+    ScheduleClaims,
+};
 use crate::scenario::SwitchHop;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, whole_numbers};
@@ -91,6 +94,14 @@ fn claims(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ScheduleCl
         }),
     };
     let optimal = fields.bool_or("optimal", false, problems);
+    let floor = match fields.optional("floor") {
+        None => Some(None),
+        Some(_) => fields.object("floor", problems).and_then(|mut inner| {
+            let floor = floor(&mut inner, problems);
+            inner.finish(problems);
+            floor.map(Some)
+        }),
+    };
     Some(ScheduleClaims {
         finish_epochs: finish_epochs? as u32,
         finish_us: finish_us?,
@@ -99,5 +110,35 @@ fn claims(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ScheduleCl
         lower_bound_epochs: bound?,
         bounds: bounds?,
         optimal: optimal?,
+        floor: floor?,
+    })
+}
+
+fn floor(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FloorClaim> {
+    let mut proof = |name: &'static str| {
+        fields.object(name, problems).and_then(|mut inner| {
+            let floor_us = inner.float("floor_us", 0.0..=HUGE, problems);
+            let because = inner.text("because", problems).map(str::to_owned);
+            let path = inner.path_of("inside");
+            let inside = match inner.optional("inside") {
+                None => Some(Vec::new()),
+                Some(value) => whole_numbers(value, &path, problems),
+            };
+            let target = match inner.optional("target") {
+                None => Some(None),
+                Some(_) => inner.int("target", 0..=MOST, problems).map(|node| Some(node as u32)),
+            };
+            inner.finish(problems);
+            Some(FloorProof { floor_us: floor_us?, because: because?, inside: inside?, target: target? })
+        })
+    };
+    let (without_latency, with_latency) = (proof("without_latency"), proof("with_latency"));
+    let gap = fields.float("gap_to_floor", 0.0..=HUGE, problems);
+    let cut_through_credit = fields.bool_or("cut_through_credit", false, problems);
+    Some(FloorClaim {
+        without_latency: without_latency?,
+        with_latency: with_latency?,
+        gap_to_floor: gap?,
+        cut_through_credit: cut_through_credit?,
     })
 }

@@ -1,7 +1,7 @@
 //! The finish of a schedule and what bounds it.
 
 use super::ExplainedPlan;
-use crate::plan::covers;
+use crate::plan::{AT_FLOOR, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::CollectiveSort;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
@@ -25,6 +25,11 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         let sentence = if claims.optimal { "met" } else { "not met" };
         facts.sentence(format!("{sentence}, of {}", words_of_covers(subject)));
     }
+    if let Some(floor) = &claims.floor {
+        let under = floor.under_finish(time.alpha_threshold);
+        facts.number("floor_us", "floor", MICROSECONDS, under.floor_us);
+        facts.sentence(floor_sentence(floor, &under.because));
+    }
     facts.add("sends", "sends", subject.result.sends.len());
     let answer = Phrase::new().answer(format!("{} µs", claims.finish_us)).muted(" until the last delivery");
     let section = Section::empty("Finish").answer(answer).block("facts", "", facts);
@@ -32,6 +37,43 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         Some(table) => section.block("tenants", "Tenants", table),
         None => section,
     }
+}
+
+/// Distance of a finish from the floor, and the schedules that it holds for.
+fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
+    let whatever = "any number of chunks in any epochs";
+    if floor.cut_through_credit {
+        return format!(
+            "passed: hops out of switches that cut through count no transmission here; of {whatever}, {because}"
+        );
+    }
+    if floor.gap_to_floor <= AT_FLOOR {
+        return format!("met: no schedule of {whatever} ends earlier, {because}");
+    }
+    format!("the finish is {:.2} % above it; of {whatever}, {because}", 100.0 * floor.gap_to_floor)
+}
+
+/// Floors under finish and replay, whatever the chunks and epochs.
+fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
+    let floor = claims.floor.as_ref()?;
+    let columns = vec![
+        Column::words("under", "under"),
+        Column::numbers("floor_us", "at least", MICROSECONDS),
+        Column::numbers("reached_us", "reached", MICROSECONDS),
+        Column::words("because", "because"),
+    ];
+    let mut table = Table::new(["floor", "floors"], columns);
+    let finish = (floor.under_finish(alpha_threshold), "finish", claims.finish_us);
+    let replay = (&floor.with_latency, "replay", claims.replay_us);
+    for (proof, under, reached_us) in [finish, replay] {
+        table.row(vec![
+            Cell::new(under),
+            Cell::new(proof.floor_us),
+            Cell::new(reached_us),
+            Cell::new(proof.because.clone()),
+        ]);
+    }
+    Some(table)
 }
 
 fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
@@ -69,7 +111,8 @@ fn tenants(subject: ExplainedPlan<'_>) -> Option<Table> {
 /// Bounds on each part of the collective.
 pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let (claims, time) = (&subject.result.claims, &subject.result.time);
-    if claims.bounds.is_empty() {
+    let floors = floors(claims, time.alpha_threshold);
+    if claims.bounds.is_empty() && floors.is_none() {
         return Err(Unavailable::absent("the plan proves nothing", "solve with auto or construct"));
     }
     let columns = vec![
@@ -91,7 +134,17 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
             Cell::new(bound.because.clone()),
         ]);
     }
-    let covered = words_of_covers(subject);
-    Ok(Section::new("Bounds", table)
-        .remark(format!("Covers {covered}; other chunks or epochs may end earlier.")))
+    let mut section = Section::empty("Bounds");
+    if !claims.bounds.is_empty() {
+        let covered = words_of_covers(subject);
+        section = section
+            .block("bounds", "In these epochs", table)
+            .remark(format!("Bounds in epochs cover {covered}; other chunks or epochs may end earlier."));
+    }
+    if let Some(floors) = floors {
+        section = section
+            .block("floors", "Whatever the chunks and epochs", floors)
+            .remark("Floors cover schedules of any number of chunks in any epochs; whether one of them ends so early is another question.");
+    }
+    Ok(section)
 }

@@ -1,0 +1,319 @@
+//! Floors of a plan, worked out again: for the path, cut or sum over links that each names.
+
+use super::links::{CheckedLink, CheckedLinks};
+use super::{Findings, code, words};
+use crate::plan::{CollectiveResult, Discipline, FloorClaim, FloorProof, floor_words};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, SwitchHop};
+use lightbay_core::checked::same;
+
+/// Floors against what they name, and the finish and the replay against them.
+pub(super) fn check(
+    scenario: &CollectiveScenario,
+    chunks: &ChunkList,
+    result: &CollectiveResult,
+    links: &CheckedLinks,
+    found: &mut Findings,
+) -> Option<f64> {
+    let claim = result.claims.floor.as_ref()?;
+    let sort = scenario.demand.collective;
+    let turned = sort.starts_backwards() && sort != CollectiveSort::AllReduce;
+    let proof = FloorCheck::new(scenario, chunks, links, turned);
+    let mut holds = true;
+    let both =
+        [("without_latency", &claim.without_latency, false), ("with_latency", &claim.with_latency, true)];
+    for (name, floor, latency) in both {
+        let exact = proof.floor_us(floor, latency);
+        if !exact.is_some_and(|exact| same(exact, floor.floor_us)) {
+            holds = false;
+            found.add(code::BOUND, || match exact {
+                Some(exact) => {
+                    format!("floor.{name} is {} us, '{}' gives {exact}", floor.floor_us, floor.because)
+                }
+                None => format!("floor.{name} names '{}', which is not what it gives", floor.because),
+            });
+        }
+    }
+    if claim.with_latency.floor_us < claim.without_latency.floor_us {
+        found.add(code::CLAIM, || "the floor with latencies is below the one without".to_owned());
+    }
+    beside(scenario, result, claim, found);
+    holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)
+}
+
+/// The finish beside the floor under it.
+fn beside(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    claim: &FloorClaim,
+    found: &mut Findings,
+) {
+    let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
+    let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);
+    if !same(right.gap_to_floor, claim.gap_to_floor) {
+        found.add(code::CLAIM, || {
+            format!("'gap_to_floor' is {}, finish and floor give {}", claim.gap_to_floor, right.gap_to_floor)
+        });
+    }
+    if right.cut_through_credit != claim.cut_through_credit {
+        found.add(code::CLAIM, || format!("'cut_through_credit' is {}", claim.cut_through_credit));
+    }
+    // Transmission is paid on the way into a switch alone, so a slower way out may seem to take nothing.
+    let may = scenario.topology.switch_model.hop == SwitchHop::CutThrough
+        && result.time.discipline == Discipline::WholeChunk;
+    if right.cut_through_credit && !may {
+        found.add(code::BOUND, || {
+            format!(
+                "the floor {} us is above the finish",
+                claim.under_finish(result.time.alpha_threshold).floor_us
+            )
+        });
+    }
+}
+
+/// Cuts, paths and sums on the network as the collective is planned.
+struct FloorCheck<'a> {
+    scenario: &'a CollectiveScenario,
+    chunks: &'a ChunkList,
+    /// Tail, head and the link, turned round where the collective is planned backwards.
+    links: Vec<(u32, u32, &'a CheckedLink)>,
+    is_switch: &'a [bool],
+    turned: bool,
+    chunk_bytes: f64,
+    ranks: Vec<u32>,
+}
+
+impl<'a> FloorCheck<'a> {
+    fn new(
+        scenario: &'a CollectiveScenario,
+        chunks: &'a ChunkList,
+        links: &'a CheckedLinks,
+        turned: bool,
+    ) -> Self {
+        let in_order = |link: &&CheckedLink| !scenario.failed_links.contains(&[link.from, link.to]);
+        let ends = |link: &'a CheckedLink| {
+            if turned { (link.to, link.from, link) } else { (link.from, link.to, link) }
+        };
+        Self {
+            scenario,
+            chunks,
+            links: links.links.iter().filter(in_order).map(ends).collect(),
+            is_switch: &links.is_switch,
+            turned,
+            chunk_bytes: links.chunk_bytes,
+            ranks: scenario.demand.rank_nodes(&scenario.topology),
+        }
+    }
+
+    fn sums_for_all(&self) -> bool {
+        self.scenario.demand.collective == CollectiveSort::AllReduce
+    }
+
+    /// Data of all ranks of an AllReduce.
+    fn all_bytes(&self) -> f64 {
+        self.chunk_bytes * f64::from(self.scenario.demand.chunks_per_rank) * self.ranks.len() as f64
+    }
+
+    /// The floor that a proof gives, µs; `None` if its words do not fit it.
+    fn floor_us(&self, proof: &FloorProof, latency: bool) -> Option<f64> {
+        let inside = &proof.inside;
+        if !inside.is_empty() {
+            let into = if self.turned { "cut out of " } else { "cut into " };
+            let fits = inside.is_sorted_by(|a, b| a < b)
+                && inside.iter().all(|node| (*node as usize) < self.is_switch.len())
+                && proof.because.strip_prefix(into)? == words::set_name(self.scenario, inside);
+            let plain = self.cut_us(inside);
+            // A floor with latencies may be the one without.
+            let is_plain = !latency || self.sums_for_all() || same(plain, proof.floor_us);
+            return fits.then(|| if is_plain { plain } else { self.latency_cut_us(inside, proof.target) });
+        }
+        match proof.because.as_str() {
+            floor_words::NOTHING => Some(0.0),
+            floor_words::HOPS => {
+                let rate: f64 = self.links.iter().map(|(_, _, link)| link.bytes_per_us).sum();
+                self.chunks.is_unicast().then(|| self.ways(|_| 1.0) / rate)
+            }
+            floor_words::TIMES => {
+                let links = self.links.len() as f64;
+                self.chunks.is_unicast().then(|| self.ways(|link| 1.0 / link.bytes_per_us) / links)
+            }
+            floor_words::GPUS => self.partition_us(false),
+            floor_words::GROUPS => self.partition_us(true),
+            text => latency.then(|| self.path_us(text)).flatten(),
+        }
+    }
+
+    /// Data that has to cross into a set, against the links into it.
+    fn cut_us(&self, inside: &[u32]) -> f64 {
+        let is_in = |node: u32| inside.binary_search(&node).is_ok();
+        let bytes = if self.sums_for_all() {
+            let within = self.ranks.iter().filter(|rank| is_in(**rank)).count();
+            if within > 0 && within < self.ranks.len() { self.all_bytes() } else { 0.0 }
+        } else {
+            let crosses =
+                |chunk: &usize| !is_in(self.chunks.source(*chunk)) && self.chunks.dests(*chunk).any(is_in);
+            (0..self.chunks.len()).filter(crosses).count() as f64 * self.chunk_bytes
+        };
+        let entries = self.links.iter().filter(|(tail, head, _)| !is_in(*tail) && is_in(*head));
+        let rate: f64 = entries.map(|(_, _, link)| link.bytes_per_us).sum();
+        if bytes == 0.0 { 0.0 } else { bytes / rate }
+    }
+
+    /// Smallest sums of lengths from a node, or to it.
+    fn shortest(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> f64) -> Vec<f64> {
+        let mut best = vec![f64::INFINITY; self.is_switch.len()];
+        best[node as usize] = 0.0;
+        // Rounds over all links until nothing changes (Bellman and Ford).
+        loop {
+            let mut changed = false;
+            for (tail, head, link) in &self.links {
+                let (near, far) = if into { (*head, *tail) } else { (*tail, *head) };
+                let reached = best[near as usize] + length(link);
+                if reached < best[far as usize] {
+                    best[far as usize] = reached;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return best;
+            }
+        }
+    }
+
+    /// Data for a destination inside, or for any of them: links into the set are of use only from the time at which the
+    /// first of it can be there until the last of it can still arrive. The best over the sources that are far enough.
+    fn latency_cut_us(&self, inside: &[u32], target: Option<u32>) -> f64 {
+        let is_in = |node: u32| inside.binary_search(&node).is_ok();
+        let entries: Vec<_> =
+            self.links.iter().filter(|(tail, head, _)| !is_in(*tail) && is_in(*head)).collect();
+        let wanted = |dest: u32| target.map_or_else(|| is_in(dest), |target| target == dest && is_in(dest));
+        let mut amounts: Vec<f64> = vec![0.0; self.is_switch.len()];
+        let mut tails = vec![f64::INFINITY; self.is_switch.len()];
+        for chunk in (0..self.chunks.len()).filter(|chunk| !is_in(self.chunks.source(*chunk))) {
+            let mut dests = self.chunks.dests(chunk).filter(|dest| wanted(*dest)).peekable();
+            if dests.peek().is_some() {
+                amounts[self.chunks.source(chunk) as usize] += self.chunk_bytes;
+            }
+            dests.for_each(|dest| tails[dest as usize] = 0.0);
+        }
+        // Time from the head of a link to the nearest destination: all of them at once, as from one node behind them.
+        loop {
+            let mut changed = false;
+            for (tail, head, link) in &self.links {
+                let reached = tails[*head as usize] + link.alpha_us;
+                if reached < tails[*tail as usize] {
+                    tails[*tail as usize] = reached;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let sources: Vec<u32> =
+            (0..self.is_switch.len() as u32).filter(|node| amounts[*node as usize] > 0.0).collect();
+        let rows: Vec<Vec<f64>> =
+            sources.iter().map(|source| self.shortest(*source, false, |link| link.alpha_us)).collect();
+        let head_of = |row: &Vec<f64>| {
+            entries.iter().map(|(tail, ..)| row[*tail as usize]).fold(f64::INFINITY, f64::min)
+        };
+        let heads: Vec<f64> = rows.iter().map(head_of).collect();
+        let mut thresholds = heads.clone();
+        thresholds.sort_by(f64::total_cmp);
+        thresholds.dedup();
+        let mut best = 0.0_f64;
+        for least in thresholds {
+            let taken: Vec<usize> = (0..sources.len()).filter(|at| heads[*at] >= least).collect();
+            let bytes: f64 = taken.iter().map(|at| amounts[sources[*at] as usize]).sum();
+            let mut links: Vec<(f64, f64)> = entries
+                .iter()
+                .map(|(tail, head, link)| {
+                    let first =
+                        taken.iter().map(|at| rows[*at][*tail as usize]).fold(f64::INFINITY, f64::min);
+                    (first + link.alpha_us + tails[*head as usize], link.bytes_per_us)
+                })
+                .filter(|(offset, _)| offset.is_finite())
+                .collect();
+            links.sort_by(|one, other| one.0.total_cmp(&other.0));
+            best = best.max(filled_us(&links, bytes));
+        }
+        best
+    }
+
+    /// Bytes times the length of the shortest way, over all deliveries.
+    fn ways(&self, length: impl Fn(&CheckedLink) -> f64) -> f64 {
+        let mut sum = 0.0;
+        let mut row: Option<(u32, Vec<f64>)> = None;
+        for chunk in 0..self.chunks.len() {
+            let source = self.chunks.source(chunk);
+            if row.as_ref().is_none_or(|(known, _)| *known != source) {
+                row = Some((source, self.shortest(source, false, &length)));
+            }
+            let row = row.as_ref().map_or(&[][..], |(_, row)| row);
+            sum += self.chunks.dests(chunk).map(|dest| row[dest as usize]).sum::<f64>();
+        }
+        sum * self.chunk_bytes
+    }
+
+    /// Latency of the path that the words name, if it is the longest of its kind.
+    fn path_us(&self, text: &str) -> Option<f64> {
+        let name = |node: u32| self.scenario.topology.nodes.get(node as usize).map_or("", |node| &node.name);
+        let rest = text.strip_prefix("path ")?;
+        (0..self.chunks.len()).find_map(|chunk| {
+            let source = self.chunks.source(chunk);
+            let is_named = |dest: &u32| {
+                let (from, to) = if self.turned { (*dest, source) } else { (source, *dest) };
+                rest.strip_prefix(name(from)).and_then(|rest| rest.strip_prefix("->")) == Some(name(to))
+            };
+            let dest = self.chunks.dests(chunk).find(is_named)?;
+            Some(self.shortest(source, false, |link| link.alpha_us)[dest as usize])
+        })
+    }
+
+    /// Every byte of a sum for all takes two transfers for each part but one; parts are single GPUs or groups.
+    fn partition_us(&self, groups: bool) -> Option<f64> {
+        let nodes = &self.scenario.topology.nodes;
+        let model = &self.scenario.topology.switch_model;
+        let gpus = self.is_switch.iter().filter(|is_switch| !**is_switch).count();
+        if !self.sums_for_all() || self.ranks.len() != gpus {
+            return None;
+        }
+        let part = |node: u32| match (groups, self.is_switch[node as usize]) {
+            (true, _) => nodes[node as usize].group,
+            (false, false) => Some(node),
+            (false, true) => None,
+        };
+        let mut parts: Vec<u32> = self.ranks.iter().filter_map(|rank| part(*rank)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let every = self.ranks.iter().all(|rank| part(*rank).is_some());
+        let part = |node: u32| part(node).filter(|part| parts.binary_search(part).is_ok());
+        let loose = (0..self.is_switch.len() as u32).any(|node| part(node).is_none());
+        if !every || parts.len() < 2 || loose && model.reduce {
+            return None;
+        }
+        let rate = |enters: bool| -> f64 {
+            let crosses = |(tail, head, _): &&(u32, u32, &CheckedLink)| {
+                part(*tail) != part(*head) && part(if enters { *head } else { *tail }).is_some()
+            };
+            self.links.iter().filter(crosses).map(|(_, _, link)| link.bytes_per_us).sum()
+        };
+        let needed = 2.0 * (parts.len() - 1) as f64 * self.all_bytes();
+        let into = needed / rate(true);
+        // What a switch outside copies leaves parts fewer times than it enters them.
+        Some(if loose && model.copy { into } else { into.max(needed / rate(false)) })
+    }
+}
+
+/// Time at which links, each of use from its own time on, have carried some bytes.
+fn filled_us(links: &[(f64, f64)], bytes: f64) -> f64 {
+    let (mut rate, mut weighed) = (0.0, 0.0);
+    for (at, (offset, bytes_per_us)) in links.iter().enumerate() {
+        rate += bytes_per_us;
+        weighed += bytes_per_us * offset;
+        let time = (bytes + weighed) / rate;
+        if links.get(at + 1).is_none_or(|next| time <= next.0) {
+            return time;
+        }
+    }
+    0.0
+}

@@ -1,0 +1,322 @@
+//! Floors of scenarios with what proves them, in a form that can be worked out again: cuts, paths, and sums over all
+//! links.
+
+use super::collective::partition_floors;
+use super::floor::network_floor;
+use super::latency::{LatencyQuestion, distances, latency_floor};
+use crate::bounds::{candidates, set_name};
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::plan::{FloorProof, floor_words};
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Floors under every schedule of a scenario: without latencies, and with them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioFloors {
+    /// Floor without latencies.
+    pub without_latency: FloorProof,
+    /// Floor with latencies, at least the other one.
+    pub with_latency: FloorProof,
+}
+
+/// Most looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
+const MOST_WORK: usize = 20_000_000;
+/// Nodes up to which smallest cuts of AllReduce are looked for by flows.
+const PLAIN_NODES: usize = 150;
+/// Nodes up to which every set is tried.
+const MOST_SUBSETS: usize = 10;
+
+/// Returns the floors of a scenario whose tasks are at hand; `None` if some data cannot arrive, or if capacities need
+/// numbers beyond 128 bits.
+pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<ScenarioFloors> {
+    // Of AllReduce the second task runs on the network as it is.
+    let task = tasks.tasks.last()?;
+    let demand = &scenario.demand;
+    let chunks = demand.expand(&scenario.topology);
+    let ranks = demand.rank_nodes(&scenario.topology);
+    let question = FloorSearch {
+        task,
+        network: &task.network,
+        sort: demand.collective,
+        copies: demand.copy,
+        unicast: chunks.is_unicast(),
+        chunk_bytes: demand.chunk_size(&scenario.topology),
+        rank_bytes: demand.chunk_size(&scenario.topology) * f64::from(demand.chunks_per_rank),
+        root: demand.root.and_then(|root| ranks.get(root as usize)).copied(),
+        ranks,
+        chunks,
+    };
+    let without_latency = question.without_latency()?;
+    let with_latency = question.with_latency(&without_latency);
+    let finite = without_latency.floor_us.is_finite() && with_latency.floor_us.is_finite();
+    finite.then_some(ScenarioFloors { without_latency, with_latency })
+}
+
+/// Data whose floors are looked for, on the network as it is planned.
+struct FloorSearch<'t> {
+    task: &'t CollectiveTask,
+    network: &'t LinkNetwork,
+    sort: CollectiveSort,
+    copies: bool,
+    unicast: bool,
+    chunk_bytes: f64,
+    /// Data of a rank, or of a pair of ranks.
+    rank_bytes: f64,
+    root: Option<u32>,
+    ranks: Vec<u32>,
+    chunks: ChunkList,
+}
+
+impl FloorSearch<'_> {
+    fn is_sum_for_all(&self) -> bool {
+        self.sort == CollectiveSort::AllReduce
+    }
+
+    fn all_bytes(&self) -> f64 {
+        self.rank_bytes * self.ranks.len() as f64
+    }
+
+    /// Bytes that have to cross into a set.
+    fn crossing(&self, inside: &[bool]) -> f64 {
+        if self.is_sum_for_all() {
+            let within = self.ranks.iter().filter(|rank| inside[**rank as usize]).count();
+            let both = within > 0 && within < self.ranks.len();
+            return if both { self.all_bytes() } else { 0.0 };
+        }
+        let crosses = |chunk: &usize| {
+            !inside[self.chunks.source(*chunk) as usize]
+                && self.chunks.dests(*chunk).any(|dest| inside[dest as usize])
+        };
+        (0..self.chunks.len()).filter(crosses).count() as f64 * self.chunk_bytes
+    }
+
+    /// Time that the links into a set take for what has to cross, µs.
+    fn cut_us(&self, inside: &[bool]) -> f64 {
+        let bytes = self.crossing(inside);
+        if bytes == 0.0 {
+            return 0.0;
+        }
+        let enters = self.network.links().iter();
+        let enters = enters.filter(|link| !inside[link.from as usize] && inside[link.to as usize]);
+        let rate: f64 = enters.map(|link| link.capacity_gbyte_per_s).sum();
+        if rate > 0.0 { bytes / (1000.0 * rate) } else { f64::INFINITY }
+    }
+
+    fn words(&self, inside: &[u32]) -> String {
+        let into = if self.task.backwards { "out of" } else { "into" };
+        format!("cut {into} {}", set_name(self.network, inside))
+    }
+
+    fn without_latency(&self) -> Option<FloorProof> {
+        let mut best = FloorProof { because: floor_words::NOTHING.to_owned(), ..FloorProof::default() };
+        let mut inside = vec![false; self.network.node_count()];
+        let mut work = MOST_WORK;
+        let each = self.chunks.len() + self.network.links().len() + inside.len();
+        for set in self.exact()?.into_iter().chain(candidates(self.task)).chain(self.subsets()) {
+            let Some(left) = work.checked_sub(each) else { break };
+            work = left;
+            inside.fill(false);
+            set.iter().for_each(|node| inside[*node as usize] = true);
+            let floor_us = self.cut_us(&inside);
+            if floor_us > best.floor_us * (1.0 + 1e-12) {
+                best = FloorProof { floor_us, because: self.words(&set), inside: set, target: None };
+            }
+        }
+        let mut sums: Vec<(f64, &str)> = Vec::new();
+        if self.is_sum_for_all() {
+            sums.extend(partition_floors(self.network, &self.ranks).into_iter().map(
+                |(per_byte_us, groups)| {
+                    (
+                        self.all_bytes() * per_byte_us,
+                        if groups { floor_words::GROUPS } else { floor_words::GPUS },
+                    )
+                },
+            ));
+        } else if self.unicast {
+            let links = self.network.links();
+            let sources = self.sources();
+            if sources.len() * links.len() <= MOST_WORK && self.chunks.len() <= MOST_WORK {
+                let rate: f64 = links.iter().map(|link| link.capacity_gbyte_per_s).sum();
+                sums.push((self.ways(&sources, |_| 1.0) / (1000.0 * rate), floor_words::HOPS));
+                let weighed = self.ways(&sources, |link| 1.0 / links[link].capacity_gbyte_per_s);
+                sums.push((weighed / (1000.0 * links.len().max(1) as f64), floor_words::TIMES));
+            }
+        }
+        for (floor_us, because) in sums {
+            if floor_us > best.floor_us * (1.0 + 1e-12) {
+                best = FloorProof { floor_us, because: because.to_owned(), inside: Vec::new(), target: None };
+            }
+        }
+        Some(best)
+    }
+
+    /// Binding cuts that flows find, as sets that data has to get into.
+    fn exact(&self) -> Option<Vec<Vec<u32>>> {
+        let nodes = self.network.node_count();
+        let all_gpus = self.ranks.len() == self.network.gpus().len();
+        let set = |cut: Vec<bool>, data: bool| -> Vec<u32> {
+            (0..nodes as u32).filter(|node| cut[*node as usize] == data).collect()
+        };
+        let find = |network: &LinkNetwork, sources: &[u32], ends: &[u32]| {
+            let mut shards = vec![0; nodes];
+            sources.iter().for_each(|source| shards[*source as usize] = 1);
+            let symmetric = all_gpus && sources.len() == ends.len();
+            network_floor(network, &shards, ends, symmetric).ok()
+        };
+        let root = self.root.map(|root| [root]);
+        let mut sets = Vec::new();
+        match (self.sort, root) {
+            (CollectiveSort::AllGather | CollectiveSort::ReduceScatter, _) if self.copies => {
+                sets.extend(find(self.network, &self.ranks, &self.ranks)?.map(|found| set(found.cut, false)));
+            }
+            (CollectiveSort::Broadcast, Some(root)) if self.copies => {
+                sets.extend(find(self.network, &root, &self.ranks)?.map(|found| set(found.cut, false)));
+            }
+            // From the root to each rank: turned round, all data gathers at one GPU.
+            (CollectiveSort::Scatter | CollectiveSort::Gather | CollectiveSort::Broadcast, Some(root)) => {
+                let turned = self.network.reversed();
+                sets.extend(find(&turned, &self.ranks, &root)?.map(|found| set(found.cut, true)));
+            }
+            (CollectiveSort::AllReduce, _) if nodes <= PLAIN_NODES => {
+                let first = [*self.ranks.first()?];
+                let turned = self.network.reversed();
+                sets.extend(find(self.network, &first, &self.ranks)?.map(|found| set(found.cut, false)));
+                sets.extend(find(&turned, &first, &self.ranks)?.map(|found| set(found.cut, true)));
+            }
+            _ => {}
+        }
+        Some(sets)
+    }
+
+    /// All sets of few nodes.
+    fn subsets(&self) -> Vec<Vec<u32>> {
+        let nodes = self.network.node_count() as u32;
+        if nodes as usize > MOST_SUBSETS {
+            return Vec::new();
+        }
+        let of = |mask: u32| (0..nodes).filter(|node| mask >> node & 1 == 1).collect();
+        (1..(1_u32 << nodes) - 1).map(of).collect()
+    }
+
+    /// Sources with their first chunk and the one behind their last.
+    fn sources(&self) -> Vec<(u32, usize, usize)> {
+        let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
+        for chunk in 0..self.chunks.len() {
+            let source = self.chunks.source(chunk);
+            match ranges.last_mut() {
+                Some((last, _, end)) if *last == source => *end = chunk + 1,
+                _ => ranges.push((source, chunk, chunk + 1)),
+            }
+        }
+        ranges
+    }
+
+    /// Bytes times the length of the shortest way, summed over all deliveries.
+    fn ways(&self, sources: &[(u32, usize, usize)], length: impl Fn(usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for &(source, begin, end) in sources {
+            let row = shortest(self.network, source, &length);
+            let of_chunk =
+                |chunk: usize| self.chunks.dests(chunk).map(|dest| row[dest as usize]).sum::<f64>();
+            sum += (begin..end).map(of_chunk).sum::<f64>();
+        }
+        sum * self.chunk_bytes
+    }
+
+    fn with_latency(&self, without: &FloorProof) -> FloorProof {
+        let name = |node: u32| self.network.nodes()[node as usize].name.clone();
+        let path = |(from, to): (u32, u32)| {
+            let (from, to) = if self.task.backwards { (to, from) } else { (from, to) };
+            format!("path {}->{}", name(from), name(to))
+        };
+        let mut best = without.clone();
+        let mut take_path = |floor_us: f64, ends: Option<(u32, u32)>| {
+            if let Some(ends) = ends.filter(|_| floor_us > best.floor_us) {
+                best = FloorProof { floor_us, because: path(ends), inside: Vec::new(), target: None };
+            }
+        };
+        let Some((sources, destinations, copies)) = self.named() else {
+            let (floor_us, ends) = self.longest_path();
+            take_path(floor_us, ends);
+            return best;
+        };
+        let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();
+        let question =
+            LatencyQuestion { network: self.network, sources: &units, destinations: &destinations, copies };
+        let given: Vec<Vec<bool>> = if without.inside.is_empty() || self.is_sum_for_all() {
+            Vec::new()
+        } else {
+            let mut outside = vec![true; self.network.node_count()];
+            without.inside.iter().for_each(|node| outside[*node as usize] = false);
+            vec![outside]
+        };
+        let found = latency_floor(&question, &given);
+        take_path(found.path_us, found.path);
+        if self.is_sum_for_all() {
+            return best;
+        }
+        if let (floor_us, Some(cut)) = found.at(self.rank_bytes)
+            && floor_us > best.floor_us
+        {
+            let inside: Vec<u32> =
+                (0..self.network.node_count() as u32).filter(|node| !cut.inside[*node as usize]).collect();
+            best = FloorProof { floor_us, because: self.words(&inside), inside, target: cut.target };
+        }
+        best
+    }
+
+    /// Sources and destinations of a collective by name, and whether all get the same data.
+    fn named(&self) -> Option<(Vec<u32>, Vec<u32>, bool)> {
+        let ranks = self.ranks.clone();
+        match (self.sort, self.root) {
+            (CollectiveSort::AllToAll, _) => Some((ranks.clone(), ranks, false)),
+            (CollectiveSort::Broadcast, Some(root)) => Some((vec![root], ranks, self.copies)),
+            (CollectiveSort::Scatter | CollectiveSort::Gather, Some(root)) => {
+                Some((vec![root], ranks, false))
+            }
+            (sort, _) => sort.is_named().then(|| (ranks.clone(), ranks, self.copies)),
+        }
+    }
+
+    /// Longest of the smallest latencies of all deliveries of listed chunks, µs.
+    fn longest_path(&self) -> (f64, Option<(u32, u32)>) {
+        let mut longest = (0.0, None);
+        for (source, begin, end) in self.sources() {
+            let row = distances(self.network, source, false);
+            for dest in (begin..end).flat_map(|chunk| self.chunks.dests(chunk)) {
+                if row[dest as usize] > longest.0 {
+                    longest = (row[dest as usize], Some((source, dest)));
+                }
+            }
+        }
+        longest
+    }
+}
+
+/// Lengths of the shortest ways from a node to all others.
+fn shortest(network: &LinkNetwork, node: u32, length: &impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut best = vec![f64::INFINITY; network.node_count()];
+    best[node as usize] = 0.0;
+    let mut heap = BinaryHeap::from([Reverse((0_u64, node))]);
+    while let Some(Reverse((bits, node))) = heap.pop() {
+        let at = f64::from_bits(bits);
+        if at > best[node as usize] {
+            continue;
+        }
+        for &link in network.out_links(node) {
+            let head = network.links()[link as usize].to;
+            let next = at + length(link as usize);
+            if next < best[head as usize] {
+                best[head as usize] = next;
+                // Lengths are not negative, so that their bits have the order of the numbers.
+                heap.push(Reverse((next.to_bits(), head)));
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests;
