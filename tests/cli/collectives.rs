@@ -49,6 +49,41 @@ fn a_schedule_for_a_machine_goes_back_as_a_program() {
 }
 
 #[test]
+fn topologies_and_sketches_of_other_tools_are_solved() {
+    let place = Place::new();
+    let (topology, sketch) = (machine("topo-ndv2-1MB.json"), machine("sk1-ndv2-n2.json"));
+    let told = place.run(&[
+        "import",
+        "taccl",
+        &topology,
+        &sketch,
+        "--set",
+        "output_buffer_bytes=16000000",
+        "-o",
+        "two.json",
+    ]);
+    let told = told.done();
+    let said = format!("{}{}", told.out, told.err);
+    assert!(said.contains("16 GPUs, 0 switches, 66 links") && said.contains("megabyte"), "{said}");
+    place.run(&["solve", "two.json", "--method", "construct", "-o", "two.plan.json"]).done();
+    place.run(&["check", "two.plan.json"]).done();
+    place
+        .run(&["import", "taccl", &topology, &sketch, "--strict"])
+        .exit(2)
+        .says(&["mb=", "output_buffer_bytes="]);
+    // The file itself says which command reads it; a sketch has its topology beside it.
+    place.run(&["show", &topology]).exit(2).says(&["lightbay import taccl"]);
+    place.run(&["show", &sketch]).exit(2).says(&["lightbay import taccl TOPOLOGY"]);
+    place.run(&["import", "taccl", &sketch]).exit(2).says(&["none of the files is a topology"]);
+    place.write(
+        "mine.json",
+        b"{\"msccl_type\": \"topology\", \"name\": \"m\", \"links\": [[0, 1], [1, 0]]}".to_vec(),
+    );
+    place.run(&["import", "msccl_topology", "mine.json", "-o", "mine.scenario.json"]).done();
+    assert_eq!(place.json("mine.scenario.json")["topology"]["links"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
     let place = Place::new();
     place.scenario("dgx2x1-allgather-1mb", "good.json");

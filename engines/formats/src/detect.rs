@@ -156,6 +156,8 @@ impl Format {
             Self::ExpertLoads => Some("routing_counts"),
             Self::NcclTopology => Some("nccl"),
             Self::TecclInput => Some("teccl"),
+            Self::TacclTopology | Self::TacclSketch => Some("taccl"),
+            Self::MscclTopology => Some("msccl_topology"),
             Self::SwitchState(state) => Some(match state {
                 SwitchState::PolatisTl1 => "polatis_tl1",
                 SwitchState::CalientTl1 => "calient_tl1",
@@ -173,14 +175,10 @@ impl Format {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
-            Self::MscclTopology | Self::TacclTopology => {
-                "lightbay does not import it; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE), or start from \
-                 `lightbay new collective`"
-            }
             Self::NcclGraphs => {
                 "lightbay does not read channels of NCCL; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE)"
             }
-            Self::MscclAlgorithm | Self::TacclSketch => {
+            Self::MscclAlgorithm => {
                 "lightbay writes such schedules and does not read them; start from `lightbay new collective`"
             }
             Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {

@@ -44,6 +44,7 @@ fn command(format: Format, importer: &str, source: &str) -> String {
         Format::Solution(_) | Format::Names => {
             format!("lightbay import {importer} {file} MODEL.names.json -o plan.json")
         }
+        Format::TacclSketch => format!("lightbay import {importer} TOPOLOGY {file} -o scenario.json"),
         Format::SwitchState(_) => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
         _ => format!("lightbay import {importer} {file} -o scenario.json"),
     }
@@ -139,6 +140,9 @@ mod tests {
             ("{\"traceEvents\": [\n", "lightbay reads no traces"),
             ("<system version=\"1\">", "lightbay import nccl a.txt -o scenario.json"),
             ("{\"TopologyParams\": {", "lightbay import teccl a.txt -o scenario.json"),
+            ("{\"gpus_per_node\": 8", "lightbay import taccl a.txt -o scenario.json"),
+            ("{\"intranode_sketch\": {", "lightbay import taccl TOPOLOGY a.txt -o scenario.json"),
+            ("{\"msccl_type\": \"topology\"", "lightbay import msccl_topology a.txt -o scenario.json"),
             ("<algo name=\"a\">", "start from `lightbay new collective`"),
             ("NAME m\nROWS\n", "a model for a solver"),
             ("", "is empty"),

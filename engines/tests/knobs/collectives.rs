@@ -9,6 +9,7 @@ use lightbay_engines::{
     AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, export, import, knobs, methods, preset,
 };
 use serde_json::json;
+use std::path::Path;
 
 const CUBE: &str = "dgx1-allgather-200kb";
 const EXCHANGE: &str = "dgx1-alltoall-200kb";
@@ -194,6 +195,37 @@ fn every_knob_of_topologies_changes_the_scenario() {
     let bare = MACHINE.replace("nvlink", "other");
     assert!(read("", &bare).is_err());
     assert_ne!(read("intra=mesh:50", &bare).unwrap(), read("intra=mesh:60", &bare).unwrap());
+}
+
+/// Knobs of the other importers of topologies, each with a value.
+pub(super) const TOPOLOGIES: [(&str, &str, &str); 9] = [
+    ("taccl", "collective", "all_to_all"),
+    ("taccl", "output_buffer_bytes", "1000"),
+    ("taccl", "nodes", "4"),
+    ("taccl", "connections", "2:3"),
+    ("taccl", "mb", "2^20"),
+    ("msccl_topology", "collective", "all_to_all"),
+    ("msccl_topology", "output_buffer_bytes", "1000"),
+    ("msccl_topology", "unit_gbyte_per_s", "10"),
+    ("msccl_topology", "alpha_us", "2"),
+];
+
+#[test]
+fn every_knob_of_other_topologies_changes_the_scenario() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/collectives");
+    let file = |name: &str| Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
+    let msccl =
+        "{\"msccl_type\": \"topology\", \"name\": \"t\", \"links\": [[0, 1], [1, 0]], \"switches\": []}";
+    let read = |format: &str, text: &str| {
+        let files = match format {
+            "taccl" => vec![file("topo-ndv2-1MB.json"), file("sk1-ndv2-n2.json")],
+            _ => vec![Input { name: "t.json".to_owned(), bytes: msccl.as_bytes().to_vec() }],
+        };
+        import(format, &files, &settings(text), false).unwrap().product.scenario()
+    };
+    for (format, knob, value) in TOPOLOGIES {
+        assert_ne!(read(format, &format!("{knob}={value}")), read(format, ""), "{format} {knob}");
+    }
 }
 
 #[test]

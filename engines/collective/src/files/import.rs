@@ -1,4 +1,10 @@
-//! Scenarios from topologies of NCCL and RCCL, and from inputs of the published TE-CCL program.
+//! Scenarios from topologies of NCCL, RCCL, TACCL and MSCCL, and from inputs of the published TE-CCL program.
+
+mod msccl_topology;
+mod taccl;
+
+#[cfg(test)]
+mod tests;
 
 use crate::Collective;
 use crate::scenario::families::{FamilySort, NetworkFamily};
@@ -26,8 +32,7 @@ const ALPHA_US: f64 = 0.7;
 
 /// All formats that are read.
 pub(crate) fn formats() -> Vec<FormatInfo> {
-    let collectives: Vec<&'static str> =
-        CollectiveSort::ALL.iter().filter(|(_, sort)| sort.is_named()).map(|(name, _)| *name).collect();
+    let collectives = collective_names();
     let nccl = FormatInfo::new(
         NCCL,
         "The topology of a machine as NCCL or RCCL dumps it (NCCL_TOPO_DUMP_FILE): its GPUs, switches and links.",
@@ -60,7 +65,49 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         "json",
     )
     .leaving_out(&["limits of its solver"]);
-    vec![nccl, teccl]
+    vec![nccl, teccl, taccl::format(), msccl_topology::format()]
+}
+
+fn collective_names() -> Vec<&'static str> {
+    CollectiveSort::ALL.iter().filter(|(_, sort)| sort.is_named()).map(|(name, _)| *name).collect()
+}
+
+/// Collective of a topology that gives none.
+const USUAL: (&str, CollectiveSort) = ("all_gather", CollectiveSort::AllGather);
+/// Buffer of a topology that gives none, bytes.
+const USUAL_BYTES: f64 = 1e9;
+
+/// The knob for the collective.
+fn collective() -> ParamInfo {
+    let help = "Collective that the GPUs carry out. Default: all_gather.";
+    ParamInfo::choice("collective", &collective_names(), USUAL.0, help).derived()
+}
+
+/// The knob for the buffer.
+fn buffer() -> ParamInfo {
+    let help = "Size of its buffer. Default: 1e9.";
+    ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, USUAL_BYTES, help).unit("bytes").derived()
+}
+
+fn given_sort(params: &Params) -> CollectiveSort {
+    let word = params.text("collective").unwrap_or(USUAL.0);
+    CollectiveSort::ALL.iter().find(|(name, _)| *name == word).map_or(USUAL.1, |(_, sort)| *sort)
+}
+
+/// The demand that the knobs ask for, with so many chunks of every rank.
+fn demand(params: &Params, chunks_per_rank: u32) -> Demand {
+    let bytes = params.float("output_buffer_bytes").unwrap_or(USUAL_BYTES);
+    Demand { chunks_per_rank, ..Demand::named(given_sort(params), bytes) }
+}
+
+/// Says what of the demand is not given.
+fn add_demand<T>(made: &mut Imported<T>, params: &Params) {
+    if params.text("collective").is_none() {
+        made.assume("collective", USUAL.0, "collective=");
+    }
+    if params.float("output_buffer_bytes").is_none() {
+        made.assume("size of its buffer", format!("{USUAL_BYTES} bytes"), "output_buffer_bytes=");
+    }
 }
 
 /// Makes a scenario of a file.
@@ -73,11 +120,20 @@ pub(crate) fn import(
     params: &Params,
     strict: bool,
 ) -> Result<ImportedScenario<Collective>, Problems> {
-    let [input] = inputs else {
-        let message = format!("{} files are given", inputs.len());
-        return Err(Problem::new("", message, "give one file").into());
+    let one = || match inputs {
+        [input] => Ok(input),
+        _ => {
+            let message = format!("{} files are given", inputs.len());
+            Err(Problems::from(Problem::new("", message, "give one file")))
+        }
     };
-    let made = if format == NCCL { of_nccl(input, params) } else { of_teccl(input) }?;
+    let named = |input: &Input| scenario_name(&input.name, format);
+    let (name, made) = match format {
+        NCCL => one().and_then(|input| Ok((named(input), of_nccl(input, params)?)))?,
+        taccl::NAME => taccl::read(inputs, params)?,
+        msccl_topology::NAME => msccl_topology::read(one()?, params)?,
+        _ => one().and_then(|input| Ok((named(input), of_teccl(input)?)))?,
+    };
     made.value.validate()?;
     if strict && !made.assumed.is_empty() {
         let mut problems = Problems::new();
@@ -115,7 +171,7 @@ pub(crate) fn import(
         "assumed": assumed,
         "notes": made.notes,
     });
-    let scenario = Scenario { name: scenario_name(&input.name, format), body: made.value };
+    let scenario = Scenario { name, body: made.value };
     Ok(ImportedScenario { scenario, lines, summary })
 }
 

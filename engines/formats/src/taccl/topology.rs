@@ -40,13 +40,13 @@ pub struct TacclTopology {
     pub name: String,
     /// GPUs of a node.
     pub gpus_per_node: u32,
-    /// Network cards of a node.
+    /// Network cards of a node; 0 if the file is about one node only.
     pub nics_per_node: u32,
     /// Latency inside of a node, µs.
     pub alpha_us: f64,
-    /// Cost of each class of links with its latency hidden, µs per megabyte.
+    /// Cost of each class of links with its latency hidden, µs per megabyte; none where the file gives the wiring.
     pub betas_us_per_mb: Vec<f64>,
-    /// Inverse bandwidth of each class of links, µs per megabyte.
+    /// Inverse bandwidth of each class of links, µs per megabyte; none where the file gives the wiring.
     pub invbws_us_per_mb: Vec<f64>,
     /// Latency between nodes, µs.
     pub remote_alpha_us: f64,
@@ -104,16 +104,28 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     let mut fields = Fields::of(value, "", problems)?;
     let name = fields.text("name", problems).map(str::to_owned);
     let gpus = fields.int("gpus_per_node", 1..=MOST_RANKS as i64, problems);
-    let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, 1, problems);
+    let (is_wired, is_joined) = (fields.has("links"), fields.has("nics_per_node"));
+    let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, 0, problems);
     let alpha = fields.float("alpha", 0.0..=MOST_US, problems);
+    // The program takes classes of links or a wiring of their own, and nodes without network cards stand alone.
     let mut classes = |key: &'static str| {
         let path = fields.path_of(key);
+        if is_wired && !fields.has(key) {
+            return Some(Vec::new());
+        }
         fields.required(key, problems).and_then(|value| numbers(value, &path, problems))
     };
     let (betas, invbws) = (classes("node_betas_list"), classes("node_invbws_list"));
-    let remote_alpha = fields.float("remote_alpha", 0.0..=MOST_US, problems);
-    let remote_beta = fields.float("remote_beta", 0.0..=MOST_US, problems);
-    let remote_invbw = fields.float("remote_invbw", 0.0..=MOST_US, problems);
+    let mut remote = |key: &'static str| {
+        if is_joined {
+            fields.float(key, 0.0..=MOST_US, problems)
+        } else {
+            fields.float_or(key, -1.0..=MOST_US, 0.0, problems).map(|number| number.max(0.0))
+        }
+    };
+    let remote_alpha = remote("remote_alpha");
+    let remote_beta = remote("remote_beta");
+    let remote_invbw = remote("remote_invbw");
     let mut square = |key: &'static str| match fields.optional(key) {
         None => Some(None),
         Some(value) => {

@@ -1,0 +1,204 @@
+//! Scenarios from topologies of MSCCL: links by the chunks that they carry at a time, and switches that several links
+//! share.
+
+use super::{add_demand, given_sort};
+use crate::scenario::presets;
+use crate::scenario::{
+    CollectiveScenario, LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel, Topology,
+};
+use lightbay_core::format::{FormatInfo, Input, SubjectSort, scenario_name};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_formats::taccl::{MscclSwitch, MscclTopology, read_msccl};
+use lightbay_formats::{Imported, Limits};
+use std::collections::BTreeMap;
+
+/// Name of the format.
+pub const NAME: &str = "msccl_topology";
+
+/// Rate of a link that carries one chunk at a time, GB/s.
+const UNIT_GBYTE_PER_S: f64 = 25.0;
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    FormatInfo::new(
+        NAME,
+        "A topology of MSCCL, as its tools read custom ones: links by the chunks that they carry at a time, and switches.",
+        SubjectSort::Scenario,
+        "json",
+    )
+    .leaving_out(&["the rounds in which its bandwidths count chunks"])
+    .with(vec![
+        super::collective(),
+        super::buffer(),
+        ParamInfo::float("unit_gbyte_per_s", 1e-6, 1e6, UNIT_GBYTE_PER_S, "Rate of a bandwidth of 1. Default: 25.")
+            .unit("GB/s")
+            .derived(),
+        ParamInfo::float("alpha_us", 0.0, 1e6, super::ALPHA_US, "Latency of every link. Default: 0.7.")
+            .unit("us")
+            .derived(),
+    ])
+}
+
+/// Makes a scenario of a topology, with the name of its file.
+///
+/// # Errors
+/// Every problem of the file, and switches that share bandwidth in a way that no node stands for.
+pub(super) fn read(
+    input: &Input,
+    params: &Params,
+) -> Result<(String, Imported<CollectiveScenario>), Problems> {
+    let given = read_msccl(input.bytes.as_slice(), &Limits::default())?;
+    let name = scenario_name(&input.name, NAME);
+    let unit = params.float("unit_gbyte_per_s");
+    let alpha_us = params.float("alpha_us");
+    let rates = UnitRates {
+        gbyte_per_s: unit.unwrap_or(UNIT_GBYTE_PER_S),
+        alpha_us: alpha_us.unwrap_or(super::ALPHA_US),
+    };
+    let topology = network(&name, &given, rates)?;
+    let switches = !given.switches.is_empty();
+    let mut made = Imported::new(presets::of(topology, None, super::demand(params, 1)));
+    if unit.is_none() {
+        made.assume("rate of a bandwidth of 1", format!("{UNIT_GBYTE_PER_S} GB/s"), "unit_gbyte_per_s=");
+    }
+    if alpha_us.is_none() {
+        made.assume("latency of every link", format!("{} us", super::ALPHA_US), "alpha_us=");
+    }
+    if switches {
+        made.note("switches of the file are what links share: they neither copy nor add up");
+        if given_sort(params).reduces() {
+            made.assume("sums in switches", "none", "switch_reduce= of the scenario");
+        }
+    }
+    add_demand(&mut made, params);
+    Ok((name, made))
+}
+
+/// Rate of a bandwidth of 1, and the latency of a link.
+#[derive(Clone, Copy)]
+struct UnitRates {
+    gbyte_per_s: f64,
+    alpha_us: f64,
+}
+
+/// Switches that a link goes through, in order: at its source, between several sources and destinations, at its
+/// destination.
+#[derive(Clone, Copy, Default)]
+struct SharedBy([Option<usize>; 3]);
+
+/// Place of a switch in [`SharedBy`].
+fn place(switch: &MscclSwitch) -> usize {
+    match (switch.sources.len(), switch.destinations.len()) {
+        (1, _) => 0,
+        (_, 1) => 2,
+        _ => 1,
+    }
+}
+
+fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topology, Problems> {
+    let shared = shares(given)?;
+    let mut nodes: Vec<NodeRecord> = (0..given.links.len() as u32)
+        .map(|id| NodeRecord { id, name: format!("g{id}"), kind: NodeSort::Gpu, group: Some(0) })
+        .collect();
+    // What several sources and destinations share is a link between two switches, all else is one switch.
+    let mut ends: Vec<[u32; 2]> = Vec::new();
+    for switch in &given.switches {
+        let both = place(switch) == 1;
+        let mut add = |suffix: &str| {
+            let id = nodes.len() as u32;
+            let name = format!("{}{suffix}", switch.name);
+            nodes.push(NodeRecord { id, name, kind: NodeSort::Switch, group: Some(0) });
+            id
+        };
+        let first = add(if both { ".in" } else { "" });
+        ends.push([first, if both { add(".out") } else { first }]);
+    }
+    let mut links: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (switch, [first, last]) in given.switches.iter().zip(&ends).filter(|(_, [first, last])| first != last)
+    {
+        links.insert((*first, *last), switch.bandwidth);
+    }
+    for (&(from, to), SharedBy(by)) in &shared {
+        let own = given.links[to as usize][from as usize];
+        let mut at = from;
+        for switch in by.iter().flatten() {
+            let limit = &given.switches[*switch];
+            // A link through what many share is never slower than that.
+            let rate = if place(limit) == 2 { own } else { limit.bandwidth };
+            links.insert((at, ends[*switch][0]), rate);
+            at = ends[*switch][1];
+        }
+        let last = by.iter().flatten().last().map(|switch| &given.switches[*switch]);
+        let rate = match last {
+            Some(switch) if place(switch) != 0 => switch.bandwidth,
+            _ => own,
+        };
+        links.insert((at, to), rate);
+    }
+    let gpus = given.links.len() as u32;
+    let record = |(&(from, to), bandwidth): (&(u32, u32), &u32)| {
+        let rate = f64::from(*bandwidth) * rates.gbyte_per_s;
+        // The latency of a link is paid once, where it leaves its GPU.
+        LinkRecord::new(from, to, rate, if from < gpus { rates.alpha_us } else { 0.0 }, "link")
+    };
+    Ok(Topology {
+        name: name.to_owned(),
+        links: links.iter().map(record).collect(),
+        nodes,
+        switch_model: SwitchModel { copy: false, hop: SwitchHop::CutThrough, reduce: false },
+        symmetry_generators: Vec::new(),
+        notes: String::new(),
+    })
+}
+
+/// The switches that every link goes through.
+fn shares(given: &MscclTopology) -> Result<BTreeMap<(u32, u32), SharedBy>, Problems> {
+    let mut problems = Problems::new();
+    let mut shared: BTreeMap<(u32, u32), SharedBy> = BTreeMap::new();
+    for (to, row) in (0..).zip(&given.links) {
+        for (from, _) in (0..).zip(row).filter(|(_, bandwidth)| **bandwidth > 0) {
+            shared.insert((from, to), SharedBy::default());
+        }
+    }
+    for (index, switch) in given.switches.iter().enumerate() {
+        let path = format!("switches[{index}]");
+        let name = printable(&switch.name);
+        let to_all = |from: &u32| switch.destinations.iter().map(move |to| (*from, *to)).collect::<Vec<_>>();
+        let pairs = switch.sources.iter().flat_map(to_all);
+        let mut used = false;
+        for (from, to) in pairs.filter(|(from, to)| from != to) {
+            let Some(SharedBy(by)) = shared.get_mut(&(from, to)) else {
+                if place(switch) == 1 {
+                    let message = format!("'{name}' joins {from} to {to}, between which there is no link");
+                    problems.add(
+                        &*path,
+                        message,
+                        "split it into switches whose sources all link to their destinations",
+                    );
+                }
+                continue;
+            };
+            used = true;
+            let own = given.links[to as usize][from as usize];
+            if place(switch) == 1 && own < switch.bandwidth {
+                let message = format!(
+                    "'{name}' carries {} at a time, its link from {from} to {to} {own}: no node stands for both limits",
+                    switch.bandwidth
+                );
+                problems.add(&*path, message, "give the link at least the bandwidth of the switch");
+            }
+            if let Some(before) = by[place(switch)].replace(index) {
+                let message = format!(
+                    "'{name}' limits the link from {from} to {to}, as '{}' does in the same way",
+                    printable(&given.switches[before].name)
+                );
+                problems.add(&*path, message, "keep the one with the smaller bandwidth");
+            }
+        }
+        if !used {
+            problems.add(&*path, format!("'{name}' limits no link"), "leave it out");
+        }
+    }
+    problems.into_result(shared)
+}

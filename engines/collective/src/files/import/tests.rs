@@ -1,0 +1,190 @@
+use super::*;
+use lightbay_core::param::ParamValue;
+
+const NDV2: &str = include_str!("../../../../../tests/resources/inputs/collectives/topo-ndv2-1MB.json");
+const NDV2_SKETCH: &str = include_str!("../../../../../tests/resources/inputs/collectives/sk1-ndv2-n2.json");
+const DGX2: &str = include_str!("../../../../../tests/resources/inputs/collectives/topo-dgx2-1MB.json");
+const DGX2_SKETCH: &str = include_str!("../../../../../tests/resources/inputs/collectives/sk1-dgx2-n2.json");
+
+fn made(
+    format: &str,
+    texts: &[&str],
+    given: &[(&str, &str)],
+    strict: bool,
+) -> Result<ImportedScenario<Collective>, String> {
+    let info = formats().into_iter().find(|info| info.name == format).unwrap();
+    let parsed: Vec<(&str, ParamValue)> = given
+        .iter()
+        .map(|(name, text)| {
+            (*name, info.params.iter().find(|one| one.name == *name).unwrap().parse(text).unwrap())
+        })
+        .collect();
+    let params = Params::resolve(&info.params, parsed.iter().map(|(name, value)| (*name, value))).unwrap();
+    let input = |(at, text): (usize, &&str)| Input {
+        name: format!("a/file{at}.json"),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let inputs: Vec<Input> = texts.iter().enumerate().map(input).collect();
+    import(format, &inputs, &params, strict).map_err(|problems| problems.to_string())
+}
+
+fn topology(texts: &[&str], given: &[(&str, &str)]) -> Topology {
+    made("taccl", texts, given, false).unwrap().scenario.body.topology
+}
+
+fn link(topology: &Topology, from: u32, to: u32) -> Option<(f64, f64)> {
+    let found = topology.links.iter().find(|link| (link.from, link.to) == (from, to))?;
+    Some((found.capacity_gbyte_per_s, found.alpha_us))
+}
+
+#[test]
+fn published_topologies_of_taccl_become_networks() {
+    let read = made("taccl", &[NDV2_SKETCH, NDV2], &[], false).unwrap();
+    let ndv2 = &read.scenario.body.topology;
+    assert_eq!((read.scenario.name.as_str(), ndv2.nodes.len(), ndv2.links.len()), ("file1", 16, 66));
+    // 23 and 46 us for a megabyte; 107 us between nodes, from GPU 0 of one to GPU 1 of the other.
+    assert_eq!(link(ndv2, 0, 1), Some((43.478_261, 0.3)));
+    assert_eq!(link(ndv2, 8, 10), Some((21.739_13, 0.3)));
+    assert_eq!(link(ndv2, 0, 9), Some((9.345_794, 2.6)));
+    assert_eq!((link(ndv2, 1, 8), link(ndv2, 0, 5)), (None, None));
+    let told = read.lines.join("\n");
+    for said in [
+        "megabyte of the costs is 1e6 bytes (mb=)",
+        "wiring inside of a node",
+        "collective is all_gather",
+        "symmetry_offsets",
+    ] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    assert!(!told.contains("number of nodes"), "{told}");
+    let read = made("taccl", &[DGX2, DGX2_SKETCH], &[("mb", "2^20")], false).unwrap();
+    let dgx2 = &read.scenario.body.topology;
+    assert_eq!((dgx2.nodes.len(), dgx2.links.len()), (34, 80));
+    assert_eq!((link(dgx2, 0, 32), link(dgx2, 33, 31)), (Some((131.072, 0.15)), Some((131.072, 0.15))));
+    assert_eq!((link(dgx2, 1, 16), link(dgx2, 1, 18)), (Some((9.799_776, 2.6)), None));
+    assert_eq!(read.scenario.body.demand.chunks_per_rank, 2);
+    assert!(!dgx2.switch_model.copy);
+}
+
+#[test]
+fn more_nodes_and_shared_network_cards_meet_at_switches() {
+    let four = topology(&[NDV2, NDV2_SKETCH], &[("nodes", "4")]);
+    assert_eq!((four.nodes.len(), four.links.len()), (33, 4 * 32 + 8));
+    assert_eq!((link(&four, 8, 32), link(&four, 32, 25)), (Some((9.345_794, 1.3)), Some((9.345_794, 1.3))));
+    // GPUs 0 and 1 of a DGX2 share a card, and 4 has another one.
+    let shared = topology(&[DGX2], &[("nodes", "2"), ("connections", "0:0, 1:2, 4:6")]);
+    let named = |name: &str| shared.nodes.iter().find(|node| node.name == name).map(|node| node.id);
+    let (fabric, card, other) = (named("fabric0"), named("c1.nic0.out"), named("fabric4"));
+    let (Some(fabric), Some(card), Some(other)) = (fabric, card, other) else { panic!("{:?}", shared.nodes) };
+    assert_eq!(
+        (link(&shared, 17, card), link(&shared, card, fabric)),
+        (Some((9.345_794, 0.0)), Some((9.345_794, 1.3)))
+    );
+    assert_eq!((link(&shared, fabric, 18), link(&shared, 17, fabric)), (Some((9.345_794, 1.3)), None));
+    assert_eq!((link(&shared, 4, other), link(&shared, 4, fabric)), (Some((9.345_794, 1.3)), None));
+}
+
+#[test]
+fn wirings_of_their_own_are_read_destination_first() {
+    let text = r#"{"name": "mine", "gpus_per_node": 2, "alpha": 0.5, "links": [[0, 1], [2, 0]],
+        "betas": [[0, 20], [40, 0]], "invbws": [[0, 20], [40, 0]]}"#;
+    let mine = topology(&[text], &[]);
+    // 20 us for a megabyte from 1 to 0, 40 from 0 to 1.
+    assert_eq!((link(&mine, 1, 0), link(&mine, 0, 1)), (Some((50.0, 0.5)), Some((25.0, 0.5))));
+    let told = made("taccl", &[text], &[("nodes", "2")], false).unwrap_err();
+    assert!(told.contains("nics_per_node") && told.contains("connections"), "{told}");
+    let told = made("taccl", &[text.replace("[2, 0]", "[2, 1]").as_str()], &[], false).unwrap_err();
+    assert!(told.contains("links[1][1]"), "{told}");
+    let told = made("taccl", &[text.replace("\"invbws\"", "\"invbw\"").as_str()], &[], false).unwrap_err();
+    assert!(told.contains("invbw"), "{told}");
+}
+
+#[test]
+fn what_topologies_leave_open_is_told_and_refused_if_strict() {
+    for (texts, given, said) in [
+        (&[NDV2_SKETCH][..], &[][..], "none of the files is a topology of TACCL"),
+        (&[NDV2, DGX2], &[], "is given beside a/file0.json"),
+        (&[NDV2], &[("nodes", "2")], "connections: is missing"),
+        (&[NDV2], &[("nodes", "2"), ("connections", "0-1")], "has '0-1'"),
+        (&[NDV2], &[("nodes", "2"), ("connections", "0:8")], "names GPU 8"),
+        (&[NDV2.replace("NDv2_1MB", "Moebius").as_str()], &[], "is 'Moebius', whose wiring is not known"),
+        (&[NDV2.replace("[23, 46]", "[23]").as_str()], &[], "has 1 costs"),
+        (
+            &[DGX2.replace("\"gpus_per_node\": 16", "\"gpus_per_node\": 8").as_str()],
+            &[],
+            "gpus_per_node: is 8",
+        ),
+    ] {
+        let told = made("taccl", texts, given, false).unwrap_err();
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let given = [("collective", "all_gather"), ("output_buffer_bytes", "1e9"), ("nodes", "1"), ("mb", "1e6")];
+    let told = made("taccl", &[NDV2], &given, true).unwrap_err();
+    assert!(told.contains("wiring inside of a node") && !told.contains("mb="), "{told}");
+    let told = made("taccl", &[NDV2], &[], true).unwrap_err();
+    for said in ["collective=", "output_buffer_bytes=", "nodes=", "mb="] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+}
+
+/// Links into rank 0, 1 and 2 of three ranks.
+fn msccl(links: [[u32; 3]; 3], switches: &str) -> String {
+    format!(
+        "{{\"msccl_type\": \"topology\", \"name\": \"t\", \"links\": {links:?}, \"switches\": {switches}}}"
+    )
+}
+
+#[test]
+fn topologies_of_msccl_become_networks() {
+    let read = |text: &str, given: &[(&str, &str)], strict| made("msccl_topology", &[text], given, strict);
+    let plain = msccl([[0, 1, 0], [2, 0, 1], [1, 0, 0]], "[]");
+    let body = read(&plain, &[], false).unwrap().scenario.body;
+    assert_eq!(body.topology.links.len(), 4);
+    assert_eq!(
+        (link(&body.topology, 0, 1), link(&body.topology, 0, 2)),
+        (Some((50.0, 0.7)), Some((25.0, 0.7)))
+    );
+    let given = [
+        ("unit_gbyte_per_s", "10"),
+        ("alpha_us", "0"),
+        ("collective", "all_to_all"),
+        ("output_buffer_bytes", "6"),
+    ];
+    let body = read(&plain, &given, true).unwrap().scenario.body;
+    assert_eq!(
+        (link(&body.topology, 0, 1), body.demand),
+        (Some((20.0, 0.0)), Demand::named(CollectiveSort::AllToAll, 6.0))
+    );
+    let told = read(&plain, &[], true).unwrap_err();
+    assert!(told.contains("unit_gbyte_per_s=") && told.contains("alpha_us="), "{told}");
+    // Rank 0 sends one chunk at a time to whomever it is, rank 2 receives two.
+    let all = [[0, 1, 1], [2, 0, 1], [2, 2, 0]];
+    let text = msccl(all, "[[[0], [1, 2], 1, \"out\"], [[0, 1], [2], 3, \"in\"]]");
+    let shared = read(&text, &[("unit_gbyte_per_s", "1")], false).unwrap().scenario.body.topology;
+    let rate = |from, to| link(&shared, from, to).map(|(rate, _)| rate);
+    assert_eq!((shared.nodes.len(), shared.links.len()), (5, 8));
+    assert_eq!(
+        (rate(0, 3), rate(3, 1), rate(3, 4), rate(1, 4), rate(4, 2)),
+        (Some(1.0), Some(2.0), Some(2.0), Some(2.0), Some(3.0))
+    );
+    assert_eq!(
+        (rate(0, 1), rate(0, 2), link(&shared, 0, 3), link(&shared, 3, 1)),
+        (None, None, Some((1.0, 0.7)), Some((2.0, 0.0)))
+    );
+    // All of them share one chunk at a time.
+    let text = msccl(all, "[[[0, 1, 2], [0, 1, 2], 1, \"core\"]]");
+    let shared = read(&text, &[("unit_gbyte_per_s", "1")], false).unwrap().scenario.body.topology;
+    assert_eq!((shared.nodes.len(), shared.links.len()), (5, 7));
+    assert!(shared.links.iter().all(|link| link.capacity_gbyte_per_s == 1.0));
+    for (switches, said) in [
+        ("[[[0, 1, 2], [0, 1, 2], 2, \"core\"]]", "from 2 to 0 1: no node stands for both limits"),
+        ("[[[0], [0], 1, \"self\"]]", "'self' limits no link"),
+        ("[[[0], [1, 2], 1, \"a\"], [[0], [1], 1, \"b\"]]", "'b' limits the link from 0 to 1, as 'a' does"),
+    ] {
+        let told = read(&msccl(all, switches), &[], false).unwrap_err();
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let told = read(&msccl([[0, 0, 1], [1, 0, 1], [1, 1, 0]], "[[[0, 1], [0, 2], 1, \"x\"]]"), &[], false)
+        .unwrap_err();
+    assert!(told.contains("joins 1 to 0, between which there is no link"), "{told}");
+}
