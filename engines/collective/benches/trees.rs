@@ -2,13 +2,13 @@
 //! Prints figures; give names of networks as arguments to run only those.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // figures are the point
 
+use lightbay_collective::check::compact::violations;
 use lightbay_collective::floors::floor::network_floor;
 use lightbay_collective::floors::latency::{LatencyQuestion, latency_floor};
 use lightbay_collective::scenario::network::LinkNetwork;
 use lightbay_collective::scenario::presets;
 use lightbay_collective::trees::compact::compact;
 use lightbay_collective::trees::library::{TreeEffort, TreeLibrary};
-use lightbay_collective::trees::verify::violations;
 use lightbay_core::watch::Unwatched;
 use std::time::Instant;
 
@@ -60,8 +60,9 @@ fn main() {
             LatencyQuestion { network: &network, sources: &sources, destinations: gpus, copies: true };
         let (latency, latency_s) = seconds(|| latency_floor(&question, std::slice::from_ref(&floor.cut)));
         let mut watch = Unwatched::default();
-        let (library, trees_s) =
-            seconds(|| TreeLibrary::new(&network, gpus, floor.rate.as_f64(), &mut watch).unwrap().unwrap());
+        let (library, trees_s) = seconds(|| {
+            TreeLibrary::new(&network, gpus, gpus, floor.rate.as_f64(), &mut watch).unwrap().unwrap()
+        });
         println!("figure: floor_{name}_s: {floor_s:.4}");
         println!("figure: trees_{name}_s: {trees_s:.3}");
         println!(
@@ -76,7 +77,7 @@ fn main() {
             let bound = latency.at(shard).0;
             let (plan, plan_s) =
                 seconds(|| library.plan(shard, bound, &TreeEffort::default(), &mut watch).unwrap().unwrap());
-            let (compact, _) = seconds(|| compact(&network, &library, &plan, shard).unwrap());
+            let (compact, _) = seconds(|| compact(&network, &library, &plan, shard, 0.0).unwrap());
             let (found, check_s) = seconds(|| violations(&topology, &compact));
             assert!(found.is_empty(), "{found:?}");
             println!("figure: gap_{name}_{bytes:.0e}: {:.5}", plan.finish_us / bound - 1.0);

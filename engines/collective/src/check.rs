@@ -4,6 +4,7 @@
 //! again, every piece is followed from send to send, and bounds are worked out for the very cut that a plan names.
 
 mod bound;
+pub mod compact;
 mod figures;
 mod floor;
 mod flow;
@@ -11,6 +12,7 @@ mod links;
 mod pieces;
 mod replay;
 mod sums;
+mod trees;
 mod words;
 
 #[cfg(test)]
@@ -112,6 +114,17 @@ pub fn check(
     let mut found = Findings::default();
     figures::time(scenario, result, &mut found);
     let chunks = scenario.demand.expand(&scenario.topology);
+    if !result.trees.is_empty() {
+        let (floor_us, mut violations) = trees::check(scenario, &chunks, result, envelope, &mut found);
+        let (trust, verified) = trust(result, envelope, None, floor_us, &mut found);
+        violations.extend(found.finish());
+        if !violations.is_empty() {
+            return Verdict::refused(violations);
+        }
+        let mut verdict = Verdict::clean();
+        (verdict.bound, verdict.verified) = (trust, verified);
+        return verdict;
+    }
     let parts = pieces::PieceParts::of(scenario, &chunks, result, &mut found);
     let links = links::CheckedLinks::of(scenario, result, &mut found);
     let (Some(parts), Some(links), true) = (parts, links, found.is_empty()) else {
@@ -124,7 +137,8 @@ pub fn check(
     if found.is_empty() {
         let figures = figures::compare(scenario, result, envelope, &links, &deliveries, &mut found);
         violations.extend(compare_metrics(envelope.metrics, &figures));
-        let proven = bound::prove(scenario, &chunks, result, &links, &mut found);
+        let pieces = chunks.clone().in_pieces(result.time.pieces_per_chunk);
+        let proven = bound::prove(scenario, &pieces, result, &links, &mut found);
         let floor_us = floor::check(scenario, &chunks, result, &links, &mut found);
         let (trust, verified) = trust(result, envelope, proven, floor_us, &mut found);
         (verdict.bound, verdict.verified) = (trust, verified);

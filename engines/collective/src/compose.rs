@@ -1,8 +1,10 @@
 //! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
 
 mod fluid;
+mod trees;
 
 pub use fluid::parts_of_chunks;
+pub use trees::{pieces_along_trees, trees_in_short};
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::model::schedule::EpochSchedule;
@@ -46,23 +48,18 @@ pub fn whole_chunks(
     schedules: &[EpochSchedule],
     bounds: Option<&[EpochBound]>,
 ) -> Candidate<CollectiveResult> {
-    let time = PlanTime {
-        epoch_us: tasks.epoch_us,
-        alpha_threshold: scenario.time.alpha_threshold,
-        discipline: Discipline::WholeChunk,
-        switch_copy: scenario.topology.switch_model.copy,
-        switch_hop: scenario.topology.switch_model.hop,
-    };
+    let time = time(scenario, tasks, Discipline::WholeChunk);
     let (mut pieces, mut sends) = (Vec::new(), Vec::new());
     let (mut begin, mut replay_us) = (0u32, 0.0);
     for (task, schedule) in tasks.tasks.iter().zip(schedules) {
         let first = pieces.len() as u32;
         for chunk in 0..task.chunks.len() {
             let copy = tasks.copies.as_ref().map(|copies| copies[chunk]);
+            let whole = copy.map_or(chunk as u32, |(chunk, _)| chunk);
             pieces.push(ChunkPiece {
                 id: pieces.len() as u32,
-                chunk: copy.map_or(chunk as u32, |(chunk, _)| chunk),
-                offset_bytes: 0.0,
+                chunk: whole / tasks.pieces,
+                offset_bytes: f64::from(whole % tasks.pieces) * tasks.chunk_bytes,
                 size_bytes: tasks.chunk_bytes,
                 adds_up: task.adds,
                 dests: copy.map(|(_, dest)| vec![dest]),
@@ -81,16 +78,31 @@ pub fn whole_chunks(
         replay_us += schedule.replay_us(task);
     }
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
-    let claims = claims(scenario, tasks, begin, replay_us, bounds);
-    let result = CollectiveResult { time, pieces, sends, claims };
+    let claims = claims(scenario, tasks, &time, begin, Some(replay_us), bounds);
+    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
+}
+
+/// Epochs of a plan, and the abilities of its switches.
+fn time(scenario: &CollectiveScenario, tasks: &CollectiveTasks, discipline: Discipline) -> PlanTime {
+    let model = &scenario.topology.switch_model;
+    let alpha_threshold = tasks.tasks.first().map_or(0.0, |task| task.epochs.alpha_threshold);
+    PlanTime {
+        epoch_us: tasks.epoch_us,
+        alpha_threshold,
+        discipline,
+        pieces_per_chunk: tasks.pieces,
+        switch_copy: model.copy,
+        switch_hop: model.hop,
+    }
 }
 
 fn claims(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
+    time: &PlanTime,
     finish: u32,
-    replay_us: f64,
+    replay_us: Option<f64>,
     bounds: Option<&[EpochBound]>,
 ) -> ScheduleClaims {
     let finish_us = f64::from(finish) * tasks.epoch_us;
@@ -112,7 +124,7 @@ fn claims(
         lower_bound_epochs: lower,
         bounds: bounds.map_or_else(Vec::new, |bounds| tasks.tasks.iter().zip(bounds).map(named).collect()),
         optimal: lower == Some(finish),
-        floor: floor_claim(scenario, tasks, finish_us, scenario.time.alpha_threshold),
+        floor: floor_claim(scenario, tasks, finish_us, time.alpha_threshold),
     }
 }
 
@@ -134,7 +146,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
     if demand.collective.is_named() {
         let ranks = demand.rank_nodes(&scenario.topology).len() as u64;
         let chunks = demand.collective.buffer_chunks(ranks, u64::from(demand.chunks_per_rank));
-        return chunks as f64 * tasks.chunk_bytes;
+        return chunks as f64 * f64::from(tasks.pieces) * tasks.chunk_bytes;
     }
     let mut received: FxHashMap<u32, u64> = FxHashMap::default();
     for task in &tasks.tasks {
@@ -147,7 +159,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
 
 /// Figures of a plan for comparison.
 pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> BTreeMap<String, f64> {
-    let CollectiveResult { time, pieces, sends, claims } = result;
+    let CollectiveResult { time, pieces, sends, trees, claims } = result;
     let mut load: FxHashMap<(u32, u32), f64> = FxHashMap::default();
     for send in sends {
         *load.entry((send.from, send.to)).or_default() += pieces[send.piece as usize].size_bytes;
@@ -161,10 +173,14 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
         (figure::EPOCHS.to_owned(), f64::from(claims.finish_epochs)),
         (figure::EPOCH_US.to_owned(), time.epoch_us),
         (figure::ALGBW.to_owned(), claims.algbw_gbyte_per_s),
-        (figure::REPLAY.to_owned(), claims.replay_us),
-        (figure::SENDS.to_owned(), sends.len() as f64),
-        (figure::BUSIEST.to_owned(), if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 }),
     ]);
+    metrics.extend(claims.replay_us.map(|replay_us| (figure::REPLAY.to_owned(), replay_us)));
+    // Trees in short form stand for sends that nobody has counted.
+    if trees.is_empty() {
+        metrics.insert(figure::SENDS.to_owned(), sends.len() as f64);
+        let share = if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 };
+        metrics.insert(figure::BUSIEST.to_owned(), share);
+    }
     if let Some(lower) = claims.lower_bound_epochs {
         metrics.insert(figure::LOWER_BOUND.to_owned(), f64::from(lower) * time.epoch_us);
     }
@@ -197,7 +213,7 @@ pub fn carry(
         "demand"
     } else if from.buffer_limit_chunks != to.buffer_limit_chunks {
         "buffers"
-    } else if result.time.alpha_threshold != to.time.alpha_threshold {
+    } else if from.time.alpha_threshold != to.time.alpha_threshold {
         "times"
     } else {
         // The epochs of a plan are its own, whatever rule the scenario gives for new ones.

@@ -9,6 +9,7 @@ mod lp;
 mod milp;
 mod modelled;
 mod session;
+mod trees;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     vec![
         Arc::new(auto::AutoMethod),
         Arc::new(construct::Construct),
+        Arc::new(trees::TreesMethod),
         Arc::new(milp::CopyMethod),
         Arc::new(lp::FluidMethod),
         Arc::new(astar::RoundsMethod),

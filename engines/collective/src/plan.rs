@@ -1,8 +1,10 @@
 //! The result: which link starts which piece in which epoch, and what is claimed of it.
 
+pub mod compact;
 mod read;
 
 use crate::scenario::SwitchHop;
+use compact::CompactPlan;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +17,10 @@ pub struct CollectiveResult {
     pub pieces: Vec<ChunkPiece>,
     /// Starts of pieces on links, by epoch, from, to and piece.
     pub sends: Vec<PieceSend>,
+    /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans. Data that
+    /// is added up takes the hops of a tree the other way, from the end of its part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<CompactPlan>,
     /// Figures of the plan, and the bound that it was made with.
     pub claims: ScheduleClaims,
 }
@@ -23,7 +29,7 @@ pub struct CollectiveResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
-    /// One piece for every chunk; a slow link is occupied for several epochs.
+    /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
     WholeChunk,
     /// Any pieces; a link carries what it can in every epoch.
     Fluid,
@@ -38,10 +44,25 @@ pub struct PlanTime {
     pub alpha_threshold: f64,
     /// Whole chunks or any amounts.
     pub discipline: Discipline,
+    /// Equal pieces that every chunk is sent in with `whole_chunk`.
+    #[serde(skip_serializing_if = "is_one")]
+    pub pieces_per_chunk: u32,
     /// `true` if one arrival leaves switches over several links.
     pub switch_copy: bool,
     /// Way in which switches pass data on.
     pub switch_hop: SwitchHop,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+impl PlanTime {
+    /// Size of what links carry as a whole, for chunks of a size, bytes.
+    pub fn piece_bytes(&self, chunk_bytes: f64) -> f64 {
+        chunk_bytes / f64::from(self.pieces_per_chunk.max(1))
+    }
 }
 
 /// A part of a chunk.
@@ -85,8 +106,10 @@ pub struct ScheduleClaims {
     pub finish_us: f64,
     /// Bytes of the buffer by time until the last delivery, GB/s.
     pub algbw_gbyte_per_s: f64,
-    /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
-    pub replay_us: f64,
+    /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs; missing
+    /// where trees stand for sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_us: Option<f64>,
     /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound_epochs: Option<u32>,
@@ -190,10 +213,11 @@ pub struct BoundClaim {
 }
 
 /// The schedules that a bound in epochs covers, in words.
-pub fn covers(epoch_us: f64, discipline: Discipline, in_parts: bool) -> String {
-    let what = match discipline {
-        Discipline::WholeChunk => "whole chunks of this size",
-        Discipline::Fluid => "parts of chunks",
+pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_parts: bool) -> String {
+    let what = match (discipline, pieces_per_chunk) {
+        (Discipline::WholeChunk, 1) => "whole chunks of this size".to_owned(),
+        (Discipline::WholeChunk, pieces) => format!("chunks in {pieces} equal pieces"),
+        (Discipline::Fluid, _) => "parts of chunks".to_owned(),
     };
     let parts = if in_parts { ", one half after the other" } else { "" };
     format!("schedules of {what} in epochs of {epoch_us} us{parts}")

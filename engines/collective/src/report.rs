@@ -77,6 +77,17 @@ impl ExplainedPlan<'_> {
     fn link(&self, from: u32, to: u32) -> String {
         format!("{}→{}", self.node(from), self.node(to))
     }
+
+    /// Checks that the plan lists its sends.
+    fn has_sends(&self) -> Result<(), Unavailable> {
+        if self.result.trees.is_empty() {
+            return Ok(());
+        }
+        Err(Unavailable::absent(
+            "the plan keeps its trees in short form, without a list of sends",
+            "solve with a larger most_sends, or fewer most_pieces",
+        ))
+    }
 }
 
 impl<'a> CollectiveReport<'a> {
@@ -104,6 +115,10 @@ impl Report for CollectiveReport<'_> {
             _ => {}
         }
         let subject = self.explained()?;
+        let of_sends = ["occupancy", "links", "chunks", "deliveries", "sends"].contains(&name);
+        if of_sends {
+            subject.has_sends()?;
+        }
         match name {
             "finish" => Ok(finish::finish(subject)),
             "bounds" => finish::bounds(subject),
@@ -117,7 +132,11 @@ impl Report for CollectiveReport<'_> {
     }
     fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
-            "chunks" => tree::of_chunk(self.explained()?, item),
+            "chunks" => {
+                let subject = self.explained()?;
+                subject.has_sends()?;
+                tree::of_chunk(subject, item)
+            }
             _ => {
                 Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
             }

@@ -10,7 +10,8 @@
 //! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
 //! | [`periodic`] | one piece per tree and epoch |
 //! | [`sends`] | sends over all links |
-//! | [`compact`], [`verify`] | plans in short form, and their check |
+//! | [`mod@compact`] | schedules in short form |
+//! | [`parts`] | the trees of a collective, whose parts share their epochs |
 //! | [`library`] | trees prepared once, and the best schedule of them for any size |
 
 pub mod arborescence;
@@ -23,10 +24,10 @@ pub mod hops;
 pub mod library;
 pub mod list;
 pub mod pack;
+pub mod parts;
 pub mod periodic;
 pub mod pieces;
 pub mod sends;
 pub mod split;
 pub mod timing;
 pub mod tree;
-pub mod verify;

@@ -32,6 +32,10 @@ const fn mesh(param: &'static str, given: &'static str, to: &'static str) -> Cas
     on(MESH, case(&["teccl-lp"], param, given, to, Shows::Log))
 }
 
+const fn trees(param: &'static str, to: &'static str) -> Case {
+    on(CUBE, case(&["trees"], param, "", to, Shows::Log))
+}
+
 const PROGRAMS: &[&str] = &["teccl-milp", "teccl-astar"];
 
 const CASES: &[Case] = &[
@@ -48,6 +52,10 @@ const CASES: &[Case] = &[
     cube(PROGRAMS, "presolve", TWO, "off"),
     on(DIES, case(&["teccl-milp"], "heuristic_effort", "restarts=2", "0", Shows::Log)),
     cube(&["teccl-astar"], "round_epochs", TWO, "3"),
+    trees("min_piece_bytes", "20000"),
+    trees("most_pieces", "2"),
+    trees("schedule", "periodic"),
+    trees("most_sends", "0"),
     mesh("restarts", "", "0"),
     mesh("question_s", "fold=false coarsest=1", "0.1"),
     mesh("fold", "", "false"),

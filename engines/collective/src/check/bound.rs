@@ -10,7 +10,8 @@ const FAR: u64 = u64::MAX / 8;
 
 /// The plans that a bound of epochs covers, in words.
 pub(super) fn covers(result: &CollectiveResult) -> String {
-    crate::plan::covers(result.time.epoch_us, result.time.discipline, result.claims.bounds.len() > 1)
+    let time = &result.time;
+    crate::plan::covers(time.epoch_us, time.discipline, time.pieces_per_chunk, result.claims.bounds.len() > 1)
 }
 
 /// Returns `true` if words on the plans that a bound covers are those of some bound in epochs. One for parts of chunks
@@ -21,7 +22,11 @@ pub(super) fn may_cover(result: &CollectiveResult, said: &str) -> bool {
     let lengths = said.split_whitespace().filter_map(|word| word.trim_end_matches(',').parse::<f64>().ok());
     let disciplines = [Discipline::WholeChunk, Discipline::Fluid];
     lengths.filter(|length| length.is_finite() && *length > 0.0).any(|length| {
-        disciplines.iter().any(|discipline| said == crate::plan::covers(length, *discipline, in_parts))
+        disciplines.iter().any(|discipline| {
+            [1, result.time.pieces_per_chunk]
+                .iter()
+                .any(|pieces| said == crate::plan::covers(length, *discipline, *pieces, in_parts))
+        })
     })
 }
 

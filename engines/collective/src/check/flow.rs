@@ -69,9 +69,9 @@ pub(super) fn follow(
             let mut now = 0;
             for (epoch, change) in changes {
                 now += change;
-                if now > i64::from(limit) as i32 {
+                if i64::from(now) > i64::from(limit) * i64::from(result.time.pieces_per_chunk) {
                     found.add(code::BUFFER, || {
-                        format!("node {node} holds {now} chunks for others in epoch {epoch}, its buffer takes {limit}")
+                        format!("node {node} holds {now} pieces of chunks for others in epoch {epoch}, its buffer takes {limit} chunks")
                     });
                     break;
                 }

@@ -14,7 +14,7 @@ pub(super) struct CheckedLink {
     pub(super) alpha_us: f64,
     /// Epochs that a start occupies.
     pub(super) window: u32,
-    /// Chunks that may start in a window.
+    /// Pieces that may start in a window.
     pub(super) limit: f64,
     /// Epochs from a start until the data is usable.
     pub(super) latency: u32,
@@ -30,6 +30,8 @@ pub(super) struct CheckedLinks {
     pub(super) of_send: Vec<u32>,
     pub(super) is_switch: Vec<bool>,
     pub(super) chunk_bytes: f64,
+    /// What links carry as a whole.
+    piece_bytes: f64,
 }
 
 /// A number rounded up, with slack for 0.7/0.1.
@@ -45,11 +47,12 @@ impl CheckedLinks {
     ) -> Option<Self> {
         let (topology, time) = (&scenario.topology, &result.time);
         let chunk_bytes = scenario.demand.chunk_size(topology);
+        let piece_bytes = time.piece_bytes(chunk_bytes);
         let is_switch: Vec<bool> = topology.nodes.iter().map(|node| node.kind == NodeSort::Switch).collect();
         let cut_link = |record: &crate::scenario::LinkRecord| {
             let rate = 1000.0 * record.capacity_gbyte_per_s / record.beta_scale;
             let alpha = record.alpha_us * record.alpha_scale;
-            let per_epoch = rate * time.epoch_us / chunk_bytes;
+            let per_epoch = rate * time.epoch_us / piece_bytes;
             let fluid = time.discipline == Discipline::Fluid;
             let window = if fluid { 1 } else { up(1.0 / per_epoch).max(1) };
             let whole = (f64::from(window) * per_epoch + 1e-6).floor().max(1.0);
@@ -99,14 +102,14 @@ impl CheckedLinks {
             before = Some(key);
             of_send.push(link);
         }
-        found.is_empty().then_some(Self { links, of_send, is_switch, chunk_bytes })
+        found.is_empty().then_some(Self { links, of_send, is_switch, chunk_bytes, piece_bytes })
     }
 
     /// Starts in every window against what the link has room for, and links that are down.
     pub(super) fn check_capacity(&self, result: &CollectiveResult, found: &mut Findings) {
         let mut starts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.links.len()];
         for (send, &link) in result.sends.iter().zip(&self.of_send) {
-            let share = result.pieces[send.piece as usize].size_bytes / self.chunk_bytes;
+            let share = result.pieces[send.piece as usize].size_bytes / self.piece_bytes;
             starts[link as usize].push((send.epoch, share));
         }
         for (link, starts) in self.links.iter().zip(&starts) {
@@ -123,7 +126,7 @@ impl CheckedLinks {
                     found.add(code::CAPACITY, || {
                         let begin = (epoch + 1).saturating_sub(link.window);
                         format!(
-                            "link {}->{} starts {sum} chunks in epochs {begin} to {epoch}, it has room for {}",
+                            "link {}->{} starts {sum} pieces in epochs {begin} to {epoch}, it has room for {}",
                             link.from, link.to, link.limit
                         )
                     });

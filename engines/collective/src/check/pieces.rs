@@ -71,9 +71,12 @@ impl PieceParts {
                 let range = (piece.offset_bytes, piece.offset_bytes + piece.size_bytes);
                 got.entry((piece.chunk, piece.adds_up, *end)).or_default().push(range);
             }
-            let whole = piece.offset_bytes == 0.0 && (piece.size_bytes - bytes).abs() <= bytes * ROUNDING;
+            let equal = result.time.piece_bytes(bytes);
+            let turn = (piece.offset_bytes / equal).round();
+            let whole = (piece.offset_bytes - turn * equal).abs() <= bytes * ROUNDING
+                && (piece.size_bytes - equal).abs() <= equal * ROUNDING;
             if result.time.discipline == Discipline::WholeChunk && !whole {
-                found.add(code::PIECE, || format!("pieces[{index}] is no whole chunk of {bytes} bytes"));
+                found.add(code::PIECE, || format!("pieces[{index}] is no whole piece of {equal} bytes"));
             }
             if piece.size_bytes <= 0.0 {
                 found.add(code::PIECE, || format!("pieces[{index}] is empty"));

@@ -226,7 +226,8 @@ fn claims_are_worked_out_again() {
     refused(NAME, code::CLAIM, |_, plan| plan.result.claims.finish_epochs -= 1);
     refused(NAME, code::CLAIM, |_, plan| plan.result.claims.finish_us *= 0.9);
     refused(NAME, code::CLAIM, |_, plan| plan.result.claims.algbw_gbyte_per_s *= 1.1);
-    refused(NAME, code::CLAIM, |_, plan| plan.result.claims.replay_us *= 0.9);
+    refused(NAME, code::CLAIM, |_, plan| plan.result.claims.replay_us = Some(0.9));
+    refused(NAME, code::CLAIM, |_, plan| plan.result.claims.replay_us = None);
     refused(NAME, code::CLAIM, |_, plan| plan.result.claims.optimal = false);
     refused(NAME, code::CLAIM, |_, plan| plan.value *= 0.9);
     refused(NAME, code::CLAIM, |_, plan| {

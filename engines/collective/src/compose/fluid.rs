@@ -1,10 +1,10 @@
 //! Plans of parts of chunks.
 
-use super::{claims, figures_of};
+use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;
 use crate::model::fluid::FluidLinks;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
-use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime};
+use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::programs::fluid::{FluidPiece, FluidSchedule};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::kind::Candidate;
@@ -18,13 +18,7 @@ pub fn parts_of_chunks(
     bound: Option<&EpochBound>,
 ) -> Option<Candidate<CollectiveResult>> {
     let task = tasks.tasks.first()?;
-    let time = PlanTime {
-        epoch_us: tasks.epoch_us,
-        alpha_threshold: scenario.time.alpha_threshold,
-        discipline: Discipline::Fluid,
-        switch_copy: scenario.topology.switch_model.copy,
-        switch_hop: scenario.topology.switch_model.hop,
-    };
+    let time = time(scenario, tasks, Discipline::Fluid);
     let (mut pieces, mut sends) = (Vec::new(), Vec::new());
     for part in &schedule.pieces {
         let piece = pieces.len() as u32;
@@ -49,8 +43,9 @@ pub fn parts_of_chunks(
     }
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let replay_us = replay_us(task, &schedule.pieces);
-    let claims = claims(scenario, tasks, schedule.finish, replay_us, bound.map(std::slice::from_ref));
-    let result = CollectiveResult { time, pieces, sends, claims };
+    let bounds = bound.map(std::slice::from_ref);
+    let claims = claims(scenario, tasks, &time, schedule.finish, Some(replay_us), bounds);
+    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), claims };
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 

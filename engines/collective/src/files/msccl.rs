@@ -5,7 +5,7 @@
 //! circle. What has been written is executed before it leaves.
 
 use super::transfers::{Transfer, transfers};
-use crate::plan::{CollectiveResult, Discipline};
+use crate::plan::{ChunkPiece, CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
@@ -68,7 +68,7 @@ pub fn algorithm(
         return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
     }
     let transfers = transfers(scenario, result)?;
-    let buffers = ChunkPlaces::of(scenario);
+    let buffers = ChunkPlaces::of(scenario, result.time.pieces_per_chunk);
     let mut programs = Programs::new(&buffers, &transfers);
     for transfer in &transfers {
         programs.transfer(&buffers, result, transfer);
@@ -107,7 +107,7 @@ struct ChunkPlaces {
     sort: CollectiveSort,
     op: CollectiveOp,
     in_place: bool,
-    /// Chunks of every rank, or of every pair.
+    /// Pieces of chunks of every rank, or of every pair.
     per_rank: u32,
     /// Chunks put in by every rank.
     input: u32,
@@ -116,13 +116,16 @@ struct ChunkPlaces {
     ranks: Vec<u32>,
     rank_of: FxHashMap<u32, u32>,
     root: u32,
+    /// Pieces of every chunk.
+    pieces: u32,
     chunks: ChunkList,
 }
 
 impl ChunkPlaces {
-    fn of(scenario: &CollectiveScenario) -> Self {
+    /// Every piece of a chunk is a chunk of the program.
+    fn of(scenario: &CollectiveScenario, pieces: u32) -> Self {
         let demand = &scenario.demand;
-        let (sort, per_rank) = (demand.collective, demand.chunks_per_rank);
+        let (sort, per_rank) = (demand.collective, demand.chunks_per_rank * pieces);
         let ranks = demand.rank_nodes(&scenario.topology);
         let all = ranks.len() as u32 * per_rank;
         let (op, input, output) = match sort {
@@ -144,6 +147,7 @@ impl ChunkPlaces {
             rank_of: ranks.iter().copied().zip(0..).collect(),
             ranks,
             root: demand.root.unwrap_or(0),
+            pieces,
             chunks: demand.expand(&scenario.topology),
         }
     }
@@ -170,8 +174,9 @@ impl ChunkPlaces {
         if !begins && !ends {
             return None;
         }
-        let chunk = result.pieces[piece as usize].chunk as usize;
-        let local = self.chunks.local(chunk);
+        let ChunkPiece { chunk, offset_bytes, size_bytes, .. } = result.pieces[piece as usize];
+        let turn = if self.pieces > 1 { (offset_bytes / size_bytes).round() as u32 } else { 0 };
+        let local = self.chunks.local(chunk as usize) * self.pieces + turn;
         let at = |buffer, place: u32| BufferPlace { buffer, offset: place * self.per_rank + local };
         let only = dests.first().copied().unwrap_or(0);
         Some(match self.sort {

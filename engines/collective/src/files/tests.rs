@@ -39,6 +39,10 @@ fn programs_do_what_their_collectives_ask_for() {
         ("ndv2x4-reducescatter-1mb", "construct"),
         ("dgx2x1-alltoall-1mb", "construct"),
         ("a100x4-allgather-1mb", "construct"),
+        ("ndv2x2-allgather-64kb", "trees"),
+        ("dgx1-allreduce-64kb", "trees"),
+        ("dgx1-reducescatter-64kb", "trees"),
+        ("dgx1-broadcast-64kb", "trees"),
     ] {
         let scenario = preset(name);
         let text = program(&scenario, &made(&scenario, method));

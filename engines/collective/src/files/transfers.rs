@@ -39,7 +39,7 @@ struct TimedSend {
 pub fn latencies(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Vec<u32>, Problems> {
     let network = LinkNetwork::of(&scenario.topology)?;
     let time = &result.time;
-    let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
+    let chunk_bytes = time.piece_bytes(scenario.demand.chunk_size(&scenario.topology));
     let model =
         crate::model::epochs::EpochModel::new(&network, time.epoch_us, chunk_bytes, time.alpha_threshold);
     let of_link: FxHashMap<(u32, u32), u32> = network

@@ -234,5 +234,8 @@ pub(super) fn ask_all(
 fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
     let parts = session.tasks.tasks.len() > 1;
     let bound_us = f64::from(epochs) * session.tasks.epoch_us;
-    cx.bound_over(bound_us, &covers(session.tasks.epoch_us, Discipline::WholeChunk, parts));
+    cx.bound_over(
+        bound_us,
+        &covers(session.tasks.epoch_us, Discipline::WholeChunk, session.tasks.pieces, parts),
+    );
 }

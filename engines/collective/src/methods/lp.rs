@@ -50,7 +50,7 @@ impl FluidBest {
     /// States what is proven, with what it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.proven) * self.epoch_us;
-        cx.bound_over(bound_us, &covers(self.epoch_us, Discipline::Fluid, false));
+        cx.bound_over(bound_us, &covers(self.epoch_us, Discipline::Fluid, 1, false));
     }
 }
 

@@ -67,7 +67,10 @@ impl EpochSession {
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
         let parts = self.tasks.tasks.len() > 1;
-        cx.bound_over(bound_us, &covers(self.tasks.epoch_us, Discipline::WholeChunk, parts));
+        cx.bound_over(
+            bound_us,
+            &covers(self.tasks.epoch_us, Discipline::WholeChunk, self.tasks.pieces, parts),
+        );
     }
 
     /// Hands a schedule for each task over.

@@ -38,8 +38,10 @@ pub struct CollectiveTasks {
     pub tasks: Vec<CollectiveTask>,
     /// Length of an epoch, µs.
     pub epoch_us: f64,
-    /// Size of a chunk, bytes.
+    /// Size of what is sent as a whole, bytes.
     pub chunk_bytes: f64,
+    /// Equal pieces of every chunk of the scenario, each of which is a chunk of the tasks.
+    pub pieces: u32,
     /// Remarks on the epochs.
     pub remarks: Vec<String>,
     /// Chunk of the scenario and destination of every chunk, where every delivery has a chunk of its own.
@@ -54,12 +56,25 @@ impl CollectiveTasks {
     /// # Errors
     /// Everything that is wrong with the network.
     pub fn of(scenario: &CollectiveScenario, epoch: Option<f64>) -> Result<Self, Problems> {
+        Self::in_pieces(scenario, epoch, 1, scenario.time.alpha_threshold)
+    }
+
+    /// The same for chunks that are sent in equal pieces, in epochs that leave out latencies up to a share of an epoch.
+    ///
+    /// # Errors
+    /// As for [`Self::of`].
+    pub fn in_pieces(
+        scenario: &CollectiveScenario,
+        epoch: Option<f64>,
+        pieces: u32,
+        alpha_threshold: f64,
+    ) -> Result<Self, Problems> {
         let network = LinkNetwork::in_order(scenario)?;
-        let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
+        let chunk_bytes = scenario.demand.chunk_size(&scenario.topology) / f64::from(pieces.max(1));
         let (rule_us, remark) = epoch_us(&scenario.time, &network, chunk_bytes);
         let mut remarks: Vec<String> = remark.filter(|_| epoch.is_none()).into_iter().collect();
         let epoch_us = epoch.unwrap_or(rule_us);
-        let epochs = EpochModel::new(&network, epoch_us, chunk_bytes, scenario.time.alpha_threshold);
+        let epochs = EpochModel::new(&network, epoch_us, chunk_bytes, alpha_threshold);
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
@@ -69,7 +84,7 @@ impl CollectiveTasks {
                 ends.to
             ));
         }
-        let chunks = scenario.demand.expand(&scenario.topology);
+        let chunks = scenario.demand.expand(&scenario.topology).in_pieces(pieces);
         let sort = scenario.demand.collective;
         let both = sort == CollectiveSort::AllReduce;
         let directions =
@@ -91,7 +106,7 @@ impl CollectiveTasks {
                 }
             })
             .collect();
-        Ok(Self { tasks, epoch_us, chunk_bytes, remarks, copies: None, floors: OnceLock::new() })
+        Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
     /// Times that no schedule of the scenario can beat, whatever its chunks and epochs; worked out once.

@@ -1,5 +1,6 @@
 //! Reading the result of a plan from JSON, all problems at once. Only form is checked here.
 
+use super::compact::CompactPlan;
 use super::{
     BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, FloorProof, PieceSend, PlanTime,
     ScheduleClaims,
@@ -27,12 +28,16 @@ impl CollectiveResult {
             let (piece, from, to, epoch) = (number("piece"), number("from"), number("to"), number("epoch"));
             Some(PieceSend { piece: piece?, from: from?, to: to?, epoch: epoch? })
         });
+        let trees = match fields.optional("trees") {
+            None => Some(Vec::new()),
+            Some(_) => fields.each("trees", problems, CompactPlan::read),
+        };
         let claims = fields.object("claims", problems).and_then(|mut inner| {
             let claims = claims(&mut inner, problems);
             inner.finish(problems);
             claims
         });
-        Some(Self { time: time?, pieces: pieces?, sends: sends?, claims: claims? })
+        Some(Self { time: time?, pieces: pieces?, sends: sends?, trees: trees?, claims: claims? })
     }
 }
 
@@ -40,12 +45,17 @@ fn time(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<PlanTime> {
     let epoch_us = fields.float("epoch_us", 1e-12..=HUGE, problems);
     let alpha_threshold = fields.float("alpha_threshold", 0.0..=HUGE, problems);
     let discipline = fields.choice("discipline", &Discipline::ALL, problems);
+    let pieces = match fields.optional("pieces_per_chunk") {
+        None => Some(1),
+        Some(_) => fields.int("pieces_per_chunk", 1..=MOST, problems),
+    };
     let switch_copy = fields.bool_or("switch_copy", true, problems);
     let switch_hop = fields.choice("switch_hop", &SwitchHop::ALL, problems);
     Some(PlanTime {
         epoch_us: epoch_us?,
         alpha_threshold: alpha_threshold?,
         discipline: discipline?,
+        pieces_per_chunk: pieces? as u32,
         switch_copy: switch_copy?,
         switch_hop: switch_hop?,
     })
@@ -75,7 +85,10 @@ fn claims(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ScheduleCl
     let finish_epochs = fields.int("finish_epochs", 0..=MOST, problems);
     let finish_us = fields.float("finish_us", 0.0..=HUGE, problems);
     let algbw = fields.float("algbw_gbyte_per_s", 0.0..=HUGE, problems);
-    let replay_us = fields.float("replay_us", 0.0..=HUGE, problems);
+    let replay_us = match fields.optional("replay_us") {
+        None => Some(None),
+        Some(_) => fields.float("replay_us", 0.0..=HUGE, problems).map(Some),
+    };
     let bound = match fields.optional("lower_bound_epochs") {
         None => Some(None),
         Some(_) => fields.int("lower_bound_epochs", 0..=MOST, problems).map(|bound| Some(bound as u32)),

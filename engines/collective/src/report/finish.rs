@@ -1,6 +1,7 @@
 //! The finish of a schedule and what bounds it.
 
 use super::ExplainedPlan;
+use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::CollectiveSort;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
@@ -17,8 +18,13 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     facts.number("epoch_us", "length of an epoch", MICROSECONDS, time.epoch_us);
     let rate = Unit::new("GB/s", 1.0, None);
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
-    facts.number("replay_us", "replay", MICROSECONDS, claims.replay_us);
-    facts.sentence("every send as soon as its data is there and its link is free");
+    if let Some(replay_us) = claims.replay_us {
+        facts.number("replay_us", "replay", MICROSECONDS, replay_us);
+        facts.sentence("every send as soon as its data is there and its link is free");
+    }
+    if time.pieces_per_chunk > 1 {
+        facts.add("pieces_per_chunk", "pieces of a chunk", time.pieces_per_chunk);
+    }
     if let Some(lower) = claims.lower_bound_epochs {
         let lower_us = f64::from(lower) * time.epoch_us;
         facts.number("lower_bound_us", "at least", MICROSECONDS, lower_us);
@@ -30,9 +36,15 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
         facts.number("floor_us", "floor", MICROSECONDS, under.floor_us);
         facts.sentence(floor_sentence(floor, &under.because));
     }
-    facts.add("sends", "sends", subject.result.sends.len());
+    if subject.result.trees.is_empty() {
+        facts.add("sends", "sends", subject.result.sends.len());
+    }
     let answer = Phrase::new().answer(format!("{} µs", claims.finish_us)).muted(" until the last delivery");
     let section = Section::empty("Finish").answer(answer).block("facts", "", facts);
+    let section = match trees(&subject.result.trees) {
+        Some(table) => section.block("trees", "Trees of one root of each orbit", table),
+        None => section,
+    };
     match tenants(subject) {
         Some(table) => section.block("tenants", "Tenants", table),
         None => section,
@@ -64,8 +76,8 @@ fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     ];
     let mut table = Table::new(["floor", "floors"], columns);
     let finish = (floor.under_finish(alpha_threshold), "finish", claims.finish_us);
-    let replay = (&floor.with_latency, "replay", claims.replay_us);
-    for (proof, under, reached_us) in [finish, replay] {
+    let replay = claims.replay_us.map(|replay_us| (&floor.with_latency, "replay", replay_us));
+    for (proof, under, reached_us) in std::iter::once(finish).chain(replay) {
         table.row(vec![
             Cell::new(under),
             Cell::new(proof.floor_us),
@@ -78,7 +90,44 @@ fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
 
 fn words_of_covers(subject: ExplainedPlan<'_>) -> String {
     let time = &subject.result.time;
-    covers(time.epoch_us, time.discipline, subject.result.claims.bounds.len() > 1)
+    covers(time.epoch_us, time.discipline, time.pieces_per_chunk, subject.result.claims.bounds.len() > 1)
+}
+
+/// Trees in short form, by part of the collective.
+fn trees(parts: &[CompactPlan]) -> Option<Table> {
+    if parts.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::counts("part", "part"),
+        Column::counts("root", "root"),
+        Column::words("share", "share"),
+        Column::counts("hops", "hops"),
+        Column::counts("depth", "deepest"),
+        Column::counts("pieces", "pieces"),
+    ];
+    let mut table = Table::new(["tree", "trees"], columns).overview(super::OVERVIEW);
+    for (part, plan) in (1usize..).zip(parts) {
+        for tree in &plan.trees {
+            let mut depths: BTreeMap<u32, usize> = BTreeMap::from([(tree.root, 0)]);
+            for edge in &tree.edges {
+                if let (Some(from), Some(to)) = (edge.first(), edge.last()) {
+                    depths.insert(*to, depths.get(from).map_or(1, |depth| depth + 1));
+                }
+            }
+            let pieces =
+                if tree.starts.is_empty() { plan.pieces_per_tree as usize } else { tree.starts.len() };
+            table.row(vec![
+                Cell::new(part),
+                Cell::new(tree.root),
+                Cell::new(tree.share.clone()),
+                Cell::new(tree.edges.len()),
+                Cell::new(depths.values().copied().max().unwrap_or(0)),
+                Cell::new(pieces),
+            ]);
+        }
+    }
+    Some(table)
 }
 
 /// The finish of every tenant.

@@ -14,7 +14,7 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 pub(super) fn arrivals(subject: ExplainedPlan<'_>) -> Vec<(PieceSend, u32)> {
     let Ok(network) = LinkNetwork::of(&subject.scenario.topology) else { return Vec::new() };
     let time = &subject.result.time;
-    let bytes = subject.scenario.demand.chunk_size(&subject.scenario.topology);
+    let bytes = time.piece_bytes(subject.scenario.demand.chunk_size(&subject.scenario.topology));
     let epochs = EpochModel::new(&network, time.epoch_us, bytes, time.alpha_threshold);
     let arrival = |send: &PieceSend| {
         let link = network.link_between(send.from, send.to)?;

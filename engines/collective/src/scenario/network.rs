@@ -55,6 +55,8 @@ pub struct LinkNetwork {
     switch_copies: bool,
     switch_reduces: bool,
     cut_through: bool,
+    /// `true` if links are turned round.
+    turned: bool,
 }
 
 /// Links of every node, in one list.
@@ -182,6 +184,7 @@ impl LinkNetwork {
             switch_copies: true,
             switch_reduces: false,
             cut_through: false,
+            turned: false,
         }
     }
 
@@ -195,7 +198,14 @@ impl LinkNetwork {
         network.switch_copies = self.switch_copies;
         network.switch_reduces = self.switch_reduces;
         network.cut_through = self.cut_through;
+        network.turned = !self.turned;
         network
+    }
+
+    /// Returns `true` if transmission on a link was paid on the way into the switch that it leaves, whichever way it is
+    /// turned here.
+    pub fn is_through(&self, link: &NetworkLink) -> bool {
+        self.cut_through && self.is_switch(if self.turned { link.to } else { link.from })
     }
 
     /// Number of nodes.

@@ -1,62 +1,12 @@
-//! Plans of trees in short form, `lightbay.ccl_trees/1`: trees of one root per orbit and the symmetries that make the
-//! others, so that a plan for thousands of GPUs stays small.
+//! Schedules of trees in short form.
 
 use super::fold::Fold;
 use super::library::{ListPlan, TreeLibrary, TreePlan, TreePlanSort};
 use super::tree::Tree;
 use crate::floors::scale::gcd;
+pub use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
 use crate::scenario::network::LinkNetwork;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// Name and version of the form.
-pub const FORMAT: &str = "lightbay.ccl_trees/1";
-
-/// Way in which pieces are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CompactDiscipline {
-    /// Every tree sends one piece in each epoch; pieces of an epoch share a link.
-    Fluid,
-    /// Equal pieces, one at a time on a link, with the start of each.
-    WholeChunk,
-}
-
-/// A plan of trees in short form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CompactPlan {
-    /// Always `lightbay.ccl_trees/1`.
-    pub format: String,
-    /// Way in which pieces are sent.
-    pub discipline: CompactDiscipline,
-    /// Length of an epoch, µs; no latency is left out.
-    pub epoch_us: f64,
-    /// Data of each root, bytes.
-    pub shard_bytes: f64,
-    /// Pieces into which the share of each tree is cut (`fluid`), or the data of each root (`whole_chunk`).
-    pub pieces_per_tree: u32,
-    /// Epochs until everything has arrived.
-    pub finish_epochs: u64,
-    /// Trees of one root for each orbit.
-    pub trees: Vec<CompactTree>,
-    /// Symmetries that make the trees of the other roots, as images of all nodes.
-    pub generators: Vec<Vec<u32>>,
-}
-
-/// A tree of a [`CompactPlan`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CompactTree {
-    /// GPU whose data it carries.
-    pub root: u32,
-    /// Share of that data, a fraction such as `13/40`.
-    pub share: String,
-    /// Hops from GPU to GPU with the switches between, parents first.
-    pub edges: Vec<Vec<u32>>,
-    /// Epoch at which each hop of each piece starts (`whole_chunk`): by piece, then hop.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub starts: Vec<Vec<u32>>,
-}
 
 /// A share of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,12 +52,14 @@ pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
     parts.into_iter().map(|parts| Share { parts, of: PARTS }).collect()
 }
 
-/// Returns a plan in short form; `None` if its schedule has too many epochs.
+/// Returns a plan in short form; `None` if its schedule has too many epochs. Epochs of periodic schedules are at least as
+/// long as `least_epoch_us`.
 pub fn compact(
     network: &LinkNetwork,
     library: &TreeLibrary<'_>,
     plan: &TreePlan,
     shard_bytes: f64,
+    least_epoch_us: f64,
 ) -> Option<CompactPlan> {
     let packing = library.variants().get(plan.variant)?;
     let generators = library.fold().generators().to_vec();
@@ -145,7 +97,7 @@ pub fn compact(
             }
             // The busiest link of the rounded shares sets the epoch.
             let round_us = round_us(network, library.fold(), &shared, shard_bytes)
-                .max(figures.epoch_us * f64::from(figures.pieces));
+                .max(figures.epoch_us.max(least_epoch_us) * f64::from(figures.pieces));
             let exact = super::periodic::periodic(
                 network,
                 shared.iter().map(|(tree, _)| *tree),

@@ -18,6 +18,8 @@ pub struct TreeLibrary<'n> {
     network: &'n LinkNetwork,
     fold: Fold,
     ranks: usize,
+    /// Roots for which trees are made.
+    roots: usize,
     variants: Vec<Packing>,
     /// Numbers of pieces of which the trees of each variant take whole numbers, 1 if there is no small one.
     wholes: Vec<u32>,
@@ -44,6 +46,12 @@ const FEW: usize = 640;
 pub struct TreeEffort {
     /// Smallest piece, bytes.
     pub min_piece_bytes: f64,
+    /// Most pieces of a root's data.
+    pub most_pieces: u32,
+    /// Number that divides the pieces of a root's data.
+    pub multiple: u32,
+    /// Schedules that are tried.
+    pub sorts: TreeSorts,
     /// Most hops of pieces of one schedule that is tried.
     pub run_hops: u64,
     /// Most hops of pieces of all schedules that are tried.
@@ -52,8 +60,32 @@ pub struct TreeEffort {
 
 impl Default for TreeEffort {
     fn default() -> Self {
-        Self { min_piece_bytes: 1024.0, run_hops: 200_000, all_hops: 4_000_000 }
+        Self {
+            min_piece_bytes: 1024.0,
+            most_pieces: u32::MAX,
+            multiple: 1,
+            sorts: TreeSorts::All,
+            run_hops: 200_000,
+            all_hops: 4_000_000,
+        }
     }
+}
+
+/// Sorts of schedules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeSorts {
+    /// All.
+    All,
+    /// List schedules alone.
+    List,
+    /// Periodic schedules alone.
+    Periodic,
+}
+
+impl TreeSorts {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("auto", Self::All), ("list", Self::List), ("periodic", Self::Periodic)];
 }
 
 /// Way in which the pieces of a plan are sent.
@@ -68,6 +100,16 @@ pub enum TreePlanSort {
     },
     /// One piece of every tree in each epoch.
     Periodic(PeriodicFigures),
+}
+
+impl TreePlanSort {
+    /// Pieces of each rank's data, or of each tree's share of it.
+    pub const fn pieces(&self) -> u32 {
+        match self {
+            Self::List { pieces, .. } => *pieces,
+            Self::Periodic(figures) => figures.pieces,
+        }
+    }
 }
 
 /// The best schedule that was found for an amount of data.
@@ -93,23 +135,24 @@ pub struct ListPlan<'l> {
 }
 
 impl<'n> TreeLibrary<'n> {
-    /// Makes the trees; `rate` is the largest rate per shard, GB/s, if it is known, else infinite. `None` if a rank
+    /// Makes the trees that spread the data of all `roots` to all `ranks`; `rate` is the largest rate per shard, GB/s, if it is known, else infinite. `None` if a rank
     /// cannot be reached.
     ///
     /// # Errors
     /// The reason of the run to stop, or what the solver says.
     pub fn new<W: Watch>(
         network: &'n LinkNetwork,
+        roots: &[u32],
         ranks: &[u32],
         rate: f64,
         watch: &mut W,
     ) -> Result<Option<Self>, MethodError> {
-        let fold = fold_for(network, ranks);
+        let fold = fold_for(network, &[roots, ranks]);
         let mut wanted = vec![false; network.node_count()];
         for rank in ranks {
             wanted[*rank as usize] = true;
         }
-        let weight = |root: &u32| f64::from(u8::from(wanted[*root as usize]));
+        let weight = |root: &u32| f64::from(u8::from(roots.contains(root)));
         let weights: Vec<f64> = fold.representatives().iter().map(weight).collect();
         let slowest = network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
         // Without any latency hops count instead.
@@ -130,7 +173,8 @@ impl<'n> TreeLibrary<'n> {
         }
         drop(program);
         let wholes = variants.iter().map(whole_pieces).collect();
-        Ok(Some(Self { network, fold, ranks: ranks.len(), variants, wholes }))
+        let roots = weights.iter().filter(|weight| **weight > 0.0).count();
+        Ok(Some(Self { network, fold, ranks: ranks.len(), roots, variants, wholes }))
     }
 
     /// The fold of the network.
@@ -166,7 +210,8 @@ impl<'n> TreeLibrary<'n> {
                 best = Some(plan);
             }
         };
-        for (variant, packing) in self.variants.iter().enumerate() {
+        let periodic = if effort.sorts == TreeSorts::List { &[][..] } else { &self.variants[..] };
+        for (variant, packing) in periodic.iter().enumerate() {
             watch.checkpoint()?;
             if let Some(figures) = self.periodic(packing, shard_bytes, effort) {
                 take(TreePlan {
@@ -176,10 +221,15 @@ impl<'n> TreeLibrary<'n> {
                 });
             }
         }
-        let hops = (self.ranks.max(2) as u64 - 1) * self.fold.representatives().len() as u64;
+        if effort.sorts == TreeSorts::Periodic {
+            return Ok(best);
+        }
+        let hops = (self.ranks.max(2) as u64 - 1) * self.roots.max(1) as u64;
         // Large networks are worth more work: some pieces on each of their links at least.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
+        let multiple = effort.multiple.max(1);
+        let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
         // Combinations of trees and order, the best of the last number of pieces first.
         let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
         for variant in 0..self.variants.len() {
@@ -193,6 +243,7 @@ impl<'n> TreeLibrary<'n> {
                 // Trees whose shares are whole numbers of pieces load all links as they ought to.
                 let whole = self.wholes[*variant];
                 let pieces = if count < whole { count } else { count / whole * whole };
+                let pieces = (pieces / multiple * multiple).max(multiple);
                 let cost = hops * u64::from(pieces);
                 let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
@@ -233,6 +284,13 @@ impl<'n> TreeLibrary<'n> {
         self.periodic(self.variants.get(variant)?, shard_bytes, effort)
     }
 
+    /// Returns the periodic schedule of some trees with a number of pieces; `None` if there are no such trees.
+    pub fn periodic_with(&self, variant: usize, shard_bytes: f64, pieces: u32) -> Option<PeriodicFigures> {
+        let packing = self.variants.get(variant)?;
+        let trees = packing.trees.iter().flatten().map(|(tree, _)| tree);
+        Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
+    }
+
     /// The periodic schedule of the best number of pieces; `None` without trees.
     fn periodic(&self, packing: &Packing, shard_bytes: f64, effort: &TreeEffort) -> Option<PeriodicFigures> {
         let round_us = shard_bytes / (1000.0 * packing.rate);
@@ -242,6 +300,9 @@ impl<'n> TreeLibrary<'n> {
         let mut best: Option<PeriodicFigures> = None;
         for step in 0..29 {
             let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
+            if pieces > 1 && pieces > effort.most_pieces {
+                break;
+            }
             if pieces > 1 && shard_bytes / (f64::from(pieces) * mean) < effort.min_piece_bytes {
                 break;
             }
@@ -275,15 +336,14 @@ impl<'n> TreeLibrary<'n> {
     }
 }
 
-/// The fold, if its symmetries keep the ranks; else none.
-fn fold_for(network: &LinkNetwork, ranks: &[u32]) -> Fold {
+/// The fold, if its symmetries keep all of the sets; else none.
+fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     let fold = Fold::of(network);
-    let keeps = |generator: &Vec<u32>| ranks.iter().all(|rank| ranks.contains(&generator[*rank as usize]));
-    if ranks.len() == network.gpus().len() || fold.generators().iter().all(keeps) {
-        fold
-    } else {
-        Fold::trivial(network)
-    }
+    let keeps = |set: &&[u32]| {
+        let stays = |generator: &Vec<u32>| set.iter().all(|node| set.contains(&generator[*node as usize]));
+        set.len() == network.gpus().len() || fold.generators().iter().all(stays)
+    };
+    if sets.iter().all(keeps) { fold } else { Fold::trivial(network) }
 }
 
 /// Smallest number of pieces of which all trees of a packing take whole numbers; 1 if there is no small one.

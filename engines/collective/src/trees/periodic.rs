@@ -39,7 +39,7 @@ pub fn periodic<'t>(
 pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     let record = &network.links()[link as usize];
     let latency = latency_epochs(record.alpha_us, epoch_us) as u64;
-    if network.is_cut_through() && network.is_switch(record.from) { latency } else { latency + 1 }
+    if network.is_through(record) { latency } else { latency + 1 }
 }
 
 /// Epochs after which the end of each hop has a piece that leaves the root at once.

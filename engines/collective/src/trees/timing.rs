@@ -44,7 +44,7 @@ impl PieceTiming {
         for (link, capacity) in network.links().iter().zip(&capacities) {
             let epochs = occupied(rate, *capacity);
             let latency = latency_epochs(link.alpha_us, epoch_us);
-            let passes = network.is_cut_through() && network.is_switch(link.from);
+            let passes = network.is_through(link);
             let all = if passes { latency } else { latency + epochs };
             if all >= f64::from(u32::MAX / 2) {
                 return None;

@@ -74,6 +74,23 @@ impl ChunkList {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
+    /// The same with every chunk in a number of pieces, which follow each other.
+    #[must_use]
+    pub fn in_pieces(self, pieces: u32) -> Self {
+        if pieces <= 1 {
+            return self;
+        }
+        let mut list = Self { targets: self.targets.clone(), ..Self::default() };
+        for chunk in 0..self.len() {
+            let range = self.ranges[chunk].map(|end| end as usize);
+            for piece in 0..pieces {
+                let local = self.local(chunk) * pieces + piece;
+                list.push(self.source(chunk), range, local, self.tenant(chunk), self.priority(chunk));
+            }
+        }
+        list
+    }
+
     /// The same with a chunk for every delivery: nothing is copied.
     #[must_use]
     pub fn one_by_one(&self) -> Self {

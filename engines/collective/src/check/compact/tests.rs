@@ -11,14 +11,16 @@ fn plans(name: &str, bytes: f64) -> (Topology, Vec<CompactPlan>) {
     let network = LinkNetwork::of(&topology).unwrap();
     let shard = bytes / network.gpus().len() as f64;
     let mut watch = Unwatched::default();
-    let library = TreeLibrary::new(&network, network.gpus(), f64::INFINITY, &mut watch).unwrap().unwrap();
+    let library = TreeLibrary::new(&network, network.gpus(), network.gpus(), f64::INFINITY, &mut watch)
+        .unwrap()
+        .unwrap();
     let effort = TreeEffort { run_hops: 20_000, all_hops: 100_000, ..TreeEffort::default() };
     let best = library.plan(shard, 0.0, &effort, &mut watch).unwrap().unwrap();
     let figures = library.periodic_figures(0, shard, &effort).unwrap();
     let periodic =
         TreePlan { finish_us: figures.finish_us, variant: 0, sort: TreePlanSort::Periodic(figures) };
     let plans: Vec<CompactPlan> =
-        [best, periodic].iter().map(|plan| compact(&network, &library, plan, shard).unwrap()).collect();
+        [best, periodic].iter().map(|plan| compact(&network, &library, plan, shard, 0.0).unwrap()).collect();
     (topology, plans)
 }
 

@@ -1,7 +1,7 @@
 //! Check of plans in short form, from topology and plan alone: what holds for the trees of one root and one link of each
 //! orbit holds for their images.
 
-use super::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
+use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
 use crate::scenario::{NodeSort, SwitchHop, Topology};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,6 +11,19 @@ const TOLERANCE: f64 = 1e-6;
 /// Returns everything that is wrong with a plan, each with a class word first; nothing if it holds. Every GPU has to
 /// receive the data of every GPU.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
+    let gpus: Vec<u32> = topology.gpus().collect();
+    violations_for(topology, plan, &gpus, &gpus, false)
+}
+
+/// The same where every GPU of `receivers` has to receive the data of all `sources`. Of a topology that is `turned` round,
+/// links into switches are those that leave them in time.
+pub fn violations_for(
+    topology: &Topology,
+    plan: &CompactPlan,
+    sources: &[u32],
+    receivers: &[u32],
+    turned: bool,
+) -> Vec<String> {
     let mut found = Vec::new();
     if plan.format != FORMAT {
         found.push(format!("format: '{}' is not {FORMAT}", plan.format));
@@ -31,8 +44,19 @@ pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
             return found;
         }
     };
+    let set = |nodes: &[u32]| nodes.iter().copied().collect::<FxHashSet<u32>>();
+    let (sources, receivers) = (set(sources), set(receivers));
+    for (place, images) in plan.generators.iter().enumerate() {
+        let keeps = |nodes: &FxHashSet<u32>| {
+            nodes.iter().all(|node| images.get(*node as usize).is_some_and(|image| nodes.contains(image)))
+        };
+        if !keeps(&sources) || !keeps(&receivers) {
+            found.push(format!("symmetry: generators[{place}] maps a rank to a GPU that is none"));
+        }
+    }
+    let uses = FxHashMap::default();
     let mut checker =
-        Checker { topology, plan, orbits: &orbits, found, uses: FxHashMap::default(), finish: 0 };
+        Checker { topology, plan, orbits: &orbits, sources, receivers, turned, found, uses, finish: 0 };
     checker.shares();
     for (place, tree) in plan.trees.iter().enumerate() {
         checker.tree(place, tree);
@@ -147,6 +171,11 @@ struct Checker<'c> {
     topology: &'c Topology,
     plan: &'c CompactPlan,
     orbits: &'c LinkOrbits,
+    /// GPUs with data.
+    sources: FxHashSet<u32>,
+    /// GPUs that receive all of it.
+    receivers: FxHashSet<u32>,
+    turned: bool,
     found: Vec<String>,
     /// By orbit of links: starts of whole pieces, or shares.
     uses: FxHashMap<u32, (Vec<u64>, f64)>,
@@ -176,7 +205,8 @@ impl Checker<'_> {
         let alpha = record.alpha_us * record.alpha_scale;
         let latency =
             if alpha > 0.0 { (alpha / self.plan.epoch_us - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
-        let leaves_switch = self.topology.nodes[record.from as usize].kind == NodeSort::Switch;
+        let tail = if self.turned { record.to } else { record.from };
+        let leaves_switch = self.topology.nodes[tail as usize].kind == NodeSort::Switch;
         if leaves_switch && self.topology.switch_model.hop == SwitchHop::CutThrough {
             return latency;
         }
@@ -204,16 +234,16 @@ impl Checker<'_> {
                 self.found.push(format!("demand: the shares of root {root} do not add up to one"));
             }
             match self.orbits.gpus.get(root as usize) {
-                Some(&orbit) if orbit != u32::MAX => {
+                Some(&orbit) if orbit != u32::MAX && self.sources.contains(&root) => {
                     if !seen.insert(orbit) {
                         self.found.push(format!("demand: root {root} is the image of another root"));
                     }
                 }
-                _ => self.found.push(format!("demand: root {root} is no GPU")),
+                _ => self.found.push(format!("demand: root {root} is no GPU with data")),
             }
         }
         let orbits: FxHashSet<u32> =
-            self.orbits.gpus.iter().copied().filter(|orbit| *orbit != u32::MAX).collect();
+            self.sources.iter().filter_map(|gpu| self.orbits.gpus.get(*gpu as usize)).copied().collect();
         if seen.len() != orbits.len() {
             let text = format!("demand: {} of {} orbits of GPUs have a root", seen.len(), orbits.len());
             self.found.push(text);
@@ -254,9 +284,10 @@ impl Checker<'_> {
             }
             hops.push((from, to, links));
         }
-        let gpus = nodes.iter().filter(|node| node.kind == NodeSort::Gpu).count();
-        if reached.len() != gpus {
-            self.found.push(format!("demand: trees[{place}] reaches {} of {gpus} GPUs", reached.len()));
+        let missed = self.receivers.iter().filter(|gpu| !reached.contains_key(gpu)).count();
+        if missed > 0 {
+            let all = self.receivers.len();
+            self.found.push(format!("demand: trees[{place}] reaches {} of {all} GPUs", all - missed));
             return;
         }
         match self.plan.discipline {

@@ -1,0 +1,143 @@
+//! Plans of trees in short form: each part on the network as it is planned, and the figures that follow.
+
+use super::links::CheckedLinks;
+use super::{Findings, ScheduleEnvelope, code, compact, figures, floor};
+use crate::plan::compact::CompactDiscipline;
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
+use lightbay_core::checked::{Figure, Violation, compare_metrics, same};
+
+/// Checks a plan of trees; the floor under its finish if it holds.
+pub(super) fn check(
+    scenario: &CollectiveScenario,
+    chunks: &ChunkList,
+    result: &CollectiveResult,
+    envelope: &ScheduleEnvelope<'_>,
+    found: &mut Findings,
+) -> (Option<f64>, Vec<Violation>) {
+    let sort = scenario.demand.collective;
+    let parts: &[bool] = match sort {
+        CollectiveSort::AllReduce => &[true, false],
+        CollectiveSort::ReduceScatter => &[true],
+        CollectiveSort::AllGather | CollectiveSort::Broadcast => &[false],
+        _ => {
+            found.add(code::DEMAND, || format!("trees in short form do not carry out {}", sort.label()));
+            return (None, Vec::new());
+        }
+    };
+    if parts.len() != result.trees.len() || !result.pieces.is_empty() || !result.sends.is_empty() {
+        found.add(code::PIECE, || {
+            format!("trees stand for {} parts, without pieces and sends beside them", parts.len())
+        });
+        return (None, Vec::new());
+    }
+    if !scenario.demand.copy || result.time.pieces_per_chunk != 1 || result.time.alpha_threshold != 0.0 {
+        found.add(code::TIME, || {
+            "trees copy, are cut into pieces of their own and leave no latency out".to_owned()
+        });
+    }
+    if scenario.topology.links.iter().any(|link| !link.up_us.is_empty()) {
+        found.add(code::DOWN, || "trees in short form know no links that come and go".to_owned());
+    }
+    let ranks = scenario.demand.rank_nodes(&scenario.topology);
+    let sources = match (sort, scenario.demand.root) {
+        (CollectiveSort::Broadcast, root) => vec![ranks[root.unwrap_or(0) as usize]],
+        _ => ranks.clone(),
+    };
+    let shard = scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank);
+    for ((part, &adds), place) in result.trees.iter().zip(parts).zip(0..) {
+        let whole = part.discipline == CompactDiscipline::WholeChunk;
+        if part.epoch_us != result.time.epoch_us
+            || whole != (result.time.discipline == Discipline::WholeChunk)
+        {
+            found.add(code::TIME, || format!("trees[{place}] has other epochs than the plan"));
+        }
+        if !same(part.shard_bytes, shard) {
+            found.add(code::PIECE, || {
+                format!("trees[{place}] carries {} bytes of each rank, not {shard}", part.shard_bytes)
+            });
+        }
+        let topology = planned(scenario, adds);
+        for text in compact::violations_for(&topology, part, &sources, &ranks, adds) {
+            let (word, text) = text.split_once(": ").unwrap_or(("", &text));
+            found.add(code_of(word), || format!("trees[{place}]: {text}"));
+        }
+    }
+    let Some(links) = CheckedLinks::of(scenario, result, found).filter(|_| found.is_empty()) else {
+        return (None, Vec::new());
+    };
+    let figures = claims(scenario, result, envelope, &links, found);
+    let floor_us = floor::check(scenario, chunks, result, &links, found);
+    (floor_us, compare_metrics(envelope.metrics, &figures))
+}
+
+/// Code of a rule by its class word.
+fn code_of(word: &str) -> &'static str {
+    let rules =
+        [code::CAPACITY, code::CAUSALITY, code::DEMAND, code::USELESS, code::LINK, code::CLAIM, code::TIME];
+    rules.into_iter().find(|code| *code == word).unwrap_or(code::PIECE)
+}
+
+/// The network that a part is planned on: without links out of order; turned round where data is added up.
+fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
+    let topology = &scenario.topology;
+    let links = topology.links.iter().filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
+    let turned = |link: &LinkRecord| match adds {
+        true => LinkRecord { from: link.to, to: link.from, ..link.clone() },
+        false => link.clone(),
+    };
+    let model = topology.switch_model;
+    let copy = if adds { model.reduce } else { model.copy };
+    Topology {
+        name: String::new(),
+        nodes: topology.nodes.clone(),
+        links: links.map(turned).collect(),
+        switch_model: SwitchModel { copy, ..model },
+        symmetry_generators: Vec::new(),
+        notes: String::new(),
+    }
+}
+
+/// Claims against what the trees give; the metrics that the plan has to carry.
+fn claims(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    envelope: &ScheduleEnvelope<'_>,
+    links: &CheckedLinks,
+    found: &mut Findings,
+) -> Vec<Figure> {
+    let claims = &result.claims;
+    // Each part was found to end when it says.
+    let finish: u64 = result.trees.iter().map(|part| part.finish_epochs).sum();
+    let finish_us = finish as f64 * result.time.epoch_us;
+    let algbw = if finish == 0 { 0.0 } else { figures::buffer_bytes(scenario, links) / finish_us / 1000.0 };
+    if u64::from(claims.finish_epochs) != finish {
+        found.add(code::CLAIM, || {
+            format!("'finish_epochs' is {}, the trees give {finish}", claims.finish_epochs)
+        });
+    }
+    for (name, claimed, exact) in [
+        ("finish_us", claims.finish_us, finish_us),
+        ("algbw_gbyte_per_s", claims.algbw_gbyte_per_s, algbw),
+        ("the objective", envelope.value, finish_us),
+    ] {
+        if !same(claimed, exact) {
+            found.add(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));
+        }
+    }
+    let nothing = claims.replay_us.is_none()
+        && claims.lower_bound_epochs.is_none()
+        && claims.bounds.is_empty()
+        && !claims.optimal;
+    if !nothing {
+        found.add(code::CLAIM, || "trees in short form claim no replay and no bound in epochs".to_owned());
+    }
+    let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
+    let mut figures = vec![
+        exactly("finish_epochs", finish as f64),
+        exactly("epoch_length_us", result.time.epoch_us),
+        exactly("algbw_gbyte_per_s", algbw),
+    ];
+    figures.extend(figures::of_floor(result));
+    figures
+}

@@ -1,0 +1,217 @@
+//! `trees`: data cut into pieces that run along spanning trees.
+
+use super::session::end;
+use crate::Collective;
+use crate::compose::{pieces_along_trees, trees_in_short};
+use crate::model::task::CollectiveTasks;
+use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::trees::library::{TreeEffort, TreeSorts};
+use crate::trees::parts::{PartsPlan, TreeParts};
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+
+/// Spanning trees.
+pub(super) struct TreesMethod;
+
+/// Usual smallest piece, bytes.
+const MIN_PIECE_BYTES: f64 = 1024.0;
+/// Usual most sends that a plan lists.
+pub(super) const MOST_SENDS: i64 = 200_000;
+/// Usual most pieces.
+const MOST_PIECES: i64 = 65_536;
+
+impl Method<Collective> for TreesMethod {
+    fn info(&self) -> MethodInfo {
+        let smallest = "Smallest piece that data is cut into.";
+        let pieces = "Most pieces that the data of a rank is cut into; of each tree in periodic schedules.";
+        let sorts = TreeSorts::ALL.map(|(name, _)| name);
+        let schedule = "Pieces as soon as links are free (list), one of every tree in each epoch (periodic), or what ends first.";
+        let sends = "Most sends that a plan lists; plans of more keep their trees in short form.";
+        MethodInfo {
+            name: "trees",
+            help: "Cuts data into pieces that run along spanning trees, which together reach the rate of the binding \
+                   cut; any number of pieces and any epochs.",
+            proves: true,
+            hot_start: false,
+            params: vec![
+                ParamInfo::float("min_piece_bytes", 1e-3, 1e18, MIN_PIECE_BYTES, smallest)
+                    .unit("bytes")
+                    .effect(Effect::Warm),
+                ParamInfo::int("most_pieces", 1, 1 << 24, MOST_PIECES, pieces).effect(Effect::Warm),
+                ParamInfo::choice("schedule", &sorts, "auto", schedule).effect(Effect::Warm),
+                ParamInfo::int("most_sends", 0, 10_000_000, MOST_SENDS, sends).effect(Effect::Warm),
+            ],
+        }
+    }
+
+    fn idle(&self, _scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
+        let names = ["epoch", "epoch_us", "epoch_multiplier", "alpha_threshold"];
+        without_effect(names, "on trees, whose epochs suit their pieces", "leave it out").collect()
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = &scenario.body;
+        suits(scenario)?;
+        let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
+        let floor = tasks.floors(scenario).map_or(0.0, |floors| floors.with_latency.floor_us);
+        cx.note(Severity::Info, format!("no schedule of any number of chunks ends before {floor:.3} us"));
+        let sorts = TreeSorts::ALL.into_iter().find(|(name, _)| Some(*name) == params.text("schedule"));
+        let effort = TreeEffort {
+            min_piece_bytes: params.float("min_piece_bytes").unwrap_or(MIN_PIECE_BYTES),
+            most_pieces: params.count("most_pieces") as u32,
+            multiple: scenario.demand.chunks_per_rank,
+            sorts: sorts.map_or(TreeSorts::All, |(_, sorts)| sorts),
+            ..TreeEffort::default()
+        };
+        let trees = ScenarioTrees::of(scenario, &tasks);
+        cx.phase("trees", "shares of spanning trees");
+        let Some(parts) = trees.parts(cx)? else { return Err(super::session::never()) };
+        for library in parts.libraries() {
+            cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
+        }
+        cx.phase("pieces", "numbers of pieces and orders of them");
+        let Some(plan) = parts.plan(trees.shard_bytes, floor, &effort, cx)? else {
+            return Err(super::session::never());
+        };
+        let candidate = trees.candidate(&parts, &plan, params.count("most_sends") as u64)?;
+        let outcome = stated(candidate.value, floor, cx);
+        offer(candidate, "trees", cx)?;
+        Ok(outcome)
+    }
+}
+
+/// Hands a plan over.
+pub(super) fn offer(
+    candidate: Candidate<CollectiveResult>,
+    source: &str,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let sends = candidate.result.sends.len() as f64;
+    cx.incumbent(candidate.value, sends, source, move || candidate)?;
+    Ok(())
+}
+
+/// States the floor as a bound, and the end of a run with a finish.
+pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collective>) -> Outcome {
+    if finish_us < floor_us * (1.0 - AT_FLOOR) {
+        let why = "hops out of switches that cut through count no transmission, so the floor is passed";
+        cx.note(Severity::Info, why);
+        return end(1, 0);
+    }
+    cx.bound_over(floor_us.min(finish_us), floor_covers(0.0));
+    if finish_us <= floor_us * (1.0 + AT_FLOOR) { end(0, 0) } else { end(1, 0) }
+}
+
+/// Networks and data of a scenario whose trees are looked for.
+pub(super) struct ScenarioTrees<'s> {
+    scenario: &'s CollectiveScenario,
+    /// The network of each part, as it is planned.
+    networks: Vec<LinkNetwork>,
+    roots: Vec<u32>,
+    ranks: Vec<u32>,
+    /// Data of every root, bytes.
+    pub(super) shard_bytes: f64,
+}
+
+impl<'s> ScenarioTrees<'s> {
+    /// The trees of a scenario that suits them.
+    pub(super) fn of(scenario: &'s CollectiveScenario, tasks: &CollectiveTasks) -> Self {
+        let demand = &scenario.demand;
+        let ranks = demand.rank_nodes(&scenario.topology);
+        let roots = match demand.collective {
+            CollectiveSort::Broadcast => {
+                ranks.get(demand.root.unwrap_or(0) as usize).copied().into_iter().collect()
+            }
+            _ => ranks.clone(),
+        };
+        let planned =
+            |task: &crate::model::task::CollectiveTask| task.network.clone().with_copying(task.switch_copies);
+        Self {
+            scenario,
+            networks: tasks.tasks.iter().map(planned).collect(),
+            roots,
+            ranks,
+            shard_bytes: demand.chunk_size(&scenario.topology) * f64::from(demand.chunks_per_rank),
+        }
+    }
+
+    /// Makes the trees.
+    pub(super) fn parts(
+        &self,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Option<TreeParts<'_>>, MethodError> {
+        TreeParts::new(&self.networks, &self.roots, &self.ranks, cx)
+    }
+
+    /// The plan of schedules: as sends if there are at most so many, else in short form.
+    pub(super) fn candidate(
+        &self,
+        parts: &TreeParts<'_>,
+        plan: &PartsPlan,
+        most_sends: u64,
+    ) -> Result<Candidate<CollectiveResult>, MethodError> {
+        if let Some((epoch_us, pieces, sends)) = parts.sends(plan, self.shard_bytes, most_sends) {
+            let per_chunk = pieces / self.scenario.demand.chunks_per_rank.max(1);
+            return Ok(pieces_along_trees(self.scenario, epoch_us, per_chunk, &sends)?);
+        }
+        let short = parts.in_short(plan, self.shard_bytes);
+        let short = short.ok_or_else(|| {
+            MethodError::Failed(
+                "the schedule has more epochs than a plan can hold: raise min_piece_bytes".to_owned(),
+            )
+        })?;
+        Ok(trees_in_short(self.scenario, short)?)
+    }
+}
+
+/// Refuses collectives that trees do not carry out.
+pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
+    let demand = &scenario.demand;
+    let copied = matches!(
+        demand.collective,
+        CollectiveSort::AllGather
+            | CollectiveSort::Broadcast
+            | CollectiveSort::ReduceScatter
+            | CollectiveSort::AllReduce
+    );
+    let mut problems = Problems::new();
+    if !copied {
+        let message =
+            format!("is {}, whose chunks have one destination each or are listed", demand.collective.word());
+        problems.add(
+            "demand.collective",
+            message,
+            "solve it with auto, teccl-lp or construct: trees spread equal data to all ranks",
+        );
+    }
+    if !demand.copy {
+        problems.add(
+            "demand.copy",
+            "is false, and trees copy on the way",
+            "set copy=true, or solve with auto",
+        );
+    }
+    if let Some(at) = scenario.topology.links.iter().position(|link| !link.up_us.is_empty()) {
+        let path = format!("topology.links[{at}].up_us");
+        problems.add(path, "lets a link come and go", "leave it out, or solve with construct");
+    }
+    if demand.rank_nodes(&scenario.topology).len() < 2 && copied {
+        problems.add("demand.ranks", "are fewer than 2, so nothing has to move", "name more ranks");
+    }
+    problems.into_result(())
+}
+
+#[cfg(test)]
+mod tests;

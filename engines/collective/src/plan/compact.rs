@@ -1,0 +1,112 @@
+//! Trees in short form, `lightbay.ccl_trees/1`: those of one root per orbit and the symmetries that make the others, so
+//! that a plan for thousands of GPUs stays small.
+
+use lightbay_core::problem::Problems;
+use lightbay_core::read::{Fields, whole_numbers};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Name and version of the form.
+pub const FORMAT: &str = "lightbay.ccl_trees/1";
+
+/// Way in which pieces are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactDiscipline {
+    /// Every tree sends one piece in each epoch; pieces of an epoch share a link.
+    Fluid,
+    /// Equal pieces, one at a time on a link, with the start of each.
+    WholeChunk,
+}
+
+/// A plan of trees in short form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactPlan {
+    /// Always `lightbay.ccl_trees/1`.
+    pub format: String,
+    /// Way in which pieces are sent.
+    pub discipline: CompactDiscipline,
+    /// Length of an epoch, µs; no latency is left out.
+    pub epoch_us: f64,
+    /// Data of each root, bytes.
+    pub shard_bytes: f64,
+    /// Pieces into which the share of each tree is cut (`fluid`), or the data of each root (`whole_chunk`).
+    pub pieces_per_tree: u32,
+    /// Epochs until everything has arrived.
+    pub finish_epochs: u64,
+    /// Trees of one root for each orbit.
+    pub trees: Vec<CompactTree>,
+    /// Symmetries that make the trees of the other roots, as images of all nodes.
+    pub generators: Vec<Vec<u32>>,
+}
+
+/// A tree of a [`CompactPlan`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactTree {
+    /// GPU whose data it carries.
+    pub root: u32,
+    /// Share of that data, a fraction such as `13/40`.
+    pub share: String,
+    /// Hops from GPU to GPU with the switches between, parents first.
+    pub edges: Vec<Vec<u32>>,
+    /// Epoch at which each hop of each piece starts (`whole_chunk`): by piece, then hop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Vec<u32>>,
+}
+
+impl CompactDiscipline {
+    /// Both, with their names in files.
+    pub const ALL: [(&'static str, Self); 2] = [("fluid", Self::Fluid), ("whole_chunk", Self::WholeChunk)];
+}
+
+/// Largest number of a plan.
+const HUGE: f64 = 1e18;
+/// Largest id or epoch.
+const MOST: i64 = u32::MAX as i64 / 8;
+
+impl CompactPlan {
+    /// Reads the keys of a plan in short form. The caller finishes `fields`.
+    pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let format = fields.text("format", problems).map(str::to_owned);
+        let discipline = fields.choice("discipline", &CompactDiscipline::ALL, problems);
+        let epoch_us = fields.float("epoch_us", 1e-12..=HUGE, problems);
+        let shard_bytes = fields.float("shard_bytes", 1e-12..=HUGE, problems);
+        let pieces = fields.int("pieces_per_tree", 1..=MOST, problems);
+        let finish = fields.int("finish_epochs", 0..=MOST, problems);
+        let trees = fields.each("trees", problems, |fields, problems| {
+            let root = fields.int("root", 0..=MOST, problems);
+            let share = fields.text("share", problems).map(str::to_owned);
+            let edges = rows(fields, "edges", problems);
+            let starts = rows(fields, "starts", problems);
+            Some(CompactTree { root: root? as u32, share: share?, edges: edges?, starts: starts? })
+        });
+        let generators = rows(fields, "generators", problems);
+        Some(Self {
+            format: format?,
+            discipline: discipline?,
+            epoch_us: epoch_us?,
+            shard_bytes: shard_bytes?,
+            pieces_per_tree: pieces? as u32,
+            finish_epochs: finish?.unsigned_abs(),
+            trees: trees?,
+            generators: generators?,
+        })
+    }
+}
+
+/// Lists of numbers; none if the key is missing.
+fn rows(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<Vec<Vec<u32>>> {
+    let path = fields.path_of(key);
+    match fields.optional(key) {
+        None => Some(Vec::new()),
+        Some(Value::Array(list)) => {
+            let row = |(at, row)| whole_numbers(row, &format!("{path}[{at}]"), problems);
+            list.iter().enumerate().map(row).collect()
+        }
+        Some(_) => {
+            problems.add(path, "is no list", "give a list of lists of node ids or epochs");
+            None
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Trees of a collective: those of its only part, or of both halves of AllReduce, which share the length of their epochs.
+
+use super::compact::compact;
+use super::library::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};
+use super::list::ListOrder;
+use super::sends::{ListSends, list_sends};
+use crate::floors::floor::network_floor;
+use crate::plan::compact::CompactPlan;
+use crate::scenario::network::LinkNetwork;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+/// Trees of every part of a collective, made once for all sizes.
+#[derive(Debug)]
+pub struct TreeParts<'n> {
+    libraries: Vec<TreeLibrary<'n>>,
+    networks: &'n [LinkNetwork],
+}
+
+/// Schedules of all parts.
+#[derive(Clone, Debug)]
+pub struct PartsPlan {
+    /// Time until the last part ends, µs.
+    pub finish_us: f64,
+    /// Schedule of each part; of one sort, with equal numbers of pieces.
+    pub plans: Vec<TreePlan>,
+}
+
+impl<'n> TreeParts<'n> {
+    /// Makes the trees that spread the data of all `roots` to all `ranks`, on the network of each part as it is planned.
+    /// `None` if a rank cannot be reached.
+    ///
+    /// # Errors
+    /// The reason of the run to stop, or what the solver says.
+    pub fn new<W: Watch>(
+        networks: &'n [LinkNetwork],
+        roots: &[u32],
+        ranks: &[u32],
+        watch: &mut W,
+    ) -> Result<Option<Self>, MethodError> {
+        let mut libraries = Vec::with_capacity(networks.len());
+        for network in networks {
+            let mut shards = vec![0; network.node_count()];
+            roots.iter().for_each(|root| shards[*root as usize] = 1);
+            let symmetric = roots.len() == network.gpus().len() && ranks.len() == roots.len();
+            let floor = network_floor(network, &shards, ranks, symmetric).ok().flatten();
+            let rate = floor.map_or(f64::INFINITY, |floor| floor.rate.as_f64());
+            match TreeLibrary::new(network, roots, ranks, rate, watch)? {
+                Some(library) => libraries.push(library),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Self { libraries, networks }))
+    }
+
+    /// Trees of each part.
+    pub fn libraries(&self) -> &[TreeLibrary<'n>] {
+        &self.libraries
+    }
+
+    /// The best schedule for `shard_bytes` of every root; `floor_us` is a time that none can beat.
+    ///
+    /// # Errors
+    /// The reason of the run to stop.
+    pub fn plan<W: Watch>(
+        &self,
+        shard_bytes: f64,
+        floor_us: f64,
+        effort: &TreeEffort,
+        watch: &mut W,
+    ) -> Result<Option<PartsPlan>, MethodError> {
+        if let [library] = &self.libraries[..] {
+            let plan = library.plan(shard_bytes, floor_us, effort, watch)?;
+            return Ok(plan.map(|plan| PartsPlan { finish_us: plan.finish_us, plans: vec![plan] }));
+        }
+        let sorts: &[TreeSorts] = match effort.sorts {
+            TreeSorts::All => &[TreeSorts::List, TreeSorts::Periodic],
+            TreeSorts::List => &[TreeSorts::List],
+            TreeSorts::Periodic => &[TreeSorts::Periodic],
+        };
+        let mut best: Option<PartsPlan> = None;
+        for &sorts in sorts {
+            let effort = TreeEffort { sorts, ..*effort };
+            let mut own = Vec::with_capacity(self.libraries.len());
+            for library in &self.libraries {
+                own.extend(library.plan(shard_bytes, 0.0, &effort, watch)?);
+            }
+            if own.len() < self.libraries.len() {
+                continue;
+            }
+            let mut counts: Vec<u32> = own.iter().map(|plan| plan.sort.pieces()).collect();
+            counts.sort_unstable();
+            counts.dedup();
+            for pieces in counts {
+                let plans: Option<Vec<TreePlan>> = (0..own.len())
+                    .map(|part| self.with_pieces(part, &own[part], pieces, shard_bytes))
+                    .collect();
+                let Some(plans) = plans.and_then(|plans| self.in_common_epochs(plans, shard_bytes)) else {
+                    continue;
+                };
+                if best.as_ref().is_none_or(|best| plans.finish_us < best.finish_us) {
+                    best = Some(plans);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The schedule of a part with another number of pieces.
+    fn with_pieces(&self, part: usize, plan: &TreePlan, pieces: u32, shard_bytes: f64) -> Option<TreePlan> {
+        if plan.sort.pieces() == pieces {
+            return Some(plan.clone());
+        }
+        let library = &self.libraries[part];
+        match &plan.sort {
+            TreePlanSort::List { .. } => ListOrder::ALL
+                .into_iter()
+                .filter_map(|order| {
+                    let list = library.list(plan.variant, shard_bytes, pieces, order)?;
+                    let finish_us = f64::from(list.schedule.finish) * list.timing.epoch_us;
+                    let sort = TreePlanSort::List { pieces, order };
+                    Some(TreePlan { finish_us, variant: plan.variant, sort })
+                })
+                .min_by(|one, other| one.finish_us.total_cmp(&other.finish_us)),
+            TreePlanSort::Periodic(_) => {
+                let figures = library.periodic_with(plan.variant, shard_bytes, pieces)?;
+                let sort = TreePlanSort::Periodic(figures);
+                Some(TreePlan { finish_us: figures.finish_us, variant: plan.variant, sort })
+            }
+        }
+    }
+
+    /// Schedules of all parts in epochs of one length.
+    fn in_common_epochs(&self, plans: Vec<TreePlan>, shard_bytes: f64) -> Option<PartsPlan> {
+        let periodic = plans.iter().any(|plan| matches!(plan.sort, TreePlanSort::Periodic(_)));
+        let finish_us = if periodic {
+            let parts = self.in_short(&PartsPlan { finish_us: 0.0, plans: plans.clone() }, shard_bytes)?;
+            parts.iter().map(|part| part.finish_epochs as f64 * part.epoch_us).sum()
+        } else {
+            plans.iter().map(|plan| plan.finish_us).sum()
+        };
+        Some(PartsPlan { finish_us, plans })
+    }
+
+    /// The schedules in short form; `None` if one has too many epochs.
+    pub fn in_short(&self, plan: &PartsPlan, shard_bytes: f64) -> Option<Vec<CompactPlan>> {
+        let mut least_us = 0.0;
+        loop {
+            let parts = self.networks.iter().zip(&self.libraries).zip(&plan.plans);
+            let parts: Vec<CompactPlan> = parts
+                .map(|((network, library), plan)| compact(network, library, plan, shard_bytes, least_us))
+                .collect::<Option<_>>()?;
+            let longest = parts.iter().map(|part| part.epoch_us).fold(0.0, f64::max);
+            if parts.iter().all(|part| part.epoch_us == longest) || least_us > 0.0 {
+                return Some(
+                    parts.into_iter().map(|part| CompactPlan { epoch_us: longest, ..part }).collect(),
+                );
+            }
+            least_us = longest;
+        }
+    }
+
+    /// Sends of list schedules, as long as there are at most `most`, with the length of an epoch and the pieces of every
+    /// root.
+    pub fn sends(&self, plan: &PartsPlan, shard_bytes: f64, most: u64) -> Option<(f64, u32, Vec<ListSends>)> {
+        let (mut epoch_us, mut all, mut count) = (0.0, Vec::new(), 0_u64);
+        let pieces = plan.plans.first()?.sort.pieces();
+        for ((network, library), plan) in self.networks.iter().zip(&self.libraries).zip(&plan.plans) {
+            let TreePlanSort::List { pieces, order } = plan.sort else { return None };
+            let list = library.list(plan.variant, shard_bytes, pieces, order)?;
+            let each =
+                list.batches.iter().map(|batch| u64::from(batch.pieces) * batch.tree.links().len() as u64);
+            count += each.sum::<u64>() * library.fold().order() as u64;
+            if count > most {
+                return None;
+            }
+            epoch_us = list.timing.epoch_us;
+            all.push(list_sends(network, library.fold(), &list.timing, &list.batches, &list.schedule));
+        }
+        Some((epoch_us, pieces, all))
+    }
+}
