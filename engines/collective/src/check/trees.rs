@@ -82,9 +82,9 @@ fn code_of(word: &str) -> &'static str {
 fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     let topology = &scenario.topology;
     let links = topology.links.iter().filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));
-    let turned = |link: &LinkRecord| match adds {
-        true => LinkRecord { from: link.to, to: link.from, ..link.clone() },
-        false => link.clone(),
+    let turned = |link: &LinkRecord| {
+        let (from, to) = if adds { (link.to, link.from) } else { (link.from, link.to) };
+        LinkRecord { from, to, ..link.clone() }
     };
     let model = topology.switch_model;
     let copy = if adds { model.reduce } else { model.copy };

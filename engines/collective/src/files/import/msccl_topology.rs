@@ -8,7 +8,7 @@ use crate::scenario::{
 };
 use lightbay_core::format::{FormatInfo, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problems, printable};
 use lightbay_formats::taccl::{MscclSwitch, MscclTopology, read_msccl};
 use lightbay_formats::{Imported, Limits};
 use std::collections::BTreeMap;

@@ -115,7 +115,7 @@ pub(super) fn read(
     }
     add_demand(&mut made, params);
     if let Some(sketch) = &sketch {
-        made.notes.extend(left_aside(sketch, &inner));
+        made.notes.extend(left_aside(sketch, inner));
     }
     Ok((name, made))
 }
@@ -136,13 +136,11 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
         }
     }
     problems.into_result(())?;
-    match (topology, sketch) {
-        (Some(topology), sketch) => Ok((topology, sketch)),
-        (None, _) => {
-            let remedy = "add the topology, which gives gpus_per_node, alpha and the costs of links";
-            Err(Problem::new("", "none of the files is a topology of TACCL", remedy).into())
-        }
-    }
+    let topology = topology.ok_or_else(|| {
+        let remedy = "add the topology, which gives gpus_per_node, alpha and the costs of links";
+        Problem::new("", "none of the files is a topology of TACCL", remedy)
+    })?;
+    Ok((topology, sketch))
 }
 
 /// `0:1, 2:3` as GPUs that send with those that they send to.
@@ -162,7 +160,7 @@ fn connections(text: &str) -> Result<BTreeMap<u32, Vec<u32>>, Problem> {
 }
 
 /// Parts of a sketch that say how a schedule is to be found, one sentence.
-fn left_aside(sketch: &TacclSketch, inner: &InnerWiring) -> Option<String> {
+fn left_aside(sketch: &TacclSketch, inner: InnerWiring) -> Option<String> {
     let mut parts = Vec::new();
     if !sketch.symmetry_offsets.is_empty() {
         parts.push("symmetry_offsets (symmetries of the network are found)");
@@ -176,7 +174,7 @@ fn left_aside(sketch: &TacclSketch, inner: &InnerWiring) -> Option<String> {
     if !sketch.switch_strategies.is_empty() {
         parts.push("switch_hyperedge_strategy");
     }
-    if !sketch.switches.is_empty() && *inner == InnerWiring::Listed {
+    if !sketch.switches.is_empty() && inner == InnerWiring::Listed {
         parts.push("switches (the links of the topology are taken as they are)");
     }
     (!parts.is_empty()).then(|| format!("of no use here: {} of the sketch", parts.join(", ")))
