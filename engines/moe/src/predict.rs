@@ -6,37 +6,25 @@
 //! | part | content |
 //! |---|---|
 //! | [`simplex`] | the nearest point of the simplex |
-//! | [`passage`] | the fit, by accelerated projected gradients and by HiGHS |
+//! | [`passage`] | the fit, by splitting and by HiGHS |
+//! | [`rolling`] | fits over iterations that follow each other |
 //! | [`accuracy`] | how often predictions are right, beside what costs nothing |
 
 pub mod accuracy;
 pub mod passage;
+pub mod rolling;
 pub mod simplex;
+mod splitting;
 
 #[cfg(test)]
 mod tests;
 
 use crate::scenario::trace::GateHistory;
-use passage::{FitSettings, PassageFit};
+use passage::FitSettings;
+use rolling::RollingPassage;
 
 /// Shares of the experts of a layer that are expected in the iteration at `index` of a history, from the layer before
 /// and from earlier iterations. The first layer is expected as in the last iteration.
 pub fn expected(history: &GateHistory, index: usize, layer: usize, settings: &FitSettings) -> Vec<f64> {
-    let experts = history.experts;
-    let Some(before) = layer.checked_sub(1) else {
-        return match index.checked_sub(1) {
-            Some(last) => history.load(last, 0).to_vec(),
-            None => vec![1.0 / experts as f64; experts],
-        };
-    };
-    let first = index.saturating_sub(settings.window);
-    let mut fit = PassageFit::new(experts, settings.ridge_for(experts));
-    let total: f64 = (first..index).map(|at| settings.weight(index - 1 - at)).sum();
-    for at in first..index {
-        let weight = settings.weight(index - 1 - at) / total;
-        fit.observe(history.load(at, before), history.load(at, layer), weight);
-    }
-    let mut passage = fit.even();
-    fit.solve(&mut passage);
-    passage::passed(&passage, history.load(index, before))
+    RollingPassage::new(history, layer, settings).expected(index)
 }

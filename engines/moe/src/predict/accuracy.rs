@@ -1,7 +1,7 @@
 //! Accuracy of predictions, beside predictions that cost nothing.
 
-use super::expected;
 use super::passage::FitSettings;
+use super::rolling::RollingPassage;
 use crate::scenario::trace::GateHistory;
 
 /// Ways to predict the loads of a layer.
@@ -26,16 +26,17 @@ impl Predictor {
         ("uniform", Self::Uniform),
     ];
 
-    /// Loads that it expects in the iteration at `index` of a history; `None` where it knows nothing.
-    pub fn load(
+    /// Loads that it expects in the iteration at `index` of a history; `None` where it knows nothing. `passage` is that
+    /// of the layer, which follows the iterations.
+    fn load(
         self,
         history: &GateHistory,
         index: usize,
         layer: usize,
-        settings: &FitSettings,
+        passage: &mut RollingPassage<'_>,
     ) -> Option<Vec<f64>> {
         match self {
-            Self::Copilot => (layer > 0 && index > 0).then(|| expected(history, index, layer, settings)),
+            Self::Copilot => (layer > 0 && index > 0).then(|| passage.expected(index)),
             Self::LastIteration => index.checked_sub(1).map(|last| history.load(last, layer).to_vec()),
             Self::PreviousLayer => layer.checked_sub(1).map(|before| history.load(index, before).to_vec()),
             Self::Uniform => Some(vec![1.0 / history.experts as f64; history.experts]),
@@ -74,8 +75,9 @@ pub fn accuracy(
     settings: &FitSettings,
 ) -> Option<Accuracy> {
     let mut sums = Accuracy::default();
+    let mut passage = RollingPassage::new(history, layer, settings);
     for index in first..history.iterations {
-        let Some(expected) = predictor.load(history, index, layer, settings) else { continue };
+        let Some(expected) = predictor.load(history, index, layer, &mut passage) else { continue };
         let load = history.load(index, layer);
         for (sum, count) in sums.top.iter_mut().zip(TOP) {
             let wanted = busiest(load, count);

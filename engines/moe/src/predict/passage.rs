@@ -4,7 +4,7 @@
 //! = sum w X X' + ridge I` and `B = sum w Y X' + ridge/N` the objective is `tr(P A P') - 2 tr(B P')` and its gradient
 //! `2 (P A - B)`, sums of whole columns.
 
-use super::simplex::project;
+use super::splitting;
 use lightbay_highs::error::Error;
 use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
@@ -12,10 +12,6 @@ use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
-/// Largest change of an entry at which the search ends.
-const CLOSE: f64 = 1e-6;
-/// Steps of the search at most.
-const MOST_STEPS: usize = 2000;
 /// Experts from which the ridge is a tenth.
 const MANY: usize = 32;
 
@@ -48,41 +44,67 @@ impl FitSettings {
     }
 }
 
-/// Sums over the observed iterations.
+/// Sums over the observed iterations. Weights count relative to their sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassageFit {
     n: usize,
-    /// A, symmetric.
-    a: Vec<f64>,
-    /// B, by column.
-    b: Vec<f64>,
-    /// `sum w |Y|^2 + ridge |P0|^2`.
-    constant: f64,
+    ridge: f64,
+    /// `sum w X X'`, symmetric.
+    xx: Vec<f64>,
+    /// `sum w Y X'`, by column.
+    yx: Vec<f64>,
+    /// `sum w |Y|^2`.
+    yy: f64,
+    /// `sum w`.
+    weight: f64,
+}
+
+/// A quadratic problem: `A`, symmetric, `B` by column, and `sum w |Y|^2 + ridge |P0|^2`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PassageProblem {
+    pub(super) n: usize,
+    pub(super) ridge: f64,
+    pub(super) a: Vec<f64>,
+    pub(super) b: Vec<f64>,
+    pub(super) constant: f64,
 }
 
 impl PassageFit {
     /// A fit to nothing: an even passage.
     pub fn new(n: usize, ridge: f64) -> Self {
-        let mut a = vec![0.0; n * n];
-        for at in 0..n {
-            a[at * n + at] = ridge;
-        }
-        Self { n, a, b: vec![ridge / n as f64; n * n], constant: ridge }
+        Self { n, ridge, xx: vec![0.0; n * n], yx: vec![0.0; n * n], yy: 0.0, weight: 0.0 }
     }
 
-    /// Adds loads `x` of one layer with those `y` of the next.
+    /// Adds loads `x` of one layer with those `y` of the next. A weight below 0 takes away what was added.
     pub fn observe(&mut self, x: &[f64], y: &[f64], weight: f64) {
         let n = self.n;
-        for (j, xj) in x.iter().enumerate().take(n) {
+        let rows = self.xx.chunks_exact_mut(n).zip(self.yx.chunks_exact_mut(n));
+        for ((xx, yx), xj) in rows.zip(x) {
             let factor = weight * xj;
-            for (sum, xi) in self.a[j * n..(j + 1) * n].iter_mut().zip(x) {
+            for (sum, xi) in xx.iter_mut().zip(x) {
                 *sum += factor * xi;
             }
-            for (sum, yi) in self.b[j * n..(j + 1) * n].iter_mut().zip(y) {
+            for (sum, yi) in yx.iter_mut().zip(y) {
                 *sum += factor * yi;
             }
         }
-        self.constant += weight * y.iter().map(|share| share * share).sum::<f64>();
+        self.yy += weight * y.iter().map(|share| share * share).sum::<f64>();
+        self.weight += weight;
+    }
+
+    /// Multiplies all weights by a factor.
+    pub fn age(&mut self, factor: f64) {
+        self.xx.iter_mut().chain(&mut self.yx).for_each(|sum| *sum *= factor);
+        self.yy *= factor;
+        self.weight *= factor;
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.xx.fill(0.0);
+        self.yx.fill(0.0);
+        self.yy = 0.0;
+        self.weight = 0.0;
     }
 
     /// The even passage, from which a search can start.
@@ -90,95 +112,35 @@ impl PassageFit {
         vec![1.0 / self.n as f64; self.n * self.n]
     }
 
+    /// The problem with weights that sum to 1.
+    pub(super) fn problem(&self) -> PassageProblem {
+        let n = self.n;
+        let scale = if self.weight > 0.0 { 1.0 / self.weight } else { 0.0 };
+        let mut a: Vec<f64> = self.xx.iter().map(|sum| sum * scale).collect();
+        a.iter_mut().step_by(n + 1).for_each(|entry| *entry += self.ridge);
+        let pull = self.ridge / n as f64;
+        let b = self.yx.iter().map(|sum| sum * scale + pull).collect();
+        PassageProblem { n, ridge: self.ridge, a, b, constant: self.yy * scale + self.ridge }
+    }
+
     /// The objective of a passage.
     pub fn objective(&self, passage: &[f64]) -> f64 {
-        let mut product = vec![0.0; self.n * self.n];
-        self.times_a(passage, &mut product);
-        let parts = passage.iter().zip(product.iter().zip(&self.b));
-        parts.map(|(share, (pa, b))| share * (pa - 2.0 * b)).sum::<f64>() + self.constant
+        let problem = self.problem();
+        let mut product = vec![0.0; self.n];
+        let mut sum = problem.constant;
+        for (column, (share, b)) in
+            passage.chunks_exact(self.n).zip(problem.b.chunks_exact(self.n)).enumerate()
+        {
+            splitting::times_column(&problem.a, self.n, passage, column, &mut product);
+            sum +=
+                share.iter().zip(product.iter().zip(b)).map(|(p, (pa, b))| p * (pa - 2.0 * b)).sum::<f64>();
+        }
+        sum
     }
 
-    /// `P A`, by column.
-    fn times_a(&self, passage: &[f64], product: &mut [f64]) {
-        let n = self.n;
-        for (column, weights) in product.chunks_exact_mut(n).zip(self.a.chunks_exact(n)) {
-            column.fill(0.0);
-            // Four columns at a time, so that sums are loaded and stored a fourth as often.
-            let (fours, rest) = weights.as_chunks::<4>();
-            for (from, [w0, w1, w2, w3]) in passage.chunks_exact(4 * n).zip(fours) {
-                let (one, others) = from.split_at(n);
-                let (two, others) = others.split_at(n);
-                let (three, four) = others.split_at(n);
-                let parts = one.iter().zip(two).zip(three.iter().zip(four));
-                for (sum, ((p0, p1), (p2, p3))) in column.iter_mut().zip(parts) {
-                    *sum += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3);
-                }
-            }
-            let last = passage.len() - rest.len() * n;
-            for (from, weight) in passage[last..].chunks_exact(n).zip(rest) {
-                for (sum, share) in column.iter_mut().zip(from) {
-                    *sum += weight * share;
-                }
-            }
-        }
-    }
-
-    /// A number not below the largest eigenvalue of A, close to it: for a positive vector v, `max (A v)_i / v_i`
-    /// (Collatz and Wielandt), after some steps of the power method. A has no entry below 0.
-    fn largest_eigenvalue(&self) -> f64 {
-        let n = self.n;
-        let mut vector = vec![1.0; n];
-        let mut bound = f64::INFINITY;
-        for _ in 0..8 {
-            let next: Vec<f64> = self
-                .a
-                .chunks_exact(n)
-                .map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum::<f64>())
-                .collect();
-            let most = next.iter().zip(&vector).map(|(new, old)| new / old).fold(0.0, f64::max);
-            bound = bound.min(most);
-            let scale = next.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-            // Kept away from 0, so that every quotient is one.
-            vector = next.iter().map(|value| (value / scale).max(1e-6)).collect();
-        }
-        bound
-    }
-
-    /// Improves a passage until it is the best one; returns the steps. Accelerated projected gradients with restart
-    /// whenever the step leads back.
-    pub fn solve(&self, passage: &mut Vec<f64>) -> usize {
-        let n = self.n;
-        let step = 1.0 / self.largest_eigenvalue();
-        let mut ahead = passage.clone();
-        let mut product = vec![0.0; n * n];
-        let mut momentum = 1.0_f64;
-        for taken in 1..=MOST_STEPS {
-            self.times_a(&ahead, &mut product);
-            // A step of 1/(2 lambda) along the gradient 2 (P A - B).
-            for (next, (from, b)) in product.iter_mut().zip(ahead.iter().zip(&self.b)) {
-                *next = from - step * (*next - b);
-            }
-            product.chunks_exact_mut(n).for_each(project);
-            let (mut change, mut back) = (0.0_f64, 0.0);
-            for (new, (old, from)) in product.iter().zip(passage.iter().zip(&ahead)) {
-                change = change.max((new - old).abs());
-                back += (from - new) * (new - old);
-            }
-            if back > 0.0 {
-                momentum = 1.0;
-            }
-            let following = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-            let factor = (momentum - 1.0) / following;
-            momentum = following;
-            for (from, (new, old)) in ahead.iter_mut().zip(product.iter().zip(passage.iter())) {
-                *from = new + factor * (new - old);
-            }
-            std::mem::swap(passage, &mut product);
-            if change < CLOSE {
-                return taken;
-            }
-        }
-        MOST_STEPS
+    /// Improves a passage until it is the best one; returns the steps.
+    pub fn solve(&self, passage: &mut [f64]) -> usize {
+        splitting::solve(&self.problem(), passage)
     }
 
     /// The best passage as a quadratic program, to check [`Self::solve`] with: n² columns, n rows.
@@ -187,10 +149,11 @@ impl PassageFit {
     /// If the solver fails.
     pub fn by_program(&self) -> Result<Vec<f64>, Error> {
         let n = self.n;
+        let problem = self.problem();
         let mut model = Model::new("passage");
-        model.offset = self.constant;
+        model.offset = problem.constant;
         let columns: Vec<_> = (0..n * n)
-            .map(|at| model.column(format!("p_{}_{}", at % n, at / n), 0.0, 1.0, -2.0 * self.b[at]))
+            .map(|at| model.column(format!("p_{}_{}", at % n, at / n), 0.0, 1.0, -2.0 * problem.b[at]))
             .collect();
         for column in 0..n {
             let terms = (0..n).map(|row| (columns[column * n + row], 1.0));
@@ -199,7 +162,7 @@ impl PassageFit {
         let rows = |i: usize| (0..n).flat_map(move |j| (0..=j).map(move |k| (i, j, k)));
         let entries = (0..n)
             .flat_map(rows)
-            .map(|(i, j, k)| ((j * n + i) as u32, (k * n + i) as u32, 2.0 * self.a[j * n + k]));
+            .map(|(i, j, k)| ((j * n + i) as u32, (k * n + i) as u32, 2.0 * problem.a[j * n + k]));
         model.set_quadratic(entries);
         let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener)?;
         Ok(solution.values.unwrap_or_default())

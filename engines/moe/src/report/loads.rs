@@ -1,8 +1,8 @@
 //! Loads of experts over iterations, predicted and actual, and how often predictions are right.
 
 use crate::predict::accuracy::{Predictor, accuracy, busiest};
-use crate::predict::expected;
 use crate::predict::passage::FitSettings;
+use crate::predict::rolling::RollingPassage;
 use crate::scenario::MoeScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
@@ -27,11 +27,12 @@ pub(super) fn loads(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     let first = history.iterations.saturating_sub(SHOWN);
     let shown = first..history.iterations;
     let mut predicted = Vec::with_capacity(SHOWN);
+    let mut passage = RollingPassage::new(&history, layer, &settings);
     for at in shown.clone() {
         if deadline.is_over() {
             return Err(Unavailable::late(deadline));
         }
-        predicted.push(expected(&history, at, layer, &settings));
+        predicted.push(passage.expected(at));
     }
     let mut blocks: [Vec<Cell>; 3] = Default::default();
     for expert in 0..experts {

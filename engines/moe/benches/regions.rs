@@ -1,0 +1,64 @@
+//! Running time of circuits by local search, of a placement of experts, and of whole clusters.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point; a failed unwrap ends it
+
+use lightbay_core::random::Streams;
+use lightbay_core::testing::Ask;
+use lightbay_moe::methods::all;
+use lightbay_moe::model::demand::LayerDemand;
+use lightbay_moe::model::rates::RegionRates;
+use lightbay_moe::scenario::presets;
+use lightbay_moe::scenario::trace::sample::Normal;
+use lightbay_moe::search::exchange::{Exchange, RoutingRule};
+use lightbay_moe::search::swap::swapped;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Layers that times are means over.
+const LAYERS: u64 = 20;
+
+/// Demand with Dirichlet rows.
+fn demand(servers: usize, number: u64) -> LayerDemand {
+    let mut normal = Normal::new(Streams::new(7).stream(number));
+    let mut bytes = vec![0.0; servers * servers];
+    for row in bytes.chunks_mut(servers) {
+        normal.dirichlet(std::iter::repeat_n(1.0, servers), &mut *row);
+        row.iter_mut().for_each(|share| *share *= 2e9);
+    }
+    LayerDemand { servers, bytes, busiest_gpu: 0.0, busiest_rail: 0.0 }
+}
+
+fn circuits(servers: usize) {
+    let scenario = presets::scenario("moe-mixtral_8x22b").unwrap();
+    let rates = RegionRates { servers, ..RegionRates::of(&scenario) };
+    let demands: Vec<LayerDemand> = (0..LAYERS).map(|number| demand(servers, number)).collect();
+    let began = Instant::now();
+    let mut tried = 0;
+    for demand in &demands {
+        let exchange = Exchange::of(demand, &rates, RoutingRule::Spill);
+        let (counts, work) = swapped(&exchange, rates.optical, &demand.both_ways());
+        tried += work.tried;
+        black_box(counts);
+    }
+    let ms = began.elapsed().as_secs_f64() * 1e3 / LAYERS as f64;
+    println!("figure: circuits of a layer by swaps, {servers} servers, ms: {ms:.3}");
+    println!("{servers} servers: {} moves timed", tried / LAYERS);
+}
+
+fn clusters() {
+    for servers in [128, 1024, 4096] {
+        let mut scenario = presets::scenario("moe-mixtral_8x22b").unwrap();
+        scenario.cluster.servers = servers;
+        scenario.validate().unwrap();
+        let began = Instant::now();
+        let done = Ask::of(&all(), "auto", scenario).run().done;
+        assert!(done.plan.is_some(), "{}", done.message);
+        println!("figure: plan of {servers} servers, s: {:.3}", began.elapsed().as_secs_f64());
+    }
+}
+
+fn main() {
+    for servers in [4, 8, 16, 32] {
+        circuits(servers);
+    }
+    clusters();
+}

@@ -1,0 +1,66 @@
+//! Predictions of one layer over iterations that follow each other.
+
+use super::passage::{FitSettings, PassageFit, passed};
+use crate::scenario::trace::GateHistory;
+
+/// The passage to a layer, fitted anew in every iteration. Sums over the window move on with it, and a fit begins with
+/// the passage of the iteration before.
+#[derive(Clone, Debug)]
+pub struct RollingPassage<'h> {
+    history: &'h GateHistory,
+    layer: usize,
+    settings: FitSettings,
+    fit: PassageFit,
+    passage: Vec<f64>,
+    /// Iterations in the sums: those before this one.
+    end: Option<usize>,
+}
+
+impl<'h> RollingPassage<'h> {
+    /// Nothing fitted yet.
+    pub fn new(history: &'h GateHistory, layer: usize, settings: &FitSettings) -> Self {
+        let fit = PassageFit::new(history.experts, settings.ridge_for(history.experts));
+        let passage = fit.even();
+        Self { history, layer, settings: *settings, fit, passage, end: None }
+    }
+
+    /// Shares of the experts that are expected in the iteration at `index`, from the layer before and from earlier
+    /// iterations. The first layer is expected as in the last iteration.
+    pub fn expected(&mut self, index: usize) -> Vec<f64> {
+        let Some(before) = self.layer.checked_sub(1) else {
+            return match index.checked_sub(1) {
+                Some(last) => self.history.load(last, 0).to_vec(),
+                None => vec![1.0 / self.history.experts as f64; self.history.experts],
+            };
+        };
+        self.move_to(index, before);
+        self.fit.solve(&mut self.passage);
+        passed(&self.passage, self.history.load(index, before))
+    }
+
+    /// Sums over the window before an iteration.
+    fn move_to(&mut self, index: usize, before: usize) {
+        let (history, layer, window) = (self.history, self.layer, self.settings.window);
+        let pair = |at: usize| (history.load(at, before), history.load(at, layer));
+        match self.end {
+            Some(end) if end == index => {}
+            Some(end) if end + 1 == index => {
+                self.fit.age(self.settings.gamma);
+                let (x, y) = pair(end);
+                self.fit.observe(x, y, 1.0);
+                if let Some(gone) = end.checked_sub(window) {
+                    let (x, y) = pair(gone);
+                    self.fit.observe(x, y, -self.settings.weight(window));
+                }
+            }
+            _ => {
+                self.fit.clear();
+                for at in index.saturating_sub(window)..index {
+                    let (x, y) = pair(at);
+                    self.fit.observe(x, y, self.settings.weight(index - 1 - at));
+                }
+            }
+        }
+        self.end = Some(index);
+    }
+}

@@ -1,0 +1,148 @@
+//! Best passage by splitting: the squares are minimised without the simplex, the simplex is kept without the squares,
+//! and both are drawn together (alternating direction method of multipliers).
+//!
+//! The loads of neighbouring iterations are nearly the same, so A is one large square beside small ones: gradient steps
+//! have to be as short as the large one asks for, and are hundreds too many for the others. Here A enters by the inverse
+//! of `A + rho I`, once for all steps, with rho amid the small squares.
+
+use super::passage::PassageProblem;
+use super::simplex::project_from;
+
+/// Largest difference of an entry from step to step, and between both parts, at which the search ends.
+const CLOSE: f64 = 1e-6;
+/// Steps of the search at most.
+const MOST_STEPS: usize = 2000;
+/// Length of a step relative to the plain one (over-relaxation).
+const RELAXED: f64 = 1.6;
+/// Steps of the power method.
+const POWERS: usize = 12;
+
+/// Improves a passage until it is the best one; returns the steps.
+pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
+    let n = problem.n;
+    let rho = penalty(problem);
+    let inverse = inverse(problem, rho);
+    // What the simplex takes off, relative to rho: with the best passage, `B - P A`.
+    let mut pull = vec![0.0; n * n];
+    for (j, pull) in pull.chunks_exact_mut(n).enumerate() {
+        times_column(&problem.a, n, passage, j, pull);
+        for (pull, b) in pull.iter_mut().zip(&problem.b[j * n..]) {
+            *pull = (b - *pull) / rho;
+        }
+    }
+    let mut target = vec![0.0; n * n];
+    let mut column = vec![0.0; n];
+    // Thresholds of the projections hardly change from step to step.
+    let mut thresholds = vec![0.0; n];
+    for taken in 1..=MOST_STEPS {
+        let parts = passage.iter().zip(&pull).zip(&problem.b);
+        for (target, ((share, pull), b)) in target.iter_mut().zip(parts) {
+            *target = b + rho * (share - pull);
+        }
+        let mut apart = 0.0;
+        let columns = passage.chunks_exact_mut(n).zip(pull.chunks_exact_mut(n)).zip(&mut thresholds);
+        for (j, ((share, pull), threshold)) in columns.enumerate() {
+            times_column(&inverse, n, &target, j, &mut column);
+            apart = largest(&column, share).max(apart);
+            for (pull, (free, share)) in pull.iter_mut().zip(column.iter().zip(&*share)) {
+                *pull += RELAXED * free + (1.0 - RELAXED) * share;
+            }
+            column.copy_from_slice(pull);
+            *threshold = project_from(&mut column, *threshold);
+            apart = largest(&column, share).max(apart);
+            for (pull, (share, new)) in pull.iter_mut().zip(share.iter_mut().zip(&column)) {
+                *pull -= new;
+                *share = *new;
+            }
+        }
+        if apart < CLOSE {
+            return taken;
+        }
+    }
+    MOST_STEPS
+}
+
+/// The penalty: between the smallest eigenvalue of A, the ridge at least, and the second largest.
+fn penalty(problem: &PassageProblem) -> f64 {
+    let (first, vector) = largest_eigenvalue(&problem.a, problem.n, None);
+    let (second, _) = largest_eigenvalue(&problem.a, problem.n, Some((first, &vector)));
+    (problem.ridge * second.max(problem.ridge)).sqrt()
+}
+
+/// About the largest eigenvalue of A, or of what is left of it without one, with its vector.
+fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f64, Vec<f64>) {
+    // No vector of loads is like this one.
+    let mut vector: Vec<f64> = (0..n).map(|at| if at % 2 == 0 { 1.0 } else { -0.5 }).collect();
+    let mut value = 0.0;
+    for _ in 0..POWERS {
+        let mut next: Vec<f64> =
+            a.chunks_exact(n).map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum()).collect();
+        if let Some((known, direction)) = without {
+            let part = known * direction.iter().zip(&vector).map(|(d, v)| d * v).sum::<f64>();
+            next.iter_mut().zip(direction).for_each(|(next, d)| *next -= part * d);
+        }
+        value = next.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        if value == 0.0 {
+            break;
+        }
+        next.iter_mut().for_each(|entry| *entry /= value);
+        vector = next;
+    }
+    (value, vector)
+}
+
+/// The inverse of `A + rho I`, by elimination in place. A has no eigenvalue below 0, so no pivot is small.
+fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
+    let n = problem.n;
+    let mut matrix = problem.a.clone();
+    matrix.iter_mut().step_by(n + 1).for_each(|entry| *entry += rho);
+    let mut pivot_row = vec![0.0; n];
+    for at in 0..n {
+        let pivot = 1.0 / matrix[at * n + at];
+        matrix[at * n + at] = 1.0;
+        matrix[at * n..(at + 1) * n].iter_mut().for_each(|entry| *entry *= pivot);
+        pivot_row.copy_from_slice(&matrix[at * n..(at + 1) * n]);
+        for (other, row) in matrix.chunks_exact_mut(n).enumerate() {
+            if other != at {
+                let factor = std::mem::replace(&mut row[at], 0.0);
+                row.iter_mut().zip(&pivot_row).for_each(|(entry, pivot)| *entry -= factor * pivot);
+            }
+        }
+    }
+    matrix
+}
+
+/// Column `j` of `P S` for a symmetric S.
+pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usize, product: &mut [f64]) {
+    product.fill(0.0);
+    // Four columns at a time, so that sums are loaded and stored a fourth as often.
+    let (fours, rest) = symmetric[j * n..(j + 1) * n].as_chunks::<4>();
+    for (from, [w0, w1, w2, w3]) in passage.chunks_exact(4 * n).zip(fours) {
+        let (one, others) = from.split_at(n);
+        let (two, others) = others.split_at(n);
+        let (three, four) = others.split_at(n);
+        let parts = one.iter().zip(two).zip(three.iter().zip(four));
+        for (sum, ((p0, p1), (p2, p3))) in product.iter_mut().zip(parts) {
+            *sum += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3);
+        }
+    }
+    let last = passage.len() - rest.len() * n;
+    for (from, weight) in passage[last..].chunks_exact(n).zip(rest) {
+        for (sum, share) in product.iter_mut().zip(from) {
+            *sum += weight * share;
+        }
+    }
+}
+
+/// Largest difference of entries.
+fn largest(one: &[f64], other: &[f64]) -> f64 {
+    let mut most = [0.0_f64; 4];
+    let ((ones, rest), (others, last)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
+    for (one, other) in ones.iter().zip(others) {
+        for (most, (one, other)) in most.iter_mut().zip(one.iter().zip(other)) {
+            let apart = (one - other).abs();
+            *most = if apart > *most { apart } else { *most };
+        }
+    }
+    rest.iter().zip(last).map(|(one, other)| (one - other).abs()).chain(most).fold(0.0, f64::max)
+}
