@@ -8,6 +8,7 @@ mod circuits;
 mod demand;
 mod fabrics;
 mod figures;
+mod placement;
 mod routes;
 mod sizes;
 mod timeline;
@@ -30,6 +31,8 @@ pub mod code {
     pub const LAYERS: &str = "layers";
     /// The demand is not that of the trace.
     pub const DEMAND: &str = "demand";
+    /// Experts are not placed as the scenario allows.
+    pub const PLACEMENT: &str = "placement";
     /// A circuit is not between two servers in order, or not sorted.
     pub const CIRCUIT: &str = "circuit";
     /// A NIC is not at the optical switch, or holds two circuits.
@@ -115,7 +118,11 @@ pub fn check(
         return Verdict::refused(found.list);
     }
     let sizes = Sizes::of(scenario);
-    let demands = demand::of(scenario, &sizes);
+    placement::check(scenario, &sizes, result, &mut found);
+    if !found.is_empty() {
+        return Verdict::refused(found.list);
+    }
+    let demands = demand::of(scenario, &sizes, result);
     demand::compare(result, &demands, &mut found);
     if !found.is_empty() {
         return Verdict::refused(found.list);

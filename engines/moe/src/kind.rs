@@ -105,6 +105,12 @@ impl Kind for Moe {
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
         let iteration = &plan.result.iteration;
+        if plan.result.layers.iter().any(|layer| layer.placement.is_some()) && iteration.free_changes == 0 {
+            return Some(
+                "computing takes all ranks as equally busy, and gradients of copies of experts are not added up"
+                    .to_owned(),
+            );
+        }
         if iteration.free_changes > 0 {
             return Some(format!(
                 "{} changes of circuits in a micro-batch are not charged, as in the paper",

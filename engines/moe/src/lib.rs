@@ -9,6 +9,7 @@
 //! | [`model`] | times of computing, demand of the all-to-alls, networks, cost |
 //! | [`search`] | circuits of a region, their NICs, and the time of an all-to-all on them |
 //! | [`predict`] | loads of the next layer from those of this one |
+//! | [`placement`] | which ranks hold which experts, with copies |
 //! | [`schedule`] | when circuits change, and the plans that follow |
 //! | `report` | scenarios and plans as sections |
 //! | [`check`] | the independent checker |
@@ -23,6 +24,7 @@ pub mod files;
 pub mod kind;
 pub mod methods;
 pub mod model;
+pub mod placement;
 pub mod plan;
 pub mod predict;
 mod report;

@@ -6,6 +6,7 @@ mod copilot;
 mod exact;
 mod given;
 mod knobs;
+mod placed;
 mod regional;
 mod session;
 
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Arc<dyn Method<Moe>>> {
         Arc::new(regional::Regional { swap: false }),
         Arc::new(exact::ExactRegional),
         Arc::new(copilot::Copilot),
+        Arc::new(placed::Placed),
         Arc::new(given::StaticCircuits),
     ];
     for baseline in baseline::BASELINES {

@@ -25,6 +25,9 @@ pub struct LayerPlan {
     /// Bytes that each server sends to each other one in the dispatch; the combine and the gradients carry the
     /// transpose or the same again. The diagonal stays inside the server.
     pub demand_bytes: Vec<Vec<f64>>,
+    /// Experts of the ranks, where they do not stand in blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<ExpertPlacement>,
     /// Circuits of its exchanges, and those that were taken down for them.
     pub circuits: Vec<RegionCircuit>,
     /// Ways of the bytes of the dispatch.
@@ -36,6 +39,17 @@ pub struct LayerPlan {
     pub other_exchanges: Vec<OtherExchange>,
     /// The order of events, forward and backward.
     pub timeline: LayerTimeline,
+}
+
+/// Experts of the ranks in a layer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ExpertPlacement {
+    /// Expert in every slot, rank by rank; all ranks have as many slots. Copies of an expert share its tokens evenly.
+    pub physical_to_logical: Vec<u32>,
+    /// Copies of every expert.
+    pub replicas: Vec<u32>,
+    /// Load of the busiest rank relative to the mean.
+    pub busiest_rank: f64,
 }
 
 /// An exchange that runs on circuits of its own.
@@ -293,7 +307,7 @@ pub struct CostPlan {
     pub cluster_usd: f64,
     /// Cost of a fat-tree for this cluster.
     pub fat_tree_usd: f64,
-    /// Time of an iteration on that fat-tree.
+    /// Time of an iteration on that fat-tree, with the experts at the same places.
     pub fat_tree_ms: f64,
     /// Iterations per time and dollar, relative to that fat-tree.
     pub performance_per_dollar: f64,

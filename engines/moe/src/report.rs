@@ -7,12 +7,14 @@
 //! | [`loads`] | loads of experts over iterations, predicted and actual, and how often predictions are right |
 //! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
 //! | [`timeline`] | phases of a micro-batch with stalls and changes that are hidden |
+//! | [`placement`] | placements of the experts compared |
 //! | [`fabrics`] | networks compared in time and cost |
 //! | [`sweeps`] | time over delay, degree and rate, and the delay up to which changing circuits pays |
 
 mod circuits;
 mod fabrics;
 mod loads;
+mod placement;
 mod region;
 mod sweeps;
 mod timeline;
@@ -63,6 +65,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "layers",
         "Layers",
         "What does the all-to-all of each layer take, and what changes for it?",
+    ),
+    SectionInfo::of_scenario(
+        "placement",
+        "Placement of experts",
+        "How evenly are the ranks used, and what does each placement of the experts exchange?",
     ),
     SectionInfo::of_scenario(
         "fabrics",
@@ -119,6 +126,7 @@ impl Report for MoeReport<'_> {
             "demand" => self.with_circuits().map(circuits::demand),
             "nics" => self.with_circuits().map(|result| circuits::nics(self.scenario, result)),
             "layers" => self.result().map(circuits::layers),
+            "placement" => placement::section(self.scenario, self.result, deadline),
             "fabrics" => Ok(fabrics::section(self.scenario, self.result)),
             "delays" => sweeps::delays(self.scenario, deadline),
             "degrees" => sweeps::degrees(self.scenario, deadline),
@@ -131,7 +139,7 @@ impl Report for MoeReport<'_> {
         let shape = self.scenario.shape();
         match name {
             "loads" | "predictor" => shape.experts > 32,
-            "delays" | "degrees" => self.scenario.region.servers > 8,
+            "delays" | "degrees" | "placement" => self.scenario.region.servers > 8,
             _ => false,
         }
     }

@@ -25,6 +25,8 @@ pub const MAX_REGION: u32 = 64;
 pub const MAX_NICS: u32 = 64;
 /// Most experts of a layer.
 pub const MAX_EXPERTS: u32 = 512;
+/// Most slots beyond one for each expert.
+pub const MAX_REDUNDANT: u32 = 4096;
 /// Most servers of a cluster.
 pub const MAX_SERVERS: u32 = 1 << 20;
 
@@ -46,6 +48,9 @@ pub struct MoeScenario {
     pub model: MoeModelChoice,
     /// Tokens that the gates send to the experts.
     pub trace: GateTrace,
+    /// Room for a placement of the experts; without it they stand in blocks, as many on each rank, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementRoom>,
     /// The cluster that the regions are part of.
     pub cluster: MoeCluster,
     /// Times of computing that were measured, in place of those of the closed forms.
@@ -79,6 +84,21 @@ pub struct MoeRegion {
     pub nvlink_gbytes_per_s: f64,
     /// Pieces of an all-to-all whose steps overlap; 1 for strictly one step after the other.
     pub pipeline_chunks: u32,
+}
+
+/// Room for a placement of the experts on the ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlacementRoom {
+    /// Slots of all ranks together beyond one for each expert, for copies of busy experts.
+    pub redundant_experts: u32,
+    /// Groups of experts; those of a group stay on one server if every server holds as many groups.
+    pub expert_groups: u32,
+}
+
+impl Default for PlacementRoom {
+    fn default() -> Self {
+        Self { redundant_experts: 0, expert_groups: 1 }
+    }
 }
 
 /// The cluster that the regions are part of.

@@ -21,6 +21,9 @@ const REGIONAL: &[&str] = &["mfabric-swap", "mfabric-greedy"];
 const COPILOT: &[&str] = &["mfabric-copilot"];
 /// Switching costs something here, and not too much.
 const QUICK: &str = "reconfiguration_delay_ms=1";
+const PLACED: &[&str] = &["mfabric-placed"];
+/// Experts may be placed, with room for copies.
+const FREE: &str = "reconfiguration_delay_ms=1 expert_placement=free redundant_experts=8";
 /// Predicted circuits of this region differ with the way loads are predicted, as long as setting them pays.
 const MANY_EXPERTS: &str = "moe-qwen_moe";
 const AT_ONCE: &str = "reconfiguration_delay_ms=0.01";
@@ -36,6 +39,9 @@ const CASES: &[Case] = &[
     on(MANY_EXPERTS, case(COPILOT, "predict_window", AT_ONCE, "2", Shows::Plan)),
     on(MANY_EXPERTS, case(COPILOT, "predict_gamma", AT_ONCE, "0.1", Shows::Plan)),
     on(MANY_EXPERTS, case(COPILOT, "predict_ridge", AT_ONCE, "1", Shows::Plan)),
+    of(PLACED, "placement", FREE, "eplb", Shows::Plan),
+    of(PLACED, "routing", FREE, "strict", Shows::Plan),
+    of(PLACED, "policy", FREE, "paper", Shows::Plan),
     of(&["static"], "routing", "", "strict", Shows::Plan),
     on("moe-mixtral_8x22b", case(&["static"], "static_circuits", "", "circulant", Shows::Plan)),
 ];
@@ -81,6 +87,9 @@ const REGION: &[(&str, &str, &str)] = &[
     ("planned_iteration", "", "7"),
     ("trace_seed", "", "2"),
     ("kappa", "", "30"),
+    ("expert_placement", "", "free"),
+    ("redundant_experts", "expert_placement=free", "8"),
+    ("expert_groups", "expert_placement=free redundant_experts=8", "4"),
     ("cluster_servers", "", "32"),
     ("delay_profile", "", "fast"),
     ("reconfiguration_delay_ms", "", "1"),
@@ -99,8 +108,10 @@ fn every_knob_of_regions_changes_the_plan() {
     assert_covered("knobs of regions", &entries, &covered);
     let mut idle = Vec::new();
     for (knob, given, to) in REGION {
-        let before = solve(SMALL, "mfabric-swap", given);
-        let after = solve(SMALL, "mfabric-swap", &format!("{given} {knob}={to}"));
+        // Only where experts may be placed there is a method that places them.
+        let method = if given.contains("free") { "mfabric-placed" } else { "mfabric-swap" };
+        let before = solve(SMALL, method, given);
+        let after = solve(SMALL, method, &format!("{given} {knob}={to}"));
         if before.plan() == after.plan() {
             idle.push(format!("{knob}={to}"));
         }

@@ -68,8 +68,17 @@ impl Dispatch {
     }
 }
 
-/// The demand of every layer of the planned iteration.
-pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes) -> Vec<Dispatch> {
+/// Ranks that hold an expert in a layer, each as often as it holds it.
+fn homes(result: &MoeResult, layer: usize, expert: usize, ranks: usize, block: usize) -> Vec<usize> {
+    let placed = result.layers.get(layer).and_then(|layer| layer.placement.as_ref());
+    let Some(placed) = placed else { return vec![expert / block.max(1)] };
+    let slots = &placed.physical_to_logical;
+    let each = (slots.len() / ranks.max(1)).max(1);
+    (0..slots.len()).filter(|slot| slots[*slot] as usize == expert).map(|slot| slot / each).collect()
+}
+
+/// The demand of every layer of the planned iteration, with the experts where the plan puts them.
+pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult) -> Vec<Dispatch> {
     let history = scenario.history(0);
     let (ranks, tp) = (history.ranks, sizes.model.tp as usize);
     let home = history.experts / ranks.max(1);
@@ -78,11 +87,13 @@ pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes) -> Vec<Dispatch> {
         .map(|layer| {
             let mut gpus = vec![vec![0.0; count]; count];
             let mut servers = vec![vec![0.0; sizes.servers]; sizes.servers];
+            let targets: Vec<Vec<usize>> =
+                (0..history.experts).map(|expert| homes(result, layer, expert, ranks, home)).collect();
             for (at, tokens) in history.tokens(layer).iter().enumerate() {
-                let (rank, expert) = (at / history.experts, at % history.experts);
-                let target = expert / home.max(1);
-                let bytes = tokens * 2.0 * f64::from(sizes.model.hidden) / tp as f64;
-                for slice in 0..tp {
+                let (rank, targets) = (at / history.experts, &targets[at % history.experts]);
+                let bytes =
+                    tokens * 2.0 * f64::from(sizes.model.hidden) / tp as f64 / targets.len().max(1) as f64;
+                for (target, slice) in targets.iter().flat_map(|to| (0..tp).map(move |slice| (to, slice))) {
                     let (from, to) = (rank * tp + slice, target * tp + slice);
                     gpus[from][to] += bytes;
                     servers[from / sizes.gpus][to / sizes.gpus] += bytes;

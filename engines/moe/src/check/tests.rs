@@ -4,7 +4,7 @@ use super::{RegionEnvelope, check, code};
 use crate::Moe;
 use crate::methods::all;
 use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
-use crate::scenario::{MoeScenario, presets};
+use crate::scenario::{MoeScenario, PlacementRoom, presets};
 use lightbay_core::checked::downcast;
 use lightbay_core::kind::Depth;
 use lightbay_core::testing::Ask;
@@ -22,6 +22,10 @@ struct Parts {
 fn plan(method: &str, params: &[(&str, &str)]) -> Parts {
     let mut scenario = presets::scenario("moe-small").unwrap();
     scenario.cluster.reconfiguration_delay_ms = 2.0;
+    planned(scenario, method, params)
+}
+
+fn planned(scenario: MoeScenario, method: &str, params: &[(&str, &str)]) -> Parts {
     let done = Ask::of(&all(), method, scenario.clone()).typed(params).run().sound().done;
     let checked = downcast::<Moe>(&done.plan.unwrap()).unwrap();
     let plan = checked.plan();
@@ -200,6 +204,56 @@ fn sums_of_the_iteration_and_the_objective_are_right() {
 fn the_bound_is_that_of_all_nics_as_one() {
     broken(code::BOUND, |parts| parts.bound = Some(parts.bound.unwrap() * 1.001));
     broken(code::BOUND, |parts| parts.bound = Some(parts.value * 1.001));
+}
+
+/// A plan whose experts are placed with copies, changed in one place.
+#[track_caller]
+fn misplaced(rule: &str, change: impl FnOnce(&mut Parts)) {
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.placement = Some(PlacementRoom { redundant_experts: 8, expert_groups: 4 });
+    let mut parts = planned(scenario, "mfabric-placed", &[]);
+    assert_eq!(parts.codes(), Vec::<&str>::new());
+    change(&mut parts);
+    assert!(parts.codes().contains(&rule), "{rule}: {:?}", parts.codes());
+}
+
+#[test]
+fn experts_are_placed_as_the_scenario_allows() {
+    type Slots<'a> = &'a mut crate::plan::ExpertPlacement;
+    let change = |change: fn(Slots<'_>)| {
+        misplaced(code::PLACEMENT, |parts| change(parts.result.layers[0].placement.as_mut().unwrap()));
+    };
+    // A slot less, an expert that is not there, one without a slot, wrong copies, wrong load.
+    change(|placed| placed.physical_to_logical.truncate(15));
+    change(|placed| placed.physical_to_logical[0] = 8);
+    change(|placed| {
+        let gone = placed.physical_to_logical[0];
+        placed
+            .physical_to_logical
+            .iter_mut()
+            .filter(|slot| **slot == gone)
+            .for_each(|slot| *slot = (gone + 1) % 8);
+    });
+    change(|placed| placed.replicas[0] += 1);
+    change(|placed| placed.busiest_rank *= 0.99);
+    // Groups of two experts stay on one server; copies are at its ranks only.
+    change(|placed| {
+        let last = placed.physical_to_logical.len() - 1;
+        placed.physical_to_logical.swap(0, last);
+    });
+    misplaced(code::PLACEMENT, |parts| parts.result.layers[0].placement = None);
+    misplaced(code::PLACEMENT, |parts| parts.scenario.placement = None);
+    misplaced(code::PLACEMENT, |parts| parts.scenario.placement = Some(PlacementRoom::default()));
+    misplaced(code::BOUND, |parts| parts.bound = Some(parts.value * 0.9999));
+}
+
+/// Experts that change places within their group and server give another demand.
+#[test]
+fn the_demand_follows_the_placement() {
+    misplaced(code::DEMAND, |parts| {
+        let layer = &mut parts.result.layers[0];
+        layer.demand_bytes.swap(0, 1);
+    });
 }
 
 #[test]

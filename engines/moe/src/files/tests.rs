@@ -133,6 +133,61 @@ fn what_is_wrong_is_named_with_its_place() {
     }
 }
 
+fn exported(scenario: MoeScenario, method: &str, format: &str) -> serde_json::Value {
+    let plan = Ask::of(&all(), method, scenario).run().sound().done.plan.unwrap();
+    let plan = lightbay_core::checked::downcast::<Moe>(&plan).unwrap();
+    let subject = lightbay_core::format::SubjectOf::Plan(&plan);
+    let files = <Moe as lightbay_core::listed::Listed>::export(subject, None, format, &Params::default());
+    serde_json::from_slice(&files.unwrap()[0].bytes).unwrap()
+}
+
+#[test]
+fn maps_of_experts_lead_there_and_back() {
+    let mut scenario = crate::scenario::presets::scenario("moe-small").unwrap();
+    let blocks = exported(scenario.clone(), "auto", "expert_map");
+    assert_eq!(blocks["logical_to_physical_map"][1][7], serde_json::json!([7]));
+    scenario.placement = Some(crate::scenario::PlacementRoom { redundant_experts: 8, expert_groups: 1 });
+    let map = exported(scenario, "mfabric-placed", "expert_map");
+    assert_eq!((&map["ranks"], &map["slots_per_rank"]), (&8.into(), &2.into()));
+    let list = |value: &serde_json::Value| value.as_array().unwrap().clone();
+    for layer in 0..2 {
+        let slots = list(&map["physical_to_logical_map"][layer]);
+        assert_eq!(slots.len(), 16);
+        for (expert, places) in list(&map["logical_to_physical_map"][layer]).iter().enumerate() {
+            let places: Vec<i64> = list(places).iter().filter_map(serde_json::Value::as_i64).collect();
+            let held: Vec<i64> = places.iter().copied().filter(|slot| *slot >= 0).collect();
+            assert!(held.iter().all(|slot| slots[*slot as usize] == expert));
+            assert_eq!(map["logical_replica_count"][layer][expert], held.len());
+            assert!(places[held.len()..].iter().all(|filler| *filler == -1));
+        }
+    }
+}
+
+#[test]
+fn the_timeline_of_an_iteration_is_as_long_as_the_plan_says() {
+    for policy_delay in [0.025, 2.0, 25.0] {
+        let mut scenario = crate::scenario::presets::scenario("moe-small").unwrap();
+        scenario.cluster.reconfiguration_delay_ms = policy_delay;
+        let trace = exported(scenario, "mfabric-swap", "trace");
+        let wanted = trace["otherData"]["iteration_ms"].as_f64().unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let of = |category: &str| -> Vec<(f64, f64)> {
+            let found = events.iter().filter(|event| event["cat"] == category);
+            found.map(|event| (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap())).collect()
+        };
+        let end = events.iter().filter(|event| event["ph"] == "X");
+        let end = end.map(|event| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap());
+        assert!((end.fold(0.0, f64::max) / 1e3 - wanted).abs() < 1e-5 * wanted, "{policy_delay}");
+        // Two layers with four exchanges each, and a stall ends where a change does.
+        assert_eq!(of("all_to_all").len(), 8);
+        let changes = of("reconfiguration");
+        for (start, length) in of("stall") {
+            let ends = changes.iter().any(|(from, long)| (from + long - start - length).abs() < 0.01);
+            assert!(ends, "{policy_delay} {start} {changes:?}");
+        }
+    }
+}
+
 /// The example of the EPLB project: two layers, 12 experts.
 #[test]
 fn weights_of_eplb_are_read() {

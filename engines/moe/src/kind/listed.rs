@@ -1,6 +1,6 @@
 //! The kind `moe` in the catalogue: its methods, built-in scenarios and formats.
 
-use crate::files::{import, tables};
+use crate::files::{import, maps, tables, timeline};
 use crate::scenario::{MoeScenario, presets};
 use crate::{Moe, methods};
 use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
@@ -28,7 +28,7 @@ impl Listed for Moe {
     }
 
     fn exporters() -> Vec<FormatInfo> {
-        tables::formats()
+        tables::formats().into_iter().chain(maps::formats()).chain(timeline::formats()).collect()
     }
 
     fn export(
@@ -37,7 +37,11 @@ impl Listed for Moe {
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        tables::export(subject, format, params)
+        match format {
+            maps::NAME => maps::export(subject, format),
+            timeline::NAME => timeline::export(subject, format),
+            _ => tables::export(subject, format, params),
+        }
     }
 
     fn importers() -> Vec<FormatInfo> {

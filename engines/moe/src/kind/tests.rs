@@ -26,7 +26,9 @@ fn every_method_plans_every_preset() {
     for preset in PRESETS {
         for method in all() {
             let name = method.info().name;
-            if name == "mfabric-exact" && preset != "moe-small" {
+            let is_slow = name == "mfabric-exact" && preset != "moe-small";
+            // Experts stand in blocks in all of them.
+            if is_slow || name == "mfabric-placed" {
                 continue;
             }
             let plan = solve(preset, name, &[]);
@@ -73,6 +75,36 @@ fn every_section_is_worked_out() {
         assert!(info.forms.iter().all(|form| forms.contains(form)), "{}: {forms:?}", info.name);
     }
     assert!(plan.status == Status::Feasible || plan.status == Status::Optimal);
+}
+
+/// Experts placed with the circuits, beside the answer of EPLB.
+#[test]
+fn experts_are_placed_beside_their_circuits() {
+    let mut body = presets::scenario("moe-small").unwrap();
+    let refused = Ask::of(&all(), "mfabric-placed", body.clone()).run().done;
+    assert!(refused.plan.is_none() && refused.message.contains("set expert_placement=free"), "{refused:?}");
+    let int = lightbay_core::param::ParamValue::Int;
+    let early = body.set("redundant_experts", None, &int(8)).unwrap_err().to_string();
+    assert!(early.contains("expert_placement=free"), "{early}");
+    body.set("expert_placement", None, &lightbay_core::param::ParamValue::Text("free".to_owned())).unwrap();
+    body.set("redundant_experts", None, &int(4)).unwrap();
+    assert!(body.validate().unwrap_err().to_string().contains("8 ranks cannot share evenly"));
+    body.set("redundant_experts", None, &int(8)).unwrap();
+    body.validate().unwrap();
+    body.cluster.reconfiguration_delay_ms = 0.025;
+    let value = |method: &str, params: &[(&str, &str)]| {
+        let done = Ask::of(&all(), method, body.clone()).typed(params).run().sound().done;
+        let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+        let placed = plan.plan().result.layers.iter().all(|layer| layer.placement.is_some());
+        (plan.plan().objective.value, placed)
+    };
+    let (blocks, eplb) = (value("mfabric-swap", &[]), value("mfabric-placed", &[("placement", "eplb")]));
+    let (joint, auto) = (value("mfabric-placed", &[]), value("auto", &[]));
+    assert!(!blocks.1 && eplb.1 && joint.1);
+    assert!(
+        joint.0 < eplb.0 && auto.0 <= joint.0 && auto.0 <= blocks.0,
+        "{blocks:?} {eplb:?} {joint:?} {auto:?}"
+    );
 }
 
 /// Everything stays inside the server: nothing to switch, nothing to wait for.

@@ -2,7 +2,7 @@
 //! them.
 
 use super::session::{self, CircuitSearch, PlanEnded};
-use super::{exact, given, knobs};
+use super::{exact, given, knobs, placed};
 use crate::predict::passage::FitSettings;
 use crate::schedule::policies::SwitchPolicy;
 use crate::search::exchange::RoutingRule;
@@ -53,6 +53,9 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     if nodes > 0 {
         exact::improve(&mut stage, nodes, cx)?;
         session::hand_over(&stage, SwitchPolicy::Exact, cx)?;
+    }
+    if scenario.body.placement.is_some() {
+        placed::hand_over(&scenario.body, RoutingRule::Spill, SwitchPolicy::Exact, true, cx)?;
     }
     Ok(session::closed(cx))
 }

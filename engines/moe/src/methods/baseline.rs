@@ -1,6 +1,6 @@
 //! Networks without regional circuits: `fat-tree`, `rail`, `topoopt`, and the bound `pooled`.
 
-use super::{POOLED, session};
+use super::{POOLED, knobs, session};
 use crate::Moe;
 use crate::plan::FabricKind;
 use crate::schedule::assemble::fabric;
@@ -48,13 +48,15 @@ impl Method<Moe> for FabricBaseline {
         MethodInfo { name: self.name, help: self.help, proves: false, hot_start: false, params: Vec::new() }
     }
 
-    fn idle(&self, _scenario: &crate::MoeScenario, _params: &Params) -> Vec<Problem> {
+    fn idle(&self, scenario: &crate::MoeScenario, _params: &Params) -> Vec<Problem> {
         let mut names = vec!["reconfiguration_delay_ms", "delay_profile", "gap", "seed"];
         if self.fabric != FabricKind::Pooled {
             names.extend(["optical_degree", "eps_total_gbps"]);
         }
         let why = "on a network without circuits of a region";
-        without_effect(names, why, "leave it out, or take another method").collect()
+        without_effect(names, why, "leave it out, or take another method")
+            .chain(knobs::unplaced(scenario))
+            .collect()
     }
 
     fn solve(

@@ -36,8 +36,8 @@ impl Method<Moe> for StaticCircuits {
         }
     }
 
-    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
-        knobs::idle(&["gap", "seed"])
+    fn idle(&self, scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"]).into_iter().chain(knobs::unplaced(scenario)).collect()
     }
 
     fn solve(

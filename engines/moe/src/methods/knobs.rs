@@ -1,5 +1,6 @@
 //! Parameters that several methods have.
 
+use crate::MoeScenario;
 use crate::predict::passage::FitSettings;
 use crate::schedule::policies::SwitchPolicy;
 use crate::search::exchange::RoutingRule;
@@ -88,6 +89,14 @@ pub(super) fn nodes(usual: i64) -> ParamInfo {
         "Nodes of the tree search for the best circuits of one layer; 0 leaves it out.",
     )
     .unit("nodes")
+}
+
+/// Room for a placement, for methods that keep the experts in blocks.
+pub(super) fn unplaced(scenario: &MoeScenario) -> impl Iterator<Item = Problem> {
+    let names: &[&str] =
+        if scenario.placement.is_some() { &["redundant_experts", "expert_groups"] } else { &[] };
+    let why = "on a method that keeps the experts in blocks";
+    without_effect(names.iter().copied(), why, "take auto or mfabric-placed")
 }
 
 /// Common parameters that a method without chance, and without a search that could end early, does not look at.

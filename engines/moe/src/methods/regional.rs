@@ -43,8 +43,8 @@ impl Method<Moe> for Regional {
         MethodInfo { name, help, proves: true, hot_start: false, params }
     }
 
-    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
-        knobs::idle(&["gap", "seed"])
+    fn idle(&self, scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"]).into_iter().chain(knobs::unplaced(scenario)).collect()
     }
 
     fn solve(

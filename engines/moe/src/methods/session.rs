@@ -5,7 +5,7 @@ use crate::model::demand::LayerDemand;
 use crate::plan::FabricKind;
 use crate::predict::expected;
 use crate::predict::passage::FitSettings;
-use crate::schedule::assemble::{NoPlan, fabric_ms, regional};
+use crate::schedule::assemble::{NoPlan, fabric_ms_of, regional};
 use crate::schedule::optimum::optimum;
 use crate::schedule::policies::{SwitchPolicy, SwitchSchedule, schedule};
 use crate::schedule::stage::StageModel;
@@ -97,7 +97,15 @@ pub(super) fn stage(
     cx: &mut Context<'_, Moe>,
 ) -> Result<StageModel, PlanEnded> {
     cx.phase("demand", "tokens of the planned iteration");
-    let mut stage = StageModel::of(&scenario.body, rule);
+    with_circuits(StageModel::of(&scenario.body, rule), search, cx)
+}
+
+/// A stage with circuits for every layer.
+pub(super) fn with_circuits(
+    mut stage: StageModel,
+    search: CircuitSearch,
+    cx: &mut Context<'_, Moe>,
+) -> Result<StageModel, PlanEnded> {
     cx.phase("circuits", format!("{} layers of a region of {} servers", stage.layers(), stage.rates.servers));
     for layer in 0..stage.layers() {
         cx.checkpoint()?;
@@ -167,9 +175,13 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the bound: all NICs of a server as one, on which no network is quicker.
+/// States the bound: all NICs of a server as one, on which no network is quicker; where experts can be placed at will,
+/// no all-to-all at all, because a placement may keep all tokens at home.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
-    cx.bound(fabric_ms(&scenario.body, FabricKind::Pooled)?);
+    let body = &scenario.body;
+    let demands =
+        if body.placement.is_some() { Vec::new() } else { StageModel::of(body, RoutingRule::Spill).demands };
+    cx.bound(fabric_ms_of(body, FabricKind::Pooled, &demands)?);
     Ok(())
 }
 

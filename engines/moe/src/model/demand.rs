@@ -3,6 +3,17 @@
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
 
+/// Copies of every expert in the slots of all ranks.
+pub fn copies(experts: usize, slots: &[u32]) -> Vec<u32> {
+    let mut copies = vec![0; experts];
+    for expert in slots {
+        if let Some(count) = copies.get_mut(*expert as usize) {
+            *count += 1;
+        }
+    }
+    copies
+}
+
 /// Bytes of the dispatch of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerDemand {
@@ -22,8 +33,26 @@ impl LayerDemand {
     pub fn of(scenario: &MoeScenario, history: &GateHistory, layer: usize) -> Self {
         let size = scenario.shape().token_bytes();
         let tokens = history.tokens(layer);
-        Self::between_ranks(scenario, history.ranks, history.experts, |rank, expert| {
-            tokens.get(rank * history.experts + expert).copied().unwrap_or(0.0) * size
+        let per_rank = (history.experts / history.ranks.max(1)).max(1);
+        Self::between_ranks(scenario, history.ranks, |from, to| {
+            let start = from * history.experts + to * per_rank;
+            tokens.get(start..start + per_rank).unwrap_or_default().iter().map(|count| count * size).sum()
+        })
+    }
+
+    /// The same with experts in slots, rank by rank, where copies of an expert share its tokens evenly.
+    pub fn placed(scenario: &MoeScenario, history: &GateHistory, layer: usize, slots: &[u32]) -> Self {
+        let size = scenario.shape().token_bytes();
+        let tokens = history.tokens(layer);
+        let copies = copies(history.experts, slots);
+        let per_rank = (slots.len() / history.ranks.max(1)).max(1);
+        Self::between_ranks(scenario, history.ranks, |from, to| {
+            let held = slots.get(to * per_rank..(to + 1) * per_rank).unwrap_or_default();
+            let share = |expert: &u32| {
+                let count = tokens.get(from * history.experts + *expert as usize).copied().unwrap_or(0.0);
+                count * size / f64::from(copies[*expert as usize])
+            };
+            held.iter().map(share).sum()
         })
     }
 
@@ -32,27 +61,24 @@ impl LayerDemand {
         let shape = scenario.shape();
         let all = shape.copies() * shape.token_bytes();
         let share = |expert: usize| shares.get(expert).copied().unwrap_or(0.0);
-        Self::between_ranks(scenario, shape.ep as usize, shares.len(), |_, expert| all * share(expert))
+        let ranks = shape.ep as usize;
+        let per_rank = (shares.len() / ranks.max(1)).max(1);
+        Self::between_ranks(scenario, ranks, |_, to| {
+            (to * per_rank..(to + 1) * per_rank).map(|expert| all * share(expert)).sum()
+        })
     }
 
-    /// Sums bytes by rank and expert over experts of a rank, and over ranks of a server. The experts of a rank stand
-    /// together; slices of a token go between equal tensor indices.
-    fn between_ranks(
-        scenario: &MoeScenario,
-        ranks: usize,
-        experts: usize,
-        bytes: impl Fn(usize, usize) -> f64,
-    ) -> Self {
+    /// Sums bytes from rank to rank over the ranks of a server. Slices of a token go between equal tensor indices.
+    fn between_ranks(scenario: &MoeScenario, ranks: usize, bytes: impl Fn(usize, usize) -> f64) -> Self {
         let tp = scenario.shape().tp.max(1) as usize;
         let gpus = scenario.region.gpus_per_server.max(1) as usize;
         let servers = (ranks * tp).div_ceil(gpus).max(1);
-        let per_rank = (experts / ranks.max(1)).max(1);
         let mut demand = vec![0.0; servers * servers];
         let (mut sent, mut received) = (vec![0.0; servers * gpus], vec![0.0; servers * gpus]);
         let (mut rail_out, mut rail_in) = (vec![0.0; servers * gpus], vec![0.0; servers * gpus]);
         for from in 0..ranks {
             for to in 0..ranks {
-                let all: f64 = (to * per_rank..(to + 1) * per_rank).map(|expert| bytes(from, expert)).sum();
+                let all = bytes(from, to);
                 for index in 0..tp {
                     let (source, target) = (from * tp + index, to * tp + index);
                     let (here, there) = (source / gpus, target / gpus);

@@ -3,11 +3,12 @@
 //! Only form is checked here: whether the plan is right is the checker's business.
 
 use super::{
-    AllToAll, CircuitAction, CostPlan, FabricKind, IterationPlan, LayerEvent, LayerPhase, LayerPlan,
-    LayerTimeline, MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RegionRoute, RoutePath,
+    AllToAll, CircuitAction, CostPlan, ExpertPlacement, FabricKind, IterationPlan, LayerEvent, LayerPhase,
+    LayerPlan, LayerTimeline, MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RegionRoute,
+    RoutePath,
 };
 use lightbay_core::problem::Problems;
-use lightbay_core::read::{Fields, brief, list_at};
+use lightbay_core::read::{Fields, brief, list_at, whole_numbers};
 
 const ACTIONS: [(&str, CircuitAction); 3] =
     [("keep", CircuitAction::Keep), ("add", CircuitAction::Add), ("remove", CircuitAction::Remove)];
@@ -53,6 +54,10 @@ fn index(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) ->
 fn layer(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<LayerPlan> {
     let layer = index(fields, "layer", problems);
     let demand = matrix(fields, "demand_bytes", problems);
+    let placement = match fields.optional("placement") {
+        None => Some(None),
+        Some(_) => part(fields, "placement", problems, placement).map(Some),
+    };
     let circuits = fields.each("circuits", problems, circuit);
     let routes = fields.each("routes", problems, route);
     let times = part(fields, "all_to_all", problems, all_to_all);
@@ -91,12 +96,24 @@ fn layer(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<LayerPlan> 
     Some(LayerPlan {
         layer: layer?,
         demand_bytes: demand?,
+        placement: placement?,
         circuits: circuits?,
         routes: routes?,
         all_to_all: times?,
         other_exchanges: other?,
         timeline: timeline?,
     })
+}
+
+fn placement(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ExpertPlacement> {
+    let mut list = |key| {
+        let value = fields.required(key, problems)?;
+        let path = fields.path_of(key);
+        whole_numbers::<u32>(value, &path, problems)
+    };
+    let (slots, replicas) = (list("physical_to_logical"), list("replicas"));
+    let busiest = number(fields, "busiest_rank", problems);
+    Some(ExpertPlacement { physical_to_logical: slots?, replicas: replicas?, busiest_rank: busiest? })
 }
 
 fn matrix(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<Vec<Vec<f64>>> {

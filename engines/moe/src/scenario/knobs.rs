@@ -3,7 +3,7 @@
 use super::read::{MAX_ITERATION, MAX_MS, MAX_RATE, MAX_WIDTH};
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::{GateTrace, SyntheticTrace};
-use super::{DELAY_PROFILES, MAX_EXPERTS, MAX_NICS, MAX_SERVERS, MoeScenario};
+use super::{DELAY_PROFILES, MAX_EXPERTS, MAX_NICS, MAX_REDUNDANT, MAX_SERVERS, MoeScenario};
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
@@ -84,6 +84,26 @@ pub fn knobs(_scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
         ),
         ParamInfo::int("trace_seed", 0, i64::MAX, trace.seed as i64, "Seed of a drawn trace."),
         ParamInfo::float("kappa", 1e-3, 1e9, trace.kappa, "Evenness of the experts that single ranks use."),
+        ParamInfo::choice(
+            "expert_placement",
+            &["blocks", "free"],
+            "blocks",
+            "Experts stand in blocks, in order, or where a method puts them.",
+        ),
+        ParamInfo::int(
+            "redundant_experts",
+            0,
+            i64::from(MAX_REDUNDANT),
+            0,
+            "Slots of all ranks together beyond one for each expert, for copies of busy experts; with free placement.",
+        ),
+        ParamInfo::int(
+            "expert_groups",
+            1,
+            i64::from(MAX_EXPERTS),
+            1,
+            "Groups of experts, each on one server if all servers hold as many groups; with free placement.",
+        ),
         ParamInfo::int("cluster_servers", 1, i64::from(MAX_SERVERS), 128, "Servers of the cluster."),
         ParamInfo::choice(
             "delay_profile",
@@ -115,6 +135,11 @@ impl MoeScenario {
         if matches!(self.trace, GateTrace::Counts(_)) {
             let why = "on a trace that was counted, not drawn";
             idle.extend(without_effect(["trace_seed", "kappa"], why, "take a preset, whose trace is drawn"));
+        }
+        if self.placement.is_none() {
+            let why = "while experts stand in blocks";
+            let names = ["redundant_experts", "expert_groups"];
+            idle.extend(without_effect(names, why, "set expert_placement=free"));
         }
         if self.region.eps_nics.is_empty() {
             let why = "without packet-switched NICs";
@@ -148,6 +173,9 @@ impl MoeScenario {
                 GateTrace::Synthetic(trace) => ParamValue::Int(trace.seed as i64),
                 GateTrace::Counts(_) => return None,
             },
+            "expert_placement" => text(if self.placement.is_some() { "free" } else { "blocks" }),
+            "redundant_experts" => whole(self.placement?.redundant_experts),
+            "expert_groups" => whole(self.placement?.expert_groups),
             "cluster_servers" => whole(self.cluster.servers),
             "delay_profile" => {
                 let delay = self.cluster.reconfiguration_delay_ms;
@@ -222,6 +250,11 @@ impl MoeScenario {
                     return Err(Problem::new(name, why, "take a preset, whose trace is drawn"));
                 }
             },
+            "expert_placement" => {
+                let free = value == ParamValue::Text("free".to_owned());
+                self.placement = free.then(|| self.placement.unwrap_or_default());
+            }
+            "redundant_experts" | "expert_groups" => self.set_room(name, whole as u32)?,
             "cluster_servers" => self.cluster.servers = whole as u32,
             "delay_profile" => {
                 let known =
@@ -242,6 +275,19 @@ impl MoeScenario {
             "gate_ms" => self.measured.gate_ms = Some(number),
             "expert_ms" => self.measured.expert_ms = Some(number),
             _ => self.prices.copper_links = value == ParamValue::Bool(true),
+        }
+        Ok(())
+    }
+
+    fn set_room(&mut self, name: &str, number: u32) -> Result<(), Problem> {
+        let Some(room) = &mut self.placement else {
+            let why = "has no effect while experts stand in blocks";
+            return Err(Problem::new(name, why, "set expert_placement=free before it"));
+        };
+        if name == "redundant_experts" {
+            room.redundant_experts = number;
+        } else {
+            room.expert_groups = number;
         }
         Ok(())
     }

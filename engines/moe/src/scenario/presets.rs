@@ -34,6 +34,7 @@ pub fn of(model: MoeModelChoice, servers: u32) -> MoeScenario {
         region: MoeRegion::usual(1, 8, 6),
         model,
         trace: GateTrace::Synthetic(SyntheticTrace::default()),
+        placement: None,
         cluster: MoeCluster {
             servers,
             reconfiguration_delay_ms: 25.0,

@@ -3,8 +3,8 @@
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 use super::{
-    MAX_EXPERTS, MAX_NICS, MAX_REGION, MAX_SERVERS, MeasuredTimes, MoeCluster, MoeRegion, MoeScenario,
-    PriceList, PriceRow,
+    MAX_EXPERTS, MAX_NICS, MAX_REDUNDANT, MAX_REGION, MAX_SERVERS, MeasuredTimes, MoeCluster, MoeRegion,
+    MoeScenario, PlacementRoom, PriceList, PriceRow,
 };
 use lightbay_core::problem::{Problems, suggestion};
 use lightbay_core::read::{Fields, brief, list_at, whole_numbers};
@@ -33,6 +33,10 @@ impl MoeScenario {
                 synthetic(inner, problems).map(GateTrace::Synthetic)
             }
         });
+        let placement = match fields.optional("placement") {
+            None => Some(None),
+            Some(_) => part(fields, "placement", problems, placement).map(Some),
+        };
         let cluster = part(fields, "cluster", problems, cluster);
         let measured = match fields.optional("measured") {
             None => Some(MeasuredTimes::default()),
@@ -46,6 +50,7 @@ impl MoeScenario {
             region: region?,
             model: model?,
             trace: trace?,
+            placement: placement?,
             cluster: cluster?,
             measured: measured?,
             prices: prices?,
@@ -211,6 +216,14 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
         }
     }
     (row.len() == list.len()).then_some(row)
+}
+
+fn placement(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<PlacementRoom> {
+    let usual = PlacementRoom::default();
+    let redundant = fields.int_or("redundant_experts", 0..=i64::from(MAX_REDUNDANT), 0, problems);
+    let most = i64::from(MAX_EXPERTS);
+    let groups = fields.int_or("expert_groups", 1..=most, i64::from(usual.expert_groups), problems);
+    Some(PlacementRoom { redundant_experts: redundant? as u32, expert_groups: groups? as u32 })
 }
 
 fn cluster(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeCluster> {

@@ -1,7 +1,7 @@
 //! Contradictions between fields, which a reader of single fields cannot see.
 
 use super::trace::{CountedTrace, GateTrace};
-use super::{MAX_EXPERTS, MAX_REGION, MoeScenario};
+use super::{MAX_EXPERTS, MAX_REDUNDANT, MAX_REGION, MoeScenario};
 use lightbay_core::problem::Problems;
 use std::collections::BTreeSet;
 
@@ -18,6 +18,7 @@ impl MoeScenario {
         self.validate_model(&mut problems);
         self.validate_region(&mut problems);
         if problems.is_empty() {
+            self.validate_placement(&mut problems);
             self.validate_cluster(&mut problems);
             if let GateTrace::Counts(trace) = &self.trace {
                 self.validate_counts(trace, &mut problems);
@@ -141,6 +142,28 @@ impl MoeScenario {
                 "region.eps_total_gbps",
                 "is given, but no NIC ends at packet switches",
                 "leave it out, or name such NICs in 'eps_nics'",
+            );
+        }
+    }
+
+    fn validate_placement(&self, problems: &mut Problems) {
+        let (shape, Some(room)) = (self.shape(), self.placement) else { return };
+        if !room.redundant_experts.is_multiple_of(shape.ep) {
+            problems.add(
+                "placement.redundant_experts",
+                format!("is {}, which {} ranks cannot share evenly", room.redundant_experts, shape.ep),
+                "give a multiple of 'ep': every rank has as many slots",
+            );
+        }
+        if room.redundant_experts > MAX_REDUNDANT {
+            let message = format!("is {}", room.redundant_experts);
+            problems.add("placement.redundant_experts", message, format!("give at most {MAX_REDUNDANT}"));
+        }
+        if room.expert_groups == 0 || !shape.experts.is_multiple_of(room.expert_groups) {
+            problems.add(
+                "placement.expert_groups",
+                format!("is {}, which {} experts do not fill evenly", room.expert_groups, shape.experts),
+                "give a divisor of 'experts'",
             );
         }
     }

@@ -3,14 +3,15 @@
 use super::policies::SwitchSchedule;
 use super::stage::StageModel;
 use crate::model::cost::cost;
-use crate::model::demand::LayerDemand;
+use crate::model::demand::{LayerDemand, copies};
 use crate::model::fabrics;
 use crate::model::iteration::{StageSums, iteration};
 use crate::model::rates::RegionRates;
 use crate::model::times::LayerTimes;
+use crate::placement::{PlacementShape, imbalance};
 use crate::plan::{
-    AllToAll, CircuitAction, CostPlan, FabricKind, LayerEvent, LayerPhase, LayerPlan, LayerTimeline,
-    MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RoutePath, STALL,
+    AllToAll, CircuitAction, CostPlan, ExpertPlacement, FabricKind, LayerEvent, LayerPhase, LayerPlan,
+    LayerTimeline, MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RoutePath, STALL,
 };
 use crate::scenario::MoeScenario;
 use lightbay_core::kind::Candidate;
@@ -69,6 +70,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
         layers.push(LayerPlan {
             layer: layer as u32,
             demand_bytes: demand.rows(),
+            placement: placement(stage, layer),
             circuits: after(&combine.nics, before),
             routes: exchange.routes.clone(),
             all_to_all: exchange.all_to_all,
@@ -78,7 +80,29 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
         before = &combine.nics;
     }
     let sums = StageSums { eps_bytes, ..sums(&steps) };
-    finished(&stage.scenario, FabricKind::Mfabric, layers, sums, free_changes)
+    finished(&stage.scenario, FabricKind::Mfabric, layers, sums, (free_changes, &stage.demands))
+}
+
+/// Experts of the ranks in a layer, where they do not stand in blocks.
+fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
+    let slots = stage.placements.get(layer)?;
+    let shape = PlacementShape::of(&stage.scenario);
+    let load = expert_loads(&stage.scenario, layer);
+    Some(ExpertPlacement {
+        physical_to_logical: slots.clone(),
+        replicas: copies(shape.experts, slots),
+        busiest_rank: imbalance(&shape, &load, slots),
+    })
+}
+
+/// Tokens that all ranks send to the experts of a layer.
+pub fn expert_loads(scenario: &MoeScenario, layer: usize) -> Vec<f64> {
+    let history = scenario.history(0);
+    let mut loads = vec![0.0; history.experts];
+    for row in history.tokens(layer).chunks(history.experts.max(1)) {
+        loads.iter_mut().zip(row).for_each(|(sum, tokens)| *sum += tokens);
+    }
+    loads
 }
 
 /// Exchanges, and changes of circuits that are charged, by layer; and the number of those that are not.
@@ -172,6 +196,7 @@ fn sums(steps: &[LayerSteps]) -> StageSums {
 pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<MoeResult>, NoPlan> {
     let history = scenario.history(0);
     let (rates, times) = (RegionRates::of(scenario), LayerTimes::of(scenario));
+    let mut demands = Vec::with_capacity(history.layers);
     let mut layers = Vec::with_capacity(history.layers);
     let mut all = Vec::with_capacity(history.layers);
     for layer in 0..history.layers {
@@ -182,6 +207,7 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
         layers.push(LayerPlan {
             layer: layer as u32,
             demand_bytes: demand.rows(),
+            placement: None,
             circuits: Vec::new(),
             routes: Vec::new(),
             all_to_all: exchange,
@@ -189,8 +215,9 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
             timeline: timeline(&times, &steps),
         });
         all.push(steps);
+        demands.push(demand);
     }
-    finished(scenario, fabric, layers, sums(&all), 0)
+    finished(scenario, fabric, layers, sums(&all), (0, &demands))
 }
 
 /// Time of an iteration on a network without regional circuits, ms.
@@ -199,11 +226,23 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
 /// As [`fabric`].
 pub fn fabric_ms(scenario: &MoeScenario, kind: FabricKind) -> Result<f64, NoPlan> {
     let history = scenario.history(0);
+    let demands = (0..history.layers).map(|layer| LayerDemand::of(scenario, &history, layer));
+    fabric_ms_of(scenario, kind, &demands.collect::<Vec<_>>())
+}
+
+/// The same for the demand of every layer.
+///
+/// # Errors
+/// As [`fabric`].
+pub fn fabric_ms_of(
+    scenario: &MoeScenario,
+    kind: FabricKind,
+    demands: &[LayerDemand],
+) -> Result<f64, NoPlan> {
     let rates = RegionRates::of(scenario);
     let mut all_to_all_ms = 0.0;
-    for layer in 0..history.layers {
-        let demand = LayerDemand::of(scenario, &history, layer);
-        let exchange = fabrics::all_to_all(kind, &demand, &rates);
+    for demand in demands {
+        let exchange = fabrics::all_to_all(kind, demand, &rates);
         let exchange = exchange.ok_or_else(|| NoPlan("some servers cannot reach each other".to_owned()))?;
         all_to_all_ms += 4.0 * exchange.all_to_all_ms;
     }
@@ -216,10 +255,10 @@ fn finished(
     fabric: FabricKind,
     layers: Vec<LayerPlan>,
     sums: StageSums,
-    free_changes: u32,
+    (free_changes, demands): (u32, &[LayerDemand]),
 ) -> Result<Candidate<MoeResult>, NoPlan> {
     let iteration = iteration(scenario, fabric, sums, free_changes).ok_or_else(NoPlan::gradients)?;
-    let fat_tree_ms = fabric_ms(scenario, FabricKind::FatTree)?;
+    let fat_tree_ms = fabric_ms_of(scenario, FabricKind::FatTree, demands)?;
     let cost = cost(scenario, fabric, iteration.iteration_ms, fat_tree_ms)
         .ok_or_else(|| NoPlan("the parts have no prices".to_owned()))?;
     let result = MoeResult { layers, iteration, cost };

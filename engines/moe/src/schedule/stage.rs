@@ -34,6 +34,8 @@ pub struct StageModel {
     pub times: LayerTimes,
     /// Demand of every layer.
     pub demands: Vec<LayerDemand>,
+    /// Expert in every slot by layer; empty if the experts stand in blocks.
+    pub placements: Vec<Vec<u32>>,
     /// Use of packet switches.
     pub rule: RoutingRule,
     /// Circuits that can be set.
@@ -63,11 +65,21 @@ impl StageModel {
             times: LayerTimes::of(scenario),
             scenario: scenario.clone(),
             demands,
+            placements: Vec::new(),
             rule,
             candidates: Vec::new(),
             own: Vec::new(),
             predicted: Vec::new(),
         }
+    }
+
+    /// The same with the experts of every layer in slots.
+    pub fn placed(scenario: &MoeScenario, rule: RoutingRule, placements: Vec<Vec<u32>>) -> Self {
+        let history = scenario.history(0);
+        let layers = placements.iter().enumerate();
+        let demands =
+            layers.map(|(layer, slots)| LayerDemand::placed(scenario, &history, layer, slots)).collect();
+        Self { demands, placements, ..Self::of(scenario, rule) }
     }
 
     /// Layers.

@@ -1,0 +1,89 @@
+//! Experts of the ranks: every expert has a slot, every rank as many slots, and groups stay on their server.
+
+use super::sizes::Sizes;
+use super::{Findings, code};
+use crate::plan::{ExpertPlacement, FabricKind, MoeResult};
+use crate::scenario::MoeScenario;
+use std::collections::BTreeSet;
+
+/// Checks the placements of a plan.
+pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, found: &mut Findings) {
+    let placed = result.layers.iter().filter(|layer| layer.placement.is_some()).count();
+    if placed == 0 {
+        return;
+    }
+    if scenario.placement.is_none() {
+        found.add(code::PLACEMENT, "the experts stand in blocks, but the plan places them");
+        return;
+    }
+    if placed < result.layers.len() || result.iteration.fabric != FabricKind::Mfabric {
+        found.add(code::PLACEMENT, "some layers place experts and others do not, or there are no circuits");
+        return;
+    }
+    for layer in &result.layers {
+        if let Some(placement) = &layer.placement {
+            of_layer(scenario, sizes, layer.layer, placement, found);
+        }
+    }
+}
+
+fn of_layer(
+    scenario: &MoeScenario,
+    sizes: &Sizes,
+    layer: u32,
+    placement: &ExpertPlacement,
+    found: &mut Findings,
+) {
+    let room = scenario.placement.unwrap_or_default();
+    let (experts, ranks) = (sizes.model.experts as usize, sizes.model.ep as usize);
+    let slots = &placement.physical_to_logical;
+    let wanted = experts + room.redundant_experts as usize;
+    if slots.len() != wanted {
+        let text = format!("layer {layer}: has {} slots, the ranks have {wanted}", slots.len());
+        found.add(code::PLACEMENT, text);
+        return;
+    }
+    let mut counts = vec![0_u32; experts];
+    for (slot, expert) in slots.iter().enumerate() {
+        match counts.get_mut(*expert as usize) {
+            Some(count) => *count += 1,
+            None => found.add(code::PLACEMENT, format!("layer {layer}: slot {slot} holds expert {expert}")),
+        }
+    }
+    for expert in (0..experts).filter(|expert| counts[*expert] == 0) {
+        found.add(code::PLACEMENT, format!("layer {layer}: expert {expert} has no slot"));
+    }
+    if placement.replicas != counts {
+        let text = format!("layer {layer}: replicas are {:?}, must be {counts:?}", placement.replicas);
+        found.add(code::PLACEMENT, text);
+    }
+    if !found.is_empty() {
+        return;
+    }
+    // Where every server holds as many groups, a group is on one server.
+    let groups = room.expert_groups as usize;
+    if groups.is_multiple_of(sizes.servers) {
+        let homes = |group: usize| -> BTreeSet<usize> {
+            let of = |slot: &usize| slots[*slot] as usize * groups / experts == group;
+            (0..slots.len()).filter(of).map(|slot| slot * sizes.servers / slots.len()).collect()
+        };
+        for group in (0..groups).filter(|group| homes(*group).len() > 1) {
+            let text = format!("layer {layer}: group {group} stands on {} servers", homes(group).len());
+            found.add(code::PLACEMENT, text);
+        }
+    }
+    // Load of the ranks, summed from the tokens.
+    let history = scenario.history(0);
+    let mut loads = vec![0.0; ranks];
+    for (at, tokens) in history.tokens(layer as usize).iter().enumerate() {
+        let expert = at % experts;
+        let copies = f64::from(counts[expert]);
+        for slot in (0..slots.len()).filter(|slot| slots[*slot] as usize == expert) {
+            loads[slot * ranks / slots.len()] += tokens / copies;
+        }
+    }
+    let sum: f64 = loads.iter().sum();
+    let most = loads.iter().copied().fold(0.0, f64::max);
+    let exact = if sum > 0.0 { most * ranks as f64 / sum } else { 1.0 };
+    found.compare(code::PLACEMENT, format!("busiest_rank of layer {layer}"), placement.busiest_rank, exact);
+}

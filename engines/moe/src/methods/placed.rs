@@ -1,0 +1,126 @@
+//! `mfabric-placed`: experts and copies of busy ones placed together with the circuits, or as EPLB does.
+
+use super::knobs;
+use super::session::{self, CircuitSearch, PlanEnded};
+use crate::placement::PlacementShape;
+use crate::placement::eplb::eplb;
+use crate::placement::joint::{PlacedLayer, joint};
+use crate::schedule::assemble::expert_loads;
+use crate::schedule::policies::SwitchPolicy;
+use crate::schedule::stage::StageModel;
+use crate::search::exchange::RoutingRule;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// Placement of experts beside circuits.
+pub(super) struct Placed;
+
+/// The policy if none is named.
+const USUAL: SwitchPolicy = SwitchPolicy::Exact;
+
+impl Method<Moe> for Placed {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "mfabric-placed",
+            help: "Experts, with copies of busy ones, placed together with the circuits (expert_placement=free), or by EPLB.",
+            proves: true,
+            hot_start: false,
+            params: vec![
+                ParamInfo::choice(
+                    "placement",
+                    &["joint", "eplb"],
+                    "joint",
+                    "Experts are placed together with the circuits, no rank busier than by EPLB (joint), or by EPLB alone (eplb).",
+                ),
+                knobs::routing(),
+                knobs::policy(USUAL),
+            ],
+        }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        if scenario.body.placement.is_none() {
+            let message = "is blocks, so no method may place experts";
+            return Err(MethodError::Invalid(
+                Problem::new("expert_placement", message, "set expert_placement=free").into(),
+            ));
+        }
+        session::outcome(plan(scenario, params, cx))
+    }
+}
+
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
+    session::bound(scenario, cx)?;
+    let (rule, policy) = (knobs::routing_of(params), knobs::policy_of(params, USUAL));
+    let is_joint = params.text("placement") != Some("eplb");
+    hand_over(&scenario.body, rule, policy, is_joint, cx)?;
+    Ok(session::closed(cx))
+}
+
+/// Hands over the plan with the experts where EPLB puts them, and the one with experts placed with the circuits.
+pub(super) fn hand_over(
+    scenario: &MoeScenario,
+    rule: RoutingRule,
+    policy: SwitchPolicy,
+    is_joint: bool,
+    cx: &mut Context<'_, Moe>,
+) -> Result<(), PlanEnded> {
+    let balanced = balanced(scenario, rule, cx)?;
+    session::hand_over(&balanced, policy, cx)?;
+    if is_joint {
+        let together = together(scenario, rule, cx)?;
+        session::hand_over(&together, policy, cx)?;
+    }
+    let text = "computing takes all ranks as equally busy, and gradients of copies are not added up";
+    cx.note(Severity::Info, text);
+    Ok(())
+}
+
+/// The stage with the experts where EPLB puts them.
+fn balanced(
+    scenario: &MoeScenario,
+    rule: RoutingRule,
+    cx: &mut Context<'_, Moe>,
+) -> Result<StageModel, PlanEnded> {
+    cx.phase("placement", "experts balanced over the ranks by EPLB");
+    let shape = PlacementShape::of(scenario);
+    let layers = 0..scenario.stage_layers() as usize;
+    let slots = layers.map(|layer| eplb(&expert_loads(scenario, layer), &shape)).collect();
+    session::with_circuits(StageModel::placed(scenario, rule, slots), CircuitSearch::Swap, cx)
+}
+
+/// The stage with experts placed together with the circuits.
+fn together(
+    scenario: &MoeScenario,
+    rule: RoutingRule,
+    cx: &mut Context<'_, Moe>,
+) -> Result<StageModel, PlanEnded> {
+    cx.phase("placement", "experts together with the circuits");
+    let shape = PlacementShape::of(scenario);
+    let (plain, history) = (StageModel::of(scenario, rule), scenario.history(0));
+    let size = scenario.shape().token_bytes();
+    let mut slots = Vec::with_capacity(plain.layers());
+    for layer in 0..plain.layers() {
+        cx.checkpoint()?;
+        let bytes: Vec<f64> = history.tokens(layer).iter().map(|tokens| tokens * size).collect();
+        let layer = PlacedLayer { shape: &shape, bytes: &bytes, rates: &plain.rates, rule };
+        let (found, tried) = joint(layer);
+        cx.count_work(tried);
+        slots.push(found);
+    }
+    session::with_circuits(StageModel::placed(scenario, rule, slots), CircuitSearch::Swap, cx)
+}

@@ -1,0 +1,79 @@
+//! The placement of EPLB (expert-parallel load balancer, DeepSeek).
+//!
+//! Groups of experts are packed to servers, busy experts of a server are copied, and the copies are packed to its
+//! ranks: each time the heaviest goes to the lightest that has room. Where groups cannot be shared out evenly over the
+//! servers, all ranks count as one server. Of equal weights the first one counts.
+
+use super::PlacementShape;
+
+/// Expert in every slot, rank by rank, for the loads of the experts of a layer.
+pub fn eplb(load: &[f64], shape: &PlacementShape) -> Vec<u32> {
+    if !shape.keeps_groups() {
+        let all: Vec<u32> = (0..shape.experts as u32).collect();
+        return within(load, &all, shape.slots, shape.ranks);
+    }
+    let size = shape.experts / shape.groups.max(1);
+    let weights: Vec<f64> = load.chunks(size.max(1)).map(|group| group.iter().sum()).collect();
+    of_groups(load, shape, &packed(&weights, shape.servers))
+}
+
+/// The same with the groups of every server given.
+pub fn of_groups(load: &[f64], shape: &PlacementShape, groups: &[Vec<usize>]) -> Vec<u32> {
+    let size = shape.experts / shape.groups.max(1);
+    let ranks = shape.ranks / shape.servers.max(1);
+    let experts = |groups: &Vec<usize>| -> Vec<u32> {
+        groups.iter().flat_map(|group| group * size..(group + 1) * size).map(|expert| expert as u32).collect()
+    };
+    groups.iter().flat_map(|groups| within(load, &experts(groups), shape.slots_per_server(), ranks)).collect()
+}
+
+/// Groups of every server as EPLB packs them.
+pub fn groups(load: &[f64], shape: &PlacementShape) -> Vec<Vec<usize>> {
+    let size = shape.experts / shape.groups.max(1);
+    let weights: Vec<f64> = load.chunks(size.max(1)).map(|group| group.iter().sum()).collect();
+    packed(&weights, shape.servers)
+}
+
+/// Experts of the slots of some ranks: each once, the busiest again while there are slots.
+fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32> {
+    let weight = |expert: u32| load.get(expert as usize).copied().unwrap_or(0.0);
+    let mut copied: Vec<u32> = experts.to_vec();
+    let mut counts = vec![1.0; experts.len()];
+    while copied.len() < slots {
+        let mut busiest = 0;
+        for (at, expert) in experts.iter().enumerate() {
+            if weight(*expert) / counts[at] > weight(experts[busiest]) / counts[busiest] {
+                busiest = at;
+            }
+        }
+        copied.push(experts[busiest]);
+        counts[busiest] += 1.0;
+    }
+    let count = |expert: u32| experts.iter().position(|known| *known == expert).map_or(1.0, |at| counts[at]);
+    let weights: Vec<f64> = copied.iter().map(|expert| weight(*expert) / count(*expert)).collect();
+    packed(&weights, ranks).into_iter().flatten().map(|at| copied[at]).collect()
+}
+
+/// Items of every pack, in the order in which they came: the heaviest first, each to the lightest pack with room. All
+/// packs hold as many.
+fn packed(weights: &[f64], packs: usize) -> Vec<Vec<usize>> {
+    let packs = packs.max(1);
+    let each = weights.len() / packs;
+    if each == 1 {
+        return (0..packs).map(|at| vec![at]).collect();
+    }
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    let mut held = vec![Vec::with_capacity(each); packs];
+    let mut sums = vec![0.0_f64; packs];
+    for item in order {
+        let open = (0..packs).filter(|pack| held[*pack].len() < each);
+        // The first of equal ones.
+        let lightest = open.min_by(|a, b| sums[*a].total_cmp(&sums[*b]));
+        if let Some(pack) = lightest {
+            held[pack].push(item);
+            sums[pack] += weights[item];
+        }
+    }
+    held
+}

@@ -1,0 +1,69 @@
+//! Placements of the experts compared: in blocks, by EPLB, and that of the plan.
+
+use super::ANALYTIC;
+use crate::model::demand::{LayerDemand, copies};
+use crate::model::rates::RegionRates;
+use crate::placement::eplb::eplb;
+use crate::placement::{PlacementShape, imbalance};
+use crate::plan::MoeResult;
+use crate::scenario::MoeScenario;
+use crate::schedule::assemble::expert_loads;
+use crate::search::exchange::{Exchange, RoutingRule};
+use crate::search::swap::swapped;
+use lightbay_core::clock::Deadline;
+use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Unit};
+
+const MS: Unit = Unit::new("ms", 1.0, Some(3));
+
+/// Balance of the ranks and time between the servers, by layer and placement.
+pub(super) fn section(
+    scenario: &MoeScenario,
+    plan: Option<&MoeResult>,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
+    let columns = vec![
+        Column::counts("layer", "layer"),
+        Column::words("placement", "placement"),
+        Column::numbers("busiest_rank", "busiest rank to mean", Unit::RATIO.with_decimals(3)),
+        Column::counts("most_copies", "most copies"),
+        Column::numbers("exchange_ms", "between servers", MS),
+    ];
+    let mut table = Table::new(["placement", "placements"], columns).overview(12);
+    let (shape, rates, history) =
+        (PlacementShape::of(scenario), RegionRates::of(scenario), scenario.history(0));
+    let blocks = PlacementShape { slots: shape.experts, ..shape };
+    for layer in 0..history.layers {
+        if deadline.is_over() {
+            return Err(Unavailable::late(deadline));
+        }
+        let load = expert_loads(scenario, layer);
+        let mut row = |name: &str, shape: &PlacementShape, slots: &[u32], tone: Tone| {
+            let demand = LayerDemand::placed(scenario, &history, layer, slots);
+            let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
+            let (circuits, _) = swapped(&exchange, rates.optical, &demand.both_ways());
+            let most = copies(shape.experts, slots).into_iter().max().unwrap_or(0);
+            table.row(vec![
+                Cell::new(layer),
+                Cell::new(name).tone(tone),
+                Cell::new(imbalance(shape, &load, slots)),
+                Cell::new(most),
+                Cell::new(exchange.time(&circuits)).tone(tone),
+            ]);
+        };
+        row("blocks", &blocks, &(0..shape.experts as u32).collect::<Vec<_>>(), Tone::Text);
+        row("EPLB", &shape, &eplb(&load, &shape), Tone::Text);
+        let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());
+        if let Some(placed) = placed {
+            row("this plan", &shape, &placed.physical_to_logical, Tone::Answer);
+        }
+    }
+    let section = Section::new("Placement of experts", table)
+        .context("each with the circuits by local search that suit it, spilling to packet switches")
+        .remark("Computing takes all ranks as equally busy, and gradients of copies are not added up.")
+        .remark(ANALYTIC);
+    Ok(if scenario.placement.is_none() {
+        section.remark("Plans keep the experts in blocks; expert_placement=free lets methods place them.")
+    } else {
+        section
+    })
+}
