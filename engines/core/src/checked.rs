@@ -210,6 +210,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn verified_bound(&self) -> Option<&VerifiedBound>;
     /// Its circuits, for kinds that lay circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
+    /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
+    fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
     /// For the catalogue, which knows the kinds.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -235,6 +237,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn circuits(&self) -> Option<CircuitMatrix> {
         K::circuits(&self.plan)
+    }
+    fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix> {
+        K::circuits_of_layer(&self.plan, layer)
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self

@@ -260,6 +260,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
+    /// The circuits of one layer of a plan, for kinds whose plans lay circuits for each layer anew; `None` for others,
+    /// and for a layer that is not there.
+    fn circuits_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<CircuitMatrix> {
+        None
+    }
+
     /// The network of a plan, for kinds that have one.
     fn graph(_plan: &Plan<Self>) -> Option<Graph> {
         None

@@ -9,12 +9,13 @@ mod tests;
 
 use crate::Moe;
 use crate::check::{self, RegionEnvelope};
-use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
+use crate::files::handover;
+use crate::plan::{FabricKind, MoeResult};
 use crate::report::MoeReport;
 use crate::scenario::{self, MoeScenario};
 use crate::schedule::assemble;
 use lightbay_core::checked::Verdict;
-use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
+use lightbay_core::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -24,7 +25,6 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
-use std::collections::BTreeMap;
 
 impl Kind for Moe {
     const NAME: &'static str = "moe";
@@ -128,53 +128,18 @@ impl Kind for Moe {
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
-        circuits(&plan.scenario.body, &plan.result)
+        handover::circuits(&plan.scenario.body, handover::longest(&plan.result)?)
+    }
+
+    fn circuits_of_layer(plan: &Plan<Self>, layer: u32) -> Option<CircuitMatrix> {
+        handover::circuits(&plan.scenario.body, handover::of(&plan.result, layer)?)
+    }
+
+    fn graph(plan: &Plan<Self>) -> Option<Graph> {
+        Some(handover::graph(&plan.scenario.body, handover::longest(&plan.result)?))
     }
 
     fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
-        Some(traffic(scenario))
-    }
-}
-
-/// Circuits between the servers in the layer whose all-to-all takes longest; `None` for networks without circuits.
-fn circuits(scenario: &MoeScenario, result: &MoeResult) -> Option<CircuitMatrix> {
-    if result.iteration.fabric != FabricKind::Mfabric {
-        return None;
-    }
-    let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
-    let layer = result.layers.iter().max_by(|a, b| time(a).total_cmp(&time(b)))?;
-    let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    for circuit in layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
-        *counts.entry((circuit.server_a, circuit.server_b)).or_default() += 1;
-    }
-    let servers = scenario.region.servers;
-    Some(CircuitMatrix {
-        pods: (0..servers).map(|server| format!("server {server}")).collect(),
-        ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
-        circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
-        places: None,
-        left_out: vec![
-            format!("the circuits of the layers other than layer {}", layer.layer),
-            "the NICs of the circuits".to_owned(),
-            "the times of the all-to-alls".to_owned(),
-        ],
-    })
-}
-
-/// Bytes between the servers of a region in one dispatch, summed over the layers of the stage.
-fn traffic(scenario: &MoeScenario) -> TrafficMatrix {
-    let history = scenario.history(0);
-    let n = scenario.region.servers as usize;
-    let mut sums = vec![0.0; n * n];
-    for layer in 0..history.layers {
-        let demand = crate::model::demand::LayerDemand::of(scenario, &history, layer);
-        for (sum, bytes) in sums.iter_mut().zip(&demand.bytes) {
-            *sum += bytes;
-        }
-    }
-    let entries = (0..n * n).filter(|at| at / n != at % n && sums[*at] > 0.0);
-    TrafficMatrix {
-        places: (0..n).map(|server| format!("server {server}")).collect(),
-        entries: entries.map(|at| ((at / n) as u32, (at % n) as u32, sums[at])).collect(),
+        handover::traffic(scenario)
     }
 }

@@ -175,7 +175,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("crossconnect").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let covered = ["from", "installed_from", "ocs_count", "keep_ports"].map(str::to_owned);
+    let covered = ["from", "installed_from", "ocs_count", "from_layer", "keep_ports"].map(str::to_owned);
     assert_covered("knobs of scenarios made from plans", &entries, &covered);
 
     let (one, other) = (trained(""), trained("ports_per_pod=6"));
@@ -193,6 +193,17 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     assert_ne!(again.scenario, usual);
     let of_switches = |text: &str| scenario(made(&[("from", &laid)], text));
     assert_ne!(of_switches("keep_ports=true"), of_switches(""));
+    let region = solve("moe-mixtral_8x22b", "mfabric-swap", "").done.plan.unwrap();
+    let region = AnyPlan::of(&region).unwrap();
+    let of_layer = |text: &str| scenario(made(&[("from", &region)], text));
+    assert_ne!(of_layer("from_layer=0"), of_layer("from_layer=1"));
+    let refused = |plan: &AnyPlan, text: &str| {
+        convert("crossconnect", &[("from".to_owned(), plan.clone())], &settings(text))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused(&region, "from_layer=7").contains("a layer that the plan does not have"));
+    assert!(refused(&one, "from_layer=0").contains("have one set of circuits"));
     assert!(convert("crossconnect", &[], &[]).unwrap_err().to_string().contains("from: is missing"));
     assert!(convert("training", &[], &[]).is_err());
 }

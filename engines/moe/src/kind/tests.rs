@@ -5,6 +5,7 @@ use crate::methods::all;
 use crate::scenario::presets;
 use lightbay_core::checked::downcast;
 use lightbay_core::clock::Deadline;
+use lightbay_core::kind::Kind as _;
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::report::Report;
 use lightbay_core::testing::Ask;
@@ -105,6 +106,38 @@ fn experts_are_placed_beside_their_circuits() {
         joint.0 < eplb.0 && auto.0 <= joint.0 && auto.0 <= blocks.0,
         "{blocks:?} {eplb:?} {joint:?} {auto:?}"
     );
+}
+
+#[test]
+fn other_kinds_take_circuits_network_and_demand() {
+    let checked = solve("moe-mixtral_8x22b", "mfabric-swap", &[]);
+    let plan = checked.plan();
+    for layer in 0..7 {
+        let matrix = Moe::circuits_of_layer(plan, layer).unwrap();
+        assert_eq!((matrix.pods.len(), matrix.ports_per_pod[0]), (8, 6));
+        assert!(matrix.ports_used().iter().all(|used| *used <= 6));
+        assert!(matrix.left_out[0].contains(&format!("layer {layer}")));
+    }
+    assert!(Moe::circuits_of_layer(plan, 7).is_none());
+    let different =
+        (1..7).any(|layer| Moe::circuits_of_layer(plan, layer) != Moe::circuits_of_layer(plan, 0));
+    assert!(different);
+    let graph = Moe::graph(plan).unwrap();
+    assert_eq!((graph.nodes.len(), graph.nodes[8].as_str()), (9, "packet switches"));
+    // Six circuits and two packet-switched NICs of 400 Gb/s, both ways.
+    for server in 0..8 {
+        let out = graph.links.iter().filter(|link| link.from == server);
+        let into = graph.links.iter().filter(|link| link.to == server);
+        assert_eq!(out.map(|link| link.capacity_gbps).sum::<f64>(), 3200.0, "{server}");
+        assert_eq!(into.map(|link| link.capacity_gbps).sum::<f64>(), 3200.0, "{server}");
+    }
+    let traffic = Moe::traffic(&plan.scenario.body).unwrap();
+    assert_eq!(traffic.places, graph.nodes[..8]);
+    let most =
+        plan.result.layers.iter().map(|layer| layer.demand_bytes[traffic.entries[0].0 as usize].clone());
+    assert!(most.flatten().any(|bytes| bytes == traffic.entries[0].2));
+    let tree = solve("moe-small", "fat-tree", &[]);
+    assert!(Moe::graph(tree.plan()).is_none() && Moe::circuits(tree.plan()).is_none());
 }
 
 /// Everything stays inside the server: nothing to switch, nothing to wait for.

@@ -3,7 +3,7 @@
 use super::{SwitchHall, install, placed, scenario};
 use crate::Crossconnect;
 use crate::scenario::{MAX_OCS, Wiring};
-use lightbay_core::checked::downcast;
+use lightbay_core::checked::{SharedPlan, downcast};
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom};
 use lightbay_core::format::enumerated;
 use lightbay_core::json;
@@ -19,10 +19,15 @@ const FROM: &str = "from";
 const INSTALLED_FROM: &str = "installed_from";
 /// Knob that keeps circuits at their switch and ports.
 const KEEP_PORTS: &str = "keep_ports";
+/// Knob of the layer whose circuits are wanted.
+const LAYER: &str = "from_layer";
 /// Knob of the number of switches.
 const OCS_COUNT: &str = "ocs_count";
 /// Knob of scenarios that says what ports may meet.
 const WIRING: &str = "wiring";
+
+/// Largest number of a layer.
+const MOST_LAYERS: i64 = 1 << 20;
 
 /// Parameters that can be asked for.
 pub(crate) fn conversion() -> Conversion {
@@ -42,6 +47,15 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 "Switches over which the ports of every pod are spread evenly. Default: those of 'installed_from', or the \
                  largest number up to 16 that divides the ports.",
+            )
+            .derived(),
+            ParamInfo::int(
+                LAYER,
+                0,
+                MOST_LAYERS,
+                0,
+                "Layer whose circuits are wanted, of a plan that lays circuits for each layer anew, such as one of a region. \
+                 Default: the one whose exchange takes longest.",
             )
             .derived(),
             ParamInfo::bool(
@@ -70,7 +84,11 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         return Err(problem.into());
     };
     let header = from.header();
-    let matrix = from.circuits().ok_or_else(|| {
+    let laid = match sources.value(LAYER) {
+        Some(ParamValue::Int(layer)) => Some(of_layer(from, *layer as u32)?),
+        _ => from.circuits(),
+    };
+    let matrix = laid.ok_or_else(|| {
         Problem::new(
             FROM,
             format!("is a plan of kind {} without circuits between the pods of all replicas", header.kind),
@@ -129,6 +147,17 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
     });
     Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes: handed.notes })
+}
+
+/// Circuits of one layer of a plan.
+fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
+    from.circuits_of_layer(layer).ok_or_else(|| {
+        let message = match from.circuits_of_layer(0) {
+            Some(_) => format!("is {layer}, a layer that the plan does not have"),
+            None => format!("is given, but plans of kind {} have one set of circuits", from.header().kind),
+        };
+        Problem::new(LAYER, message, "leave it out, or give a plan of a region and one of its layers, from 0")
+    })
 }
 
 /// Places where circuits stay; `None` if switches and ports are to be chosen anew.

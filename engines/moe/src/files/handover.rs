@@ -1,0 +1,88 @@
+//! What other kinds take from a region: the circuits of a layer, the network that they make, and a demand.
+
+use crate::model::demand::LayerDemand;
+use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
+use crate::scenario::MoeScenario;
+use lightbay_core::exchange::{CircuitMatrix, Graph, GraphLink, TrafficMatrix};
+use std::collections::BTreeMap;
+
+/// Name of the node that stands for the packet switches.
+const PACKET_SWITCHES: &str = "packet switches";
+
+/// The layer whose all-to-all takes longest; `None` for networks without circuits of a region.
+pub fn longest(result: &MoeResult) -> Option<&LayerPlan> {
+    let time = |layer: &&LayerPlan| layer.all_to_all.all_to_all_ms;
+    let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
+    layers.max_by(|a, b| time(a).total_cmp(&time(b)))
+}
+
+/// A layer by its number; `None` for networks without circuits of a region, and for a layer that is not there.
+pub fn of(result: &MoeResult, layer: u32) -> Option<&LayerPlan> {
+    let layers = result.layers.iter().filter(|_| result.iteration.fabric == FabricKind::Mfabric);
+    layers.into_iter().find(|known| known.layer == layer)
+}
+
+/// Circuits by pair of servers.
+fn counts(layer: &LayerPlan) -> BTreeMap<(u32, u32), u32> {
+    let mut counts = BTreeMap::new();
+    for circuit in layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
+        *counts.entry((circuit.server_a, circuit.server_b)).or_default() += 1;
+    }
+    counts
+}
+
+fn name(server: u32) -> String {
+    format!("server {server}")
+}
+
+/// Circuits between the servers in a layer; those that its combine runs on.
+pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatrix> {
+    let servers = scenario.region.servers;
+    Some(CircuitMatrix {
+        pods: (0..servers).map(name).collect(),
+        ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
+        circuits: counts(layer).into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: vec![
+            format!("the circuits of the layers other than layer {}", layer.layer),
+            "the NICs of the circuits".to_owned(),
+            "the times of the all-to-alls".to_owned(),
+        ],
+    })
+}
+
+/// Servers joined by the circuits of a layer, and to the packet switches as one node more. The analytic model knows no
+/// delays of links, so all are 0.
+pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
+    let region = &scenario.region;
+    let mut nodes: Vec<String> = (0..region.servers).map(name).collect();
+    let link = |from, to, capacity_gbps| GraphLink { from, to, capacity_gbps, latency_s: 0.0 };
+    let mut links = Vec::new();
+    for ((a, b), count) in counts(layer) {
+        let rate = f64::from(count) * region.link_gbps;
+        links.extend([link(a, b, rate), link(b, a, rate)]);
+    }
+    if region.eps_gbps() > 0.0 {
+        let switch = region.servers;
+        nodes.push(PACKET_SWITCHES.to_owned());
+        for server in 0..region.servers {
+            links.extend([link(server, switch, region.eps_gbps()), link(switch, server, region.eps_gbps())]);
+        }
+    }
+    links.sort_by_key(|link| (link.from, link.to));
+    Graph { nodes, links }
+}
+
+/// Bytes between the servers in one dispatch, in the layer whose busiest server sends or receives most; experts stand
+/// in blocks. The places are the servers of [`graph`], by the same names.
+pub fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
+    let history = scenario.history(0);
+    let demands = (0..history.layers).map(|layer| LayerDemand::of(scenario, &history, layer));
+    let demand = demands.max_by(|a, b| a.busiest_server().total_cmp(&b.busiest_server()))?;
+    let n = demand.servers;
+    let entries = (0..n * n).filter(|at| at / n != at % n && demand.bytes[*at] > 0.0);
+    Some(TrafficMatrix {
+        places: (0..n as u32).map(name).collect(),
+        entries: entries.map(|at| ((at / n) as u32, (at % n) as u32, demand.bytes[at])).collect(),
+    })
+}
