@@ -272,7 +272,8 @@ const CHECKERS: [Checker; 5] = [
     },
     Checker {
         engine: "moe",
-        crates: &[],
+        // A solver of programs, which the checker states for itself.
+        crates: &["lightbay_highs"],
         forbidden: &[".of_rate(", ".eps_gbps(", ".numa(", ".stage_layers(", ".replicas(", ".copies("],
     },
     Checker { engine: "collective", crates: &[], forbidden: &[".topology()", ".idle()", ".set("] },

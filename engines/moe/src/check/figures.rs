@@ -7,10 +7,11 @@ use super::{Findings, RegionEnvelope, code};
 use crate::plan::{FabricKind, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::MoeScenario;
 use lightbay_core::checked::{Figure, SAME};
+use lightbay_core::kind::Depth;
 use lightbay_core::problem::printable;
 
 /// Plans that the bound of an integer program covers.
-const COVERS: &str = "plans with circuits of the region";
+pub(super) const COVERS: &str = "plans with circuits of the region";
 
 /// Every number must be one.
 pub(super) fn finite(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
@@ -60,6 +61,18 @@ fn gradients(sizes: &Sizes, fabric: FabricKind) -> Option<f64> {
 fn elsewhere(scenario: &MoeScenario, sizes: &Sizes, fabric: FabricKind, demands: &[Dispatch]) -> Option<f64> {
     let exchanges = demands.iter().map(|demand| Some(4.0 * times(sizes, fabric, demand)?.all_to_all_ms));
     Some(whole(scenario, sizes, exchanges.sum::<Option<f64>>()?, gradients(sizes, fabric)?))
+}
+
+/// Time of an iteration on any circuits of a region without stalls that nothing beats; `None` where the gradients have
+/// no way.
+pub(super) fn on_circuits(
+    scenario: &MoeScenario,
+    sizes: &Sizes,
+    demands: &[Dispatch],
+    depth: Depth,
+) -> Option<f64> {
+    let gradients = gradients(sizes, FabricKind::Mfabric)?;
+    Some(whole(scenario, sizes, super::exact::exchanges_ms(sizes, demands, depth), gradients))
 }
 
 /// All micro-batches through all stages, and the gradients.

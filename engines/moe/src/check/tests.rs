@@ -5,7 +5,7 @@ use crate::Moe;
 use crate::methods::all;
 use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::{MoeScenario, PlacementRoom, presets};
-use lightbay_core::checked::downcast;
+use lightbay_core::checked::{BoundTrust, downcast};
 use lightbay_core::kind::Depth;
 use lightbay_core::testing::Ask;
 use std::collections::BTreeMap;
@@ -254,6 +254,34 @@ fn the_demand_follows_the_placement() {
         let layer = &mut parts.result.layers[0];
         layer.demand_bytes.swap(0, 1);
     });
+}
+
+/// The bound of the integer program is proven again, one above it is not.
+#[test]
+fn bounds_over_circuits_are_proven_again_in_the_exact_depth() {
+    // Hardly any packets, so that whole circuits matter.
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.region.eps_total_gbps = Some(50.0);
+    let parts = planned(scenario, "mfabric-exact", &[]);
+    let verdict = |bound: f64, depth: Depth| {
+        let envelope = RegionEnvelope {
+            value: parts.value,
+            bound: Some(bound),
+            bound_covers: Some("plans with circuits of the region"),
+            metrics: &parts.metrics,
+        };
+        let verdict = check(&parts.scenario, &parts.result, &envelope, depth);
+        assert!(verdict.violations.is_empty(), "{:?}", verdict.violations);
+        (verdict.bound, verdict.verified.unwrap())
+    };
+    let bound = parts.bound.unwrap();
+    let (trust, usual) = verdict(bound, Depth::Usual);
+    assert_eq!((trust, usual.covers), (BoundTrust::Claimed, None));
+    let (trust, exact) = verdict(bound, Depth::EXACT);
+    assert_eq!(trust, BoundTrust::Verified);
+    assert!(exact.value > usual.value && exact.value <= parts.value);
+    let (trust, _) = verdict(bound + 0.5 * (parts.value - bound), Depth::EXACT);
+    assert_eq!(trust, BoundTrust::Claimed);
 }
 
 #[test]

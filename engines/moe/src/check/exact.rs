@@ -1,0 +1,110 @@
+//! The shortest exchanges on any circuits of a region, by an integer program of the checker's own.
+//!
+//! An exchange is done by time T if circuits and rates over packet switches exist that carry everything by then. With
+//! `u = 1/T` that is linear: `C_ij B + x_ij >= D_ij u`, with as many circuits at a server as it has ports and rates that
+//! add up to those of its packet-switched NICs. The largest u bounds all plans, also those whose pairs with circuits
+//! may use nothing else.
+
+use super::demand::Dispatch;
+use super::sizes::Sizes;
+use lightbay_core::kind::Depth;
+use lightbay_highs::event::{Flow, SolverEvent, SolverListener};
+use lightbay_highs::instance::Instance;
+use lightbay_highs::model::{Column, Model};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Status;
+
+/// Relative amount by which the tolerances of the solver may change a bound.
+const SLIP: f64 = 1e-6;
+
+/// Time of all exchanges of a micro-batch that no circuits beat, ms, without gathering and scattering; the bound that
+/// the time sufficed for.
+pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], depth: Depth) -> f64 {
+    let inside = |demand: &Dispatch| demand.inside() / (sizes.gpus as f64 * sizes.nvlink);
+    demands.iter().map(|demand| 4.0 * exchange_ms(sizes, demand, depth).max(inside(demand))).sum()
+}
+
+/// Time of the exchange of one layer that no circuits beat, ms.
+fn exchange_ms(sizes: &Sizes, demand: &Dispatch, depth: Depth) -> f64 {
+    let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
+    let least = if busiest > 0.0 { busiest / sizes.all() } else { return 0.0 };
+    match speed(&program(sizes, demand, least), depth) {
+        Some(speed) if speed > 0.0 => least / (speed * (1.0 + SLIP)).min(1.0),
+        _ => least,
+    }
+}
+
+/// The program; its objective is the time of all NICs as one relative to that of the exchange.
+fn program(sizes: &Sizes, demand: &Dispatch, least: f64) -> Model {
+    let n = demand.servers.len();
+    let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);
+    let mut model = Model::new("shortest exchange");
+    model.maximise = true;
+    let speed = model.column("speed", 0.0, 1.0, 1.0);
+    let mut at_server: Vec<Vec<(Column, f64)>> = vec![Vec::new(); n];
+    let mut over: Vec<Vec<(Column, f64)>> = vec![Vec::new(); 2 * n];
+    for (one, other) in (0..n).flat_map(|one| (one + 1..n).map(move |other| (one, other))) {
+        let circuits = model.integer(format!("circuits_{one}_{other}"), 0.0, ports, 0.0);
+        at_server[one].push((circuits, 1.0));
+        at_server[other].push((circuits, 1.0));
+        for (from, to) in [(one, other), (other, one)] {
+            let rate = demand.servers[from][to] / (sizes.link * least);
+            let packets = model.column(format!("packets_{from}_{to}"), 0.0, packet, 0.0);
+            over[from].push((packets, 1.0));
+            over[n + to].push((packets, 1.0));
+            let terms = [(circuits, 1.0), (packets, 1.0), (speed, -rate)];
+            model.at_least(format!("carries_{from}_{to}"), 0.0, terms);
+        }
+    }
+    for (server, terms) in at_server.into_iter().enumerate() {
+        model.at_most(format!("ports_{server}"), ports, terms);
+    }
+    for (row, terms) in over.into_iter().enumerate() {
+        model.at_most(format!("packets_{row}"), packet, terms);
+    }
+    model
+}
+
+/// The largest speed that is not disproved.
+fn speed(model: &Model, depth: Depth) -> Option<f64> {
+    let mut options = Options::new().relative_gap(0.0).set("output_flag", false);
+    if let Depth::Exact(deadline) = depth
+        && let Some(limit) = deadline.limit()
+    {
+        options = options.time_limit_s(limit.as_secs_f64());
+    }
+    let mut instance = Instance::new(model).ok()?;
+    instance.apply(&options).ok()?;
+    let mut listener = Patience { depth, bound: None };
+    let solution = instance.run(&mut listener).ok()?;
+    if matches!(solution.status, Status::Infeasible | Status::InfeasibleOrUnbounded) {
+        return None;
+    }
+    let tighter = |one: Option<f64>, other: Option<f64>| match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+    tighter(solution.bound, listener.bound)
+}
+
+/// Ends the work when the time is up.
+struct Patience {
+    depth: Depth,
+    /// The best bound heard.
+    bound: Option<f64>,
+}
+
+impl SolverListener for Patience {
+    fn event(&mut self, event: &SolverEvent) -> Flow {
+        if let SolverEvent::Mip(progress) = event
+            && let Some(bound) = progress.bound
+        {
+            self.bound = Some(self.bound.map_or(bound, |known| known.min(bound)));
+        }
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.depth.is_over() { Flow::Stop } else { Flow::Continue }
+    }
+}
