@@ -133,6 +133,41 @@ fn what_is_wrong_is_named_with_its_place() {
     }
 }
 
+fn workload(settings: &[&str], strict: bool) -> Result<ImportedScenario<Moe>, String> {
+    let bytes = include_bytes!("../../../../tests/resources/inputs/aicb/workload_analytical.txt.gz");
+    let input = Input { name: "workload_analytical.txt.gz".to_owned(), bytes: bytes.to_vec() };
+    let settings: Vec<_> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    let params = super::aicb::formats()[0].values(&settings).unwrap();
+    super::aicb::import(&[input], &params, strict).map_err(|problems| problems.to_string())
+}
+
+/// TP 2, EP 16, PP 12, 24 micro-batches of 8 layers, 9216 GPUs; 100 663 296 bytes of a GPU in every all-to-all.
+#[test]
+fn all_to_alls_of_a_workload_are_the_demand() {
+    let imported = workload(&[], false).unwrap();
+    let scenario = imported.scenario.body;
+    let shape = scenario.shape();
+    assert_eq!((shape.ep, shape.tp, shape.pp, scenario.stage_layers()), (16, 2, 12, 8));
+    assert_eq!(
+        (scenario.region.servers, scenario.cluster.servers, scenario.cluster.micro_batches),
+        (4, 1152, 24)
+    );
+    assert_eq!(shape.copies() * shape.token_bytes(), 2.0 * 100_663_296.0);
+    let times = scenario.measured;
+    assert!((times.attention_ms.unwrap() - 3.50168).abs() < 1e-9, "{times:?}");
+    assert!((times.expert_ms.unwrap() - 7.956367).abs() < 1e-9, "{times:?}");
+    // Bytes of a rank are those of the file, whatever their shares.
+    let demand = crate::model::demand::LayerDemand::of(&scenario, &scenario.history(0), 0);
+    assert!((demand.bytes.iter().sum::<f64>() / (16.0 * 2.0 * 100_663_296.0) - 1.0).abs() < 1e-12);
+    let done = Ask::of(&all(), "auto", scenario).run().sound().done;
+    assert!(done.plan.is_some(), "{}", done.message);
+    let lines = imported.lines.join("\n");
+    assert!(lines.contains("assumed: the shares of the experts"), "{lines}");
+    assert!(workload(&[], true).unwrap_err().contains("is not in the file"));
+    let other = workload(&["model=deepseek_v3"], false).unwrap_err();
+    assert!(other.contains("name the model that the workload was made for"), "{other}");
+}
+
 fn exported(scenario: MoeScenario, method: &str, format: &str) -> serde_json::Value {
     let plan = Ask::of(&all(), method, scenario).run().sound().done.plan.unwrap();
     let plan = lightbay_core::checked::downcast::<Moe>(&plan).unwrap();

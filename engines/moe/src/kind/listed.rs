@@ -1,6 +1,6 @@
 //! The kind `moe` in the catalogue: its methods, built-in scenarios and formats.
 
-use crate::files::{import, maps, tables, timeline};
+use crate::files::{aicb, import, maps, tables, timeline};
 use crate::scenario::{MoeScenario, presets};
 use crate::{Moe, methods};
 use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
@@ -45,15 +45,18 @@ impl Listed for Moe {
     }
 
     fn importers() -> Vec<FormatInfo> {
-        import::formats()
+        import::formats().into_iter().chain(aicb::formats()).collect()
     }
 
     fn import(
-        _format: &str,
+        format: &str,
         inputs: &[Input],
         params: &Params,
         strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
+        if format == aicb::NAME {
+            return aicb::import(inputs, params, strict);
+        }
         import::import(inputs, params, strict)
     }
 }

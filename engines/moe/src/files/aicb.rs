@@ -1,0 +1,202 @@
+//! Scenarios from AICB and SimAI workloads: the all-to-alls of their expert groups are the demand of a region.
+
+use crate::Moe;
+use crate::scenario::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
+use crate::scenario::{MeasuredTimes, MoeScenario, presets};
+use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_formats::aicb::simai_text::SimaiText;
+use lightbay_formats::aicb::{
+    AicbInput, AicbWorkload, CollectiveKind, ComputeSource, Content, Group, MergeOptions, ParameterGather,
+    merge, read,
+};
+use lightbay_formats::gz::Limits;
+use serde_json::json;
+
+/// Name of the format.
+pub const NAME: &str = "aicb_moe";
+
+/// First letters of the rows of experts and of attention in a SimAI text.
+const EXPERTS: &str = "mlp_moelayer";
+const ATTENTION: &str = "attention";
+/// Shortest time that is one, ns: generators write 1 where nothing was measured.
+const PLACEHOLDER_NS: u64 = 1;
+
+/// All formats.
+pub fn formats() -> Vec<FormatInfo> {
+    let models: Vec<&'static str> = MoeModelPreset::ALL.iter().map(|(name, _)| *name).collect();
+    let info = FormatInfo::new(
+        NAME,
+        "AICB and SimAI workloads of models with experts: all-to-alls of the expert groups become the demand of a region.",
+        SubjectSort::Scenario,
+        "txt",
+    );
+    vec![
+        info.leaving_out(&[
+            "tensor-parallel calls other than by the model",
+            "backward times (twice the forward ones)",
+            "pipeline and data-parallel bytes",
+        ])
+        .with(vec![
+            ParamInfo::choice(
+                "model",
+                &models,
+                "mixtral_8x7b",
+                "Model whose widths, experts and choices per token are taken.",
+            ),
+            ParamInfo::int("gpus", 1, 1 << 23, 1, "GPUs of the job, where the file does not say.").derived(),
+        ]),
+    ]
+}
+
+/// The all-to-alls of one rank.
+struct ExpertCalls {
+    /// Bytes of one call per GPU.
+    bytes: u64,
+    /// Layers with experts in a micro-batch of a stage; two calls each, forward.
+    layers: u64,
+}
+
+/// Makes a scenario of a workload.
+///
+/// # Errors
+/// Every problem of the files; with `strict`, everything that has to be assumed.
+pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<ImportedScenario<Moe>, Problems> {
+    let read: Vec<AicbInput> = inputs
+        .iter()
+        .map(|input| read(input.bytes.as_slice(), &input.name, &Limits::default()))
+        .collect::<Result<_, _>>()?;
+    let options = MergeOptions {
+        gpus: params.int("gpus").and_then(|gpus| u64::try_from(gpus).ok()),
+        // Neither is part of the scenario.
+        pp_bytes: Some(0),
+        dp_bytes: Some(0),
+        compute: ComputeSource::Zero,
+        parameter_gather: Some(ParameterGather::DataParallel),
+        ..MergeOptions::default()
+    };
+    let workload = merge(&read, &options)?.workload;
+    let calls = calls(&workload)?;
+    let preset = params.text("model").and_then(MoeModelPreset::of).unwrap_or(MoeModelPreset::Mixtral8x7b);
+    let shape = shape(&workload, &calls, preset.shape())?;
+    let text = read.iter().find_map(|input| match &input.content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    let measured = text.and_then(|text| measured(text, &calls, workload.micro_batches)).unwrap_or_default();
+    let mut assumed = vec![
+        format!("widths, {} experts and {} choices per token of {} (model=)", shape.experts, shape.top_k, preset.word()),
+        "the shares of the experts: a drawn trace; counts of a run can take its place (import routing_counts)"
+            .to_owned(),
+    ];
+    if measured.is_empty() {
+        assumed.push("times of computing by closed forms: the file has none of layers".to_owned());
+    }
+    if strict {
+        let mut problems = Problems::new();
+        for text in &assumed {
+            problems.add("", format!("is not in the file: {text}"), "leave out --strict to take it");
+        }
+        problems.into_result(())?;
+    }
+    let servers = u32::try_from(workload.gpus / 8).unwrap_or(u32::MAX);
+    let mut body: MoeScenario = presets::of(MoeModelChoice::of(shape), servers);
+    body.cluster.micro_batches = u32::try_from(workload.micro_batches).unwrap_or(u32::MAX);
+    body.measured = measured;
+    body.validate()?;
+    let summary = json!({
+        "bytes_of_an_all_to_all": calls.bytes,
+        "layers_of_a_stage": calls.layers,
+        "ep": workload.ep,
+        "tp": workload.tp,
+        "pp": workload.pp,
+        "gpus": workload.gpus,
+        "micro_batches": workload.micro_batches,
+        "assumed": assumed,
+    });
+    let mut lines = vec![format!(
+        "found: {} layers with experts in a stage, all-to-alls of {} bytes of every GPU among {} ranks of {} GPUs",
+        calls.layers, calls.bytes, workload.ep, workload.tp
+    )];
+    if let (Some(attention), Some(expert)) = (measured.attention_ms, measured.expert_ms) {
+        lines.push(format!("found: attention {attention} ms and experts {expert} ms of a layer, forward"));
+    }
+    lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
+    let name = inputs.first().map_or("workload", |input| input.name.as_str());
+    Ok(ImportedScenario { scenario: Scenario { name: scenario_name(name, NAME), body }, lines, summary })
+}
+
+/// The all-to-alls of the expert groups, which have to be alike.
+fn calls(workload: &AicbWorkload) -> Result<ExpertCalls, Problem> {
+    let Some(stage) = workload.stages.first() else {
+        return Err(Problem::new("", "has no stage", "give a workload with layers"));
+    };
+    let all: Vec<(u64, u64)> = stage
+        .forward_collectives
+        .iter()
+        .filter(|call| call.group == Group::Ep && call.kind == CollectiveKind::AllToAll)
+        .map(|call| (call.bytes, call.calls))
+        .collect();
+    let [(bytes, calls)] = all[..] else {
+        let message = match all.len() {
+            0 => "has no all-to-alls of expert groups (ALLTOALL_EP)".to_owned(),
+            sizes => format!("has all-to-alls of {sizes} sizes in its expert groups"),
+        };
+        return Err(Problem::new("", message, "give a workload of a model with experts in all layers alike"));
+    };
+    let each = 2 * workload.micro_batches.max(1);
+    if !calls.is_multiple_of(each) {
+        let message = format!(
+            "has {calls} all-to-alls of experts forward, not two for each layer of {} micro-batches",
+            workload.micro_batches
+        );
+        return Err(Problem::new(
+            "",
+            message,
+            "give a workload with a dispatch and a combine in every layer",
+        ));
+    }
+    Ok(ExpertCalls { bytes, layers: calls / each })
+}
+
+/// The model with the parallelism of the file and as many tokens as its all-to-alls carry.
+fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Result<MoeModel, Problem> {
+    let number = |value: u64, what: &str| {
+        u32::try_from(value)
+            .map_err(|_| Problem::new("", format!("has {value} {what}"), "give a smaller workload"))
+    };
+    let (ep, tp, pp) = (
+        number(workload.ep, "expert ranks")?,
+        number(workload.tp, "tensor ranks")?,
+        number(workload.pp, "stages")?,
+    );
+    // A rank sends what all its tensor-parallel GPUs do, two bytes for each entry of a token.
+    let rank = calls.bytes.saturating_mul(workload.tp);
+    let copy = 2 * u64::from(model.hidden) * u64::from(model.top_k);
+    if !rank.is_multiple_of(copy) {
+        return Err(Problem::new(
+            "model",
+            format!("sends {copy} bytes of a token, of which the {rank} bytes of a rank are no multiple"),
+            "name the model that the workload was made for",
+        ));
+    }
+    let tokens = number(rank / copy, "tokens of a rank")?;
+    let experts = if model.experts.is_multiple_of(ep.max(1)) { model.experts } else { ep };
+    let layers = number(calls.layers.saturating_mul(workload.pp), "layers")?;
+    Ok(MoeModel { layers, experts, ep, tp, pp, seq: tokens, micro_batch: 1, ..model })
+}
+
+/// Times of attention and experts of a layer in a SimAI text; `None` where they are placeholders.
+fn measured(text: &SimaiText, calls: &ExpertCalls, micro_batches: u64) -> Option<MeasuredTimes> {
+    let layers = (calls.layers * micro_batches) as f64;
+    let time = |first: &str| {
+        let rows = text.rows.iter().filter(|row| text.name(row).starts_with(first));
+        let sum: u64 = rows.map(|row| row.cells[0].ns).filter(|ns| *ns > PLACEHOLDER_NS).sum();
+        (sum > 0 && layers > 0.0).then(|| sum as f64 / layers / 1e6)
+    };
+    let (attention, expert) = (time(ATTENTION)?, time(EXPERTS)?);
+    // The gate is part of the rows of the experts.
+    Some(MeasuredTimes { attention_ms: Some(attention), gate_ms: Some(0.0), expert_ms: Some(expert) })
+}
