@@ -82,6 +82,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Up to which delay of the switch does changing circuits pay?",
     ),
     SectionInfo::of_scenario("degrees", "Degrees", "What do more optical NICs gain?"),
+    SectionInfo::of_scenario(
+        "rates",
+        "Rates",
+        "What do faster NICs gain, and how quick has the switch to be at each rate?",
+    ),
 ];
 
 /// The report of a scenario or of a plan of it.
@@ -130,6 +135,7 @@ impl Report for MoeReport<'_> {
             "fabrics" => Ok(fabrics::section(self.scenario, self.result)),
             "delays" => sweeps::delays(self.scenario, deadline),
             "degrees" => sweeps::degrees(self.scenario, deadline),
+            "rates" => sweeps::rates(self.scenario, deadline),
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
         }
     }
@@ -139,7 +145,7 @@ impl Report for MoeReport<'_> {
         let shape = self.scenario.shape();
         match name {
             "loads" | "predictor" => shape.experts > 32,
-            "delays" | "degrees" | "placement" => self.scenario.region.servers > 8,
+            "delays" | "degrees" | "rates" | "placement" => self.scenario.region.servers > 8,
             _ => false,
         }
     }

@@ -7,8 +7,10 @@
 //! | [`policies`] | the policies of the paper and simple rules |
 //! | [`optimum`] | the cheapest choice over all layers, by dynamic programming |
 //! | [`assemble`] | plans from choices |
+//! | [`break_even`] | the delay up to which changing circuits pays |
 
 pub mod assemble;
+pub mod break_even;
 pub mod optimum;
 pub mod policies;
 pub mod stage;

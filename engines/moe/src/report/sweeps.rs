@@ -3,71 +3,34 @@
 
 use super::ANALYTIC;
 use crate::kind::metrics::ITERATION;
-use crate::model::demand::LayerDemand;
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario};
-use crate::schedule::assemble::{fabric_ms, regional};
-use crate::schedule::optimum::optimum;
-use crate::schedule::policies::{SwitchPolicy, schedule};
-use crate::schedule::stage::StageModel;
-use crate::search::exchange::{Exchange, RoutingRule};
-use crate::search::swap::swapped;
+use crate::schedule::assemble::fabric_ms;
+use crate::schedule::break_even::DelayStudy;
+use crate::schedule::policies::SwitchPolicy;
+use crate::search::routes::Unreachable;
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::{Curve, Curves, Facts, Point, Section, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Curve, Curves, Facts, Point, Section, Table, Tone, Unavailable, Unit,
+};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
-/// Circuits for every layer, and those for the mean demand, which stay.
-fn stage(scenario: &MoeScenario, deadline: Deadline) -> Result<(StageModel, usize), Unavailable> {
-    let mut stage = StageModel::of(scenario, RoutingRule::Spill);
-    let n = stage.rates.servers;
-    let mut sum = LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
-    let none = |pair: crate::search::routes::Unreachable| {
+/// Circuits for every layer, and those that stay.
+fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unavailable> {
+    let none = |pair: Unreachable| {
         Unavailable::absent(
             format!("server {} cannot reach server {}", pair.from, pair.to),
             "lower optical_degree",
         )
     };
-    for layer in 0..stage.layers() {
-        if deadline.is_over() {
-            return Err(Unavailable::late(deadline));
-        }
-        let demand = stage.demands[layer].clone();
-        for (sum, bytes) in sum.bytes.iter_mut().zip(&demand.bytes) {
-            *sum += bytes;
-        }
-        let exchange = Exchange::of(&demand, &stage.rates, RoutingRule::Spill);
-        let (counts, _) = swapped(&exchange, stage.rates.optical, &demand.both_ways());
-        let own = stage.add(counts, Some(layer)).map_err(none)?;
-        stage.own.push(own);
-    }
-    let exchange = Exchange::of(&sum, &stage.rates, RoutingRule::Spill);
-    let (counts, _) = swapped(&exchange, stage.rates.optical, &sum.both_ways());
-    let constant = stage.add(counts, None).map_err(none)?;
-    Ok((stage, constant))
-}
-
-fn with_delay(stage: &StageModel, delay_ms: f64) -> StageModel {
-    let mut other = stage.clone();
-    other.scenario.cluster.reconfiguration_delay_ms = delay_ms;
-    other
-}
-
-/// Time of an iteration with a policy, ms.
-fn time(stage: &StageModel, policy: SwitchPolicy) -> Option<f64> {
-    let schedule = match policy {
-        SwitchPolicy::Exact => optimum(stage)?,
-        policy => schedule(stage, policy),
-    };
-    regional(stage, &schedule).ok().map(|plan| plan.value)
+    DelayStudy::of(scenario, || deadline.is_over()).map_err(none)?.ok_or_else(|| Unavailable::late(deadline))
 }
 
 /// Iteration over the delay of the switch, by policy, and the delay from which circuits that stay are as good.
 pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
-    let (stage, constant) = stage(scenario, deadline)?;
-    let mut fixed = stage.clone();
-    fixed.own = vec![constant; fixed.layers()];
-    let still = time(&fixed, SwitchPolicy::Never);
+    let study = study(scenario, deadline)?;
+    let still = study.still();
     let mut places: Vec<f64> = (-12..=23).map(|step| 10_f64.powf(f64::from(step) / 6.0)).collect();
     places.extend(DELAY_PROFILES.iter().map(|(_, delay)| *delay));
     places.sort_by(f64::total_cmp);
@@ -83,7 +46,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
             if deadline.is_over() {
                 return Err(Unavailable::late(deadline));
             }
-            points.extend(time(&with_delay(&stage, at), policy).map(|value| Point { at, value }));
+            points.extend(study.time(policy, at).map(|value| Point { at, value }));
         }
         curves.push(curve(&format!("{}_ms", policy.word()), label, points, tone));
     }
@@ -92,24 +55,20 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         curves.push(curve("static_ms", "circuits that stay", points, Tone::Muted));
     }
     let mut facts = Facts::new();
-    let best = |delay: f64| time(&with_delay(&stage, delay), SwitchPolicy::Exact);
-    let pays = |delay: f64| best(delay).zip(still).is_some_and(|(best, still)| best < still * (1.0 - 1e-9));
-    if let Some((at_once, still)) = best(0.0).zip(still) {
+    if let Some((at_once, still)) = study.time(SwitchPolicy::Exact, 0.0).zip(still) {
         facts.number("static_ms", "circuits that stay", ITERATION, still);
         facts.number("at_once_ms", "changes without delay", ITERATION, at_once);
         facts.number("gain", "gain at most", Unit::PERCENT, 1.0 - at_once / still);
     }
-    if pays(0.0) {
-        let (mut low, mut high) = (0.0, 1e5);
-        for _ in 0..40 {
-            let middle = 0.5 * (low + high);
-            if pays(middle) { low = middle } else { high = middle }
+    match study.break_even_ms() {
+        Some(delay) => {
+            facts.number("break_even_ms", "changing pays up to", MS, delay);
+            facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
         }
-        facts.number("break_even_ms", "changing pays up to", MS, low);
-        facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
-    } else {
-        facts.add("break_even_ms", "changing pays up to", "never");
-        facts.sentence("circuits that stay are as good as any that change");
+        None => {
+            facts.add("break_even_ms", "changing pays up to", "never");
+            facts.sentence("circuits that stay are as good as any that change");
+        }
     }
     let curves = Curves {
         axis: "delay_ms",
@@ -134,9 +93,10 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     for degree in 1..scenario.region.nics_per_server {
         let mut other = scenario.clone();
         other.region.share_nics(degree);
-        let (stage, _) = stage(&other, deadline)?;
+        let study = study(&other, deadline)?;
         let at = f64::from(degree);
-        measured.extend(time(&stage, SwitchPolicy::Exact).map(|value| Point { at, value }));
+        let delay = scenario.cluster.reconfiguration_delay_ms;
+        measured.extend(study.time(SwitchPolicy::Exact, delay).map(|value| Point { at, value }));
         least.extend(fabric_ms(&other, FabricKind::Pooled).ok().map(|value| Point { at, value }));
     }
     let curves = vec![
@@ -158,6 +118,41 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
             Some(rate) => format!("packet switches at {rate} Gb/s in all"),
             None => "all other NICs at packet switches".to_owned(),
         })
+        .remark(ANALYTIC))
+}
+
+/// Iteration and break-even delay at every rate that has prices.
+pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
+    let columns = vec![
+        Column::numbers("link_gbps", "rate of a NIC", Unit::GBPS),
+        Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
+        Column::numbers("static_ms", "circuits that stay", ITERATION.with_decimals(3)),
+        Column::numbers("fat_tree_ms", "fat-tree", ITERATION.with_decimals(3)),
+        Column::numbers("pooled_ms", "bound", ITERATION.with_decimals(3)),
+        Column::numbers("break_even_ms", "changing pays up to", MS),
+    ];
+    let mut table = Table::new(["rate", "rates"], columns).bar(1);
+    for row in &scenario.prices.rates {
+        let mut other = scenario.clone();
+        other.region.link_gbps = row.link_gbps;
+        let study = study(&other, deadline)?;
+        if deadline.is_over() {
+            return Err(Unavailable::late(deadline));
+        }
+        let time = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
+        let present = row.link_gbps == scenario.region.link_gbps;
+        table.row(vec![
+            Cell::new(row.link_gbps).tone(if present { Tone::Answer } else { Tone::Text }),
+            time(study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms)),
+            time(study.still()),
+            time(fabric_ms(&other, FabricKind::FatTree).ok()),
+            time(fabric_ms(&other, FabricKind::Pooled).ok()),
+            time(study.break_even_ms()),
+        ]);
+    }
+    Ok(Section::new("Rates", table)
+        .context(format!("circuits change in {} ms", scenario.cluster.reconfiguration_delay_ms))
+        .remark("No break-even delay: circuits that stay are as good as any that change.")
         .remark(ANALYTIC))
 }
 

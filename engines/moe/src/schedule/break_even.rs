@@ -1,0 +1,96 @@
+//! Delay of the switch up to which changing circuits pays.
+
+use super::assemble::{NoPlan, regional};
+use super::optimum::optimum;
+use super::policies::{SwitchPolicy, schedule};
+use super::stage::StageModel;
+use crate::model::demand::LayerDemand;
+use crate::scenario::MoeScenario;
+use crate::search::exchange::{Exchange, RoutingRule};
+use crate::search::routes::Unreachable;
+use crate::search::swap::swapped;
+
+/// Longest delay that is looked at, ms.
+const LONGEST_MS: f64 = 1e5;
+/// Halvings of the interval of delays.
+const HALVINGS: usize = 40;
+
+/// A stage whose circuits may change, and the candidate that stays where they do not.
+#[derive(Clone, Debug)]
+pub struct DelayStudy {
+    /// The stage, with circuits for every layer and those for the sum of all demands.
+    pub stage: StageModel,
+    constant: usize,
+}
+
+impl DelayStudy {
+    /// Circuits for every layer of a scenario, and those that suit all layers together. `is_over` is asked between
+    /// layers; `Ok(None)` if it said so.
+    ///
+    /// # Errors
+    /// A pair of servers without a way.
+    pub fn of(scenario: &MoeScenario, is_over: impl Fn() -> bool) -> Result<Option<Self>, Unreachable> {
+        let mut stage = StageModel::of(scenario, RoutingRule::Spill);
+        let n = stage.rates.servers;
+        let mut sum =
+            LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
+        let best = |stage: &StageModel, demand: &LayerDemand| {
+            let exchange = Exchange::of(demand, &stage.rates, RoutingRule::Spill);
+            swapped(&exchange, stage.rates.optical, &demand.both_ways()).0
+        };
+        for layer in 0..stage.layers() {
+            if is_over() {
+                return Ok(None);
+            }
+            let demand = stage.demands[layer].clone();
+            for (sum, bytes) in sum.bytes.iter_mut().zip(&demand.bytes) {
+                *sum += bytes;
+            }
+            let own = stage.add(best(&stage, &demand), Some(layer))?;
+            stage.own.push(own);
+        }
+        let constant = stage.add(best(&stage, &sum), None)?;
+        Ok(Some(Self { stage, constant }))
+    }
+
+    /// Time of an iteration with a policy at a delay, ms; `None` where there is no plan.
+    pub fn time(&self, policy: SwitchPolicy, delay_ms: f64) -> Option<f64> {
+        let mut stage = self.stage.clone();
+        stage.scenario.cluster.reconfiguration_delay_ms = delay_ms;
+        value(&stage, policy).ok().flatten()
+    }
+
+    /// Time of an iteration on the circuits that stay, ms.
+    pub fn still(&self) -> Option<f64> {
+        let mut stage = self.stage.clone();
+        stage.own = vec![self.constant; stage.layers()];
+        value(&stage, SwitchPolicy::Never).ok().flatten()
+    }
+
+    /// Delay at which the cheapest schedule is as long as with circuits that stay, ms; `None` if these are as good as
+    /// any that change without delay.
+    pub fn break_even_ms(&self) -> Option<f64> {
+        let still = self.still()?;
+        let pays = |delay: f64| {
+            self.time(SwitchPolicy::Exact, delay).is_some_and(|best| best < still * (1.0 - 1e-9))
+        };
+        if !pays(0.0) {
+            return None;
+        }
+        let (mut low, mut high) = (0.0, LONGEST_MS);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if pays(middle) { low = middle } else { high = middle }
+        }
+        Some(low)
+    }
+}
+
+/// Time of an iteration with a policy.
+fn value(stage: &StageModel, policy: SwitchPolicy) -> Result<Option<f64>, NoPlan> {
+    let chosen = match policy {
+        SwitchPolicy::Exact => optimum(stage),
+        policy => Some(schedule(stage, policy)),
+    };
+    chosen.map(|chosen| regional(stage, &chosen).map(|plan| plan.value)).transpose()
+}
