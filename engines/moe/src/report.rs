@@ -4,6 +4,7 @@
 //! | room | content |
 //! |---|---|
 //! | [`region`] | model, region and demand before anything is solved |
+//! | [`regions`] | regions of the cluster beside each other |
 //! | [`loads`] | loads of experts over iterations, predicted and actual, and how often predictions are right |
 //! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
 //! | [`timeline`] | phases of a micro-batch with stalls and changes that are hidden |
@@ -16,6 +17,7 @@ mod fabrics;
 mod loads;
 mod placement;
 mod region;
+mod regions;
 mod sweeps;
 mod timeline;
 
@@ -77,6 +79,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "How long does an iteration take on other networks, and what do they cost?",
     ),
     SectionInfo::of_scenario(
+        "regions",
+        "Regions",
+        "How unequal are the regions of the cluster, and how long does it wait for the slowest?",
+    ),
+    SectionInfo::of_scenario(
         "delays",
         "Delays",
         "Up to which delay of the switch does changing circuits pay?",
@@ -133,6 +140,7 @@ impl Report for MoeReport<'_> {
             "layers" => self.result().map(circuits::layers),
             "placement" => placement::section(self.scenario, self.result, deadline),
             "fabrics" => Ok(fabrics::section(self.scenario, self.result)),
+            "regions" => regions::section(self.scenario, deadline),
             "delays" => sweeps::delays(self.scenario, deadline),
             "degrees" => sweeps::degrees(self.scenario, deadline),
             "rates" => sweeps::rates(self.scenario, deadline),
@@ -146,6 +154,7 @@ impl Report for MoeReport<'_> {
         match name {
             "loads" | "predictor" => shape.experts > 32,
             "delays" | "degrees" | "rates" | "placement" => self.scenario.region.servers > 8,
+            "regions" => self.scenario.regions() > 16,
             _ => false,
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     facts.add("experts", "experts of a layer", shape.experts);
     facts.sentence(format!("on {} ranks of {} GPUs, {} for each token", shape.ep, shape.tp, shape.top_k));
     facts.add("servers", "servers of a region", region.servers);
-    facts.add("regions", "regions, all alike", scenario.regions());
+    facts.add("regions", "regions", scenario.regions());
     facts.add("ocs_nics", "optical NICs of a server", region.ocs_nics.len());
     facts.add("eps_nics", "packet-switched NICs", region.eps_nics.len());
     facts.number("link_gbps", "rate of a NIC", Unit::GBPS, region.link_gbps);

@@ -1,0 +1,120 @@
+//! Regions of a cluster beside each other: the iteration waits for the slowest.
+
+use super::ANALYTIC;
+use crate::kind::metrics::ITERATION;
+use crate::scenario::{GateTrace, MoeScenario};
+use crate::schedule::break_even::DelayStudy;
+use crate::schedule::policies::SwitchPolicy;
+use lightbay_core::clock::Deadline;
+use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unavailable, Unit};
+
+/// Regions that are planned; more are taken to be like them.
+const MOST_PLANNED: u32 = 64;
+/// Regions that an overview shows.
+const OVERVIEW: usize = 12;
+
+/// The scenario of a region: of a drawn trace with loads of its own, of a counted one the same for all.
+fn of_region(scenario: &MoeScenario, number: u32) -> MoeScenario {
+    let mut other = scenario.clone();
+    if let GateTrace::Synthetic(trace) = &mut other.trace {
+        trace.seed = trace.seed.wrapping_add(u64::from(number)) & (u64::MAX >> 1);
+    }
+    other
+}
+
+/// Time of an iteration of every region with the cheapest schedule of its own.
+pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
+    let all = scenario.regions().max(1);
+    let is_drawn = matches!(scenario.trace, GateTrace::Synthetic(_));
+    let planned = if is_drawn { all.min(MOST_PLANNED) } else { 1 };
+    let delay = scenario.cluster.reconfiguration_delay_ms;
+    let mut times = Vec::new();
+    for number in 0..planned {
+        let study = DelayStudy::of(&of_region(scenario, number), || deadline.is_over());
+        let study = study.map_err(|pair| {
+            let message = format!("server {} cannot reach server {}", pair.from, pair.to);
+            Unavailable::absent(message, "lower optical_degree")
+        })?;
+        let Some(study) = study else { return Err(Unavailable::late(deadline)) };
+        let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| {
+            Unavailable::absent("the gradients of the replicas have no way", "lower optical_degree")
+        })?;
+        times.push((number, time));
+    }
+    let slowest = times.iter().map(|(_, time)| *time).fold(0.0, f64::max);
+    let mean = times.iter().map(|(_, time)| time).sum::<f64>() / times.len().max(1) as f64;
+    let mut facts = Facts::new();
+    facts.add("regions", "regions", all);
+    facts.add("planned", "planned, each for its loads", planned);
+    if is_drawn && planned < all {
+        facts.sentence(format!("the first {planned} of {all}"));
+    } else if !is_drawn {
+        facts.sentence("the counts are of one region: all are alike, and one plan is that of each");
+    }
+    facts.number("slowest_ms", "slowest", ITERATION, Cell::new(slowest).tone(Tone::Answer));
+    facts.sentence("replicas exchange gradients, so an iteration waits for it");
+    facts.number("mean_ms", "mean", ITERATION, mean);
+    facts.number("waiting", "waiting of the mean region", Unit::PERCENT, 1.0 - mean / slowest);
+    let columns = vec![
+        Column::counts("region", "region"),
+        Column::numbers("iteration_ms", "iteration", ITERATION),
+        Column::numbers("to_mean", "to mean", Unit::RATIO.with_decimals(4)),
+    ];
+    let mut table = Table::new(["region", "regions"], columns).overview(OVERVIEW).bar(1);
+    times.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (number, time) in times {
+        table.row(vec![Cell::new(number), Cell::new(time), Cell::new(time / mean)]);
+    }
+    Ok(Section::empty("Regions")
+        .block("summary", "Regions of the cluster", facts)
+        .block("regions", "Time of an iteration, slowest first", table)
+        .context("region 0 is the one of the plan; all have as many layers as the fullest stage")
+        .remark(ANALYTIC))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{CountedMatrix, CountedTrace, presets};
+    use lightbay_core::report::Report as _;
+
+    fn numbers(scenario: &MoeScenario) -> Vec<f64> {
+        let found = section(scenario, Deadline::NEVER).unwrap();
+        let text = format!("{found:?}");
+        assert!(text.contains("slowest"), "{text}");
+        (0..scenario.regions().min(MOST_PLANNED))
+            .map(|number| {
+                let study = DelayStudy::of(&of_region(scenario, number), || false).unwrap().unwrap();
+                study.time(SwitchPolicy::Exact, scenario.cluster.reconfiguration_delay_ms).unwrap()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn regions_have_loads_of_their_own_where_these_are_drawn() {
+        let mut scenario = presets::scenario("moe-small").unwrap();
+        scenario.cluster.reconfiguration_delay_ms = 0.025;
+        assert_eq!(scenario.regions(), 4);
+        let drawn = numbers(&scenario);
+        assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]), "{drawn:?}");
+        let counts = |layer| CountedMatrix {
+            iteration: 0,
+            layer,
+            tokens: vec![vec![4.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]],
+        };
+        scenario.trace = GateTrace::Counts(CountedTrace { iteration: 0, counts: vec![counts(0), counts(1)] });
+        let counted = numbers(&scenario);
+        assert!(counted.windows(2).all(|pair| pair[0] == pair[1]), "{counted:?}");
+    }
+
+    #[test]
+    fn a_cluster_of_thousands_of_servers_plans_some_of_its_regions() {
+        let mut scenario = presets::scenario("moe-mixtral_8x7b").unwrap();
+        scenario.cluster.servers = 4096;
+        scenario.validate().unwrap();
+        let body = lightbay_core::scenario::Scenario::<crate::Moe> { name: "big".to_owned(), body: scenario };
+        let report = super::super::MoeReport::new(&body, None);
+        let found = format!("{:?}", report.section("regions", Deadline::NEVER).unwrap());
+        assert!(found.contains("the first 64 of 1024"), "{found}");
+    }
+}
