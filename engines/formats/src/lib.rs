@@ -23,6 +23,7 @@ pub mod imported;
 mod lines;
 pub mod markdown;
 pub mod msccl;
+pub mod mscclpp;
 pub mod nccl;
 mod number;
 pub mod sections;

@@ -1,0 +1,243 @@
+//! Execution plans of MSCCL++, as JSON.
+//!
+//! Every GPU has a program of thread blocks that read and write their own buffers and those of others. Nothing is
+//! received: who writes into the buffer of another GPU signals on a channel, and the other one waits there. The k-th
+//! channel of a sort from one GPU to another is the k-th one of that sort back. [`read`] resolves the indices of a file,
+//! which lead from an operation by way of its thread block to its GPU; [`execute`] runs a plan chunk by chunk.
+
+mod execute;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use execute::{PlanExecution, PlanPassage, execute};
+pub use read::read;
+pub use write::write;
+
+use crate::collective::{Buffer, CollectiveOp};
+
+/// Operations of a thread block that the executor takes.
+pub const MOST_OPERATIONS: usize = 64;
+/// Channels of one sort of a thread block that the executor takes.
+pub const MOST_CHANNELS: usize = 16;
+/// Channels of an operation that the executor takes.
+pub const MOST_CHANNELS_OF_OPERATION: usize = 8;
+/// Barriers of a GPU that the executor takes.
+pub const MOST_BARRIERS: u32 = 16;
+
+/// Protocol of the transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlanProtocol {
+    /// Data, and signals behind it.
+    Simple,
+    /// Data with flags in between.
+    LowLatency,
+}
+
+/// Sort of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChannelSort {
+    /// Loads and stores in the memory of the other GPU.
+    Memory,
+    /// Transfers by a network card or a copy engine.
+    Port,
+}
+
+impl ChannelSort {
+    /// Both, with their names in files.
+    pub const ALL: [(&'static str, Self); 2] = [("memory", Self::Memory), ("port", Self::Port)];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Port => "port",
+        }
+    }
+}
+
+/// Effect of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlanAction {
+    /// Waits until all threads of the block have done what stands before.
+    Synchronize,
+    /// Waits for other thread blocks of the GPU.
+    Barrier,
+    /// Writes its source into the buffer of another GPU.
+    Put,
+    /// The same, and signals.
+    PutWithSignal,
+    /// The same, signals, and waits until the data has left.
+    PutWithSignalAndFlush,
+    /// Reads the buffer of another GPU.
+    Get,
+    /// Copies inside of the GPU.
+    Copy,
+    /// Adds sources up.
+    Reduce,
+    /// Adds sources up and writes the sum into buffers of this GPU and others.
+    ReduceSend,
+    /// Adds up own sources and those of others.
+    ReadReduce,
+    /// The same, and writes the sum into buffers of this GPU and others.
+    ReadReduceSend,
+    /// Tells the other end of channels that something is there.
+    Signal,
+    /// Waits for the other end of channels.
+    Wait,
+    /// Tells the other end of channels that this one has begun.
+    RelaxedSignal,
+    /// Waits until the other end of channels has begun.
+    RelaxedWait,
+    /// Waits until what was put has left.
+    Flush,
+}
+
+impl PlanAction {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 16] = [
+        ("nop", Self::Synchronize),
+        ("barrier", Self::Barrier),
+        ("put", Self::Put),
+        ("pws", Self::PutWithSignal),
+        ("pwsf", Self::PutWithSignalAndFlush),
+        ("get", Self::Get),
+        ("copy", Self::Copy),
+        ("re", Self::Reduce),
+        ("res", Self::ReduceSend),
+        ("rre", Self::ReadReduce),
+        ("rres", Self::ReadReduceSend),
+        ("signal", Self::Signal),
+        ("wait", Self::Wait),
+        ("rlxsignal", Self::RelaxedSignal),
+        ("rlxwait", Self::RelaxedWait),
+        ("flush", Self::Flush),
+    ];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
+    }
+
+    /// `true` if it adds its sources up.
+    pub const fn reduces(self) -> bool {
+        matches!(self, Self::Reduce | Self::ReduceSend | Self::ReadReduce | Self::ReadReduceSend)
+    }
+
+    /// `true` if it moves data.
+    pub const fn moves(self) -> bool {
+        self.reduces()
+            || matches!(
+                self,
+                Self::Put | Self::PutWithSignal | Self::PutWithSignalAndFlush | Self::Get | Self::Copy
+            )
+    }
+
+    /// `true` if it signals.
+    pub const fn signals(self) -> bool {
+        matches!(self, Self::Signal | Self::RelaxedSignal | Self::PutWithSignal | Self::PutWithSignalAndFlush)
+    }
+
+    /// `true` if it waits for a signal.
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::Wait | Self::RelaxedWait)
+    }
+}
+
+/// Chunks in a row in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Rank whose buffer it is, if not the own one.
+    pub rank: Option<u32>,
+    /// The buffer.
+    pub buffer: Buffer,
+    /// First chunk.
+    pub index: u32,
+    /// Chunks.
+    pub size: u32,
+}
+
+/// An operation of a thread block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanOperation {
+    /// Effect.
+    pub action: PlanAction,
+    /// Chunks that are read.
+    pub sources: Vec<Span>,
+    /// Chunks that are written.
+    pub destinations: Vec<Span>,
+    /// Sort of its channels, also that by which buffers of others are reached.
+    pub sort: Option<ChannelSort>,
+    /// Its channels, by their places among those of the GPU.
+    pub channels: Vec<u32>,
+    /// Number of a barrier, and the thread blocks that meet there.
+    pub barrier: Option<(u32, u32)>,
+}
+
+impl PlanOperation {
+    /// An operation without data and channels.
+    pub const fn bare(action: PlanAction) -> Self {
+        Self {
+            action,
+            sources: Vec::new(),
+            destinations: Vec::new(),
+            sort: None,
+            channels: Vec::new(),
+            barrier: None,
+        }
+    }
+
+    /// A signal or wait on one channel.
+    pub fn on_channel(action: PlanAction, sort: ChannelSort, channel: u32) -> Self {
+        Self { sort: Some(sort), channels: vec![channel], ..Self::bare(action) }
+    }
+
+    /// The meeting of a number of thread blocks.
+    pub fn barrier(number: u32, blocks: u32) -> Self {
+        Self { barrier: Some((number, blocks)), ..Self::bare(PlanAction::Barrier) }
+    }
+}
+
+/// A channel of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlanChannel {
+    /// Sort.
+    pub sort: ChannelSort,
+    /// Rank at the other end.
+    pub peer: u32,
+}
+
+/// The program of a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanGpu {
+    /// Chunks put in.
+    pub input_chunks: u32,
+    /// Chunks got out.
+    pub output_chunks: u32,
+    /// Chunks of room.
+    pub scratch_chunks: u32,
+    /// Channels, those to memory before those of ports.
+    pub channels: Vec<PlanChannel>,
+    /// Operations of its thread blocks.
+    pub blocks: Vec<Vec<PlanOperation>>,
+}
+
+/// An execution plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutionPlan {
+    /// Name.
+    pub name: String,
+    /// Operation that it carries out.
+    pub collective: CollectiveOp,
+    /// Protocol of the transfers.
+    pub protocol: PlanProtocol,
+    /// `true` if input and output are one buffer.
+    pub in_place: bool,
+    /// Smallest buffer it is used for, bytes.
+    pub min_bytes: u64,
+    /// Largest buffer it is used for, bytes.
+    pub max_bytes: u64,
+    /// Ranks.
+    pub gpus: Vec<PlanGpu>,
+}
