@@ -5,6 +5,8 @@
 use crate::solve::unknown_method;
 use crate::subject::Variants;
 use lightbay_core::checked::{BoundTrust, Checked, Violation};
+use lightbay_core::format::SubjectSort;
+use lightbay_core::method::MethodInfo;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, printable, suggestion};
@@ -24,7 +26,16 @@ pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
         );
         found.push(Violation::new("metrics", text));
     }
-    let methods: Vec<_> = K::methods().iter().map(|method| method.info()).collect();
+    let mut methods: Vec<_> = K::methods().iter().map(|method| method.info()).collect();
+    // A plan from a file of another tool has its format as method, with the parameters of the import.
+    let from_files = K::importers().into_iter().filter(|format| format.of == SubjectSort::Plan);
+    methods.extend(from_files.map(|format| MethodInfo {
+        name: format.name,
+        help: format.help,
+        proves: false,
+        hot_start: false,
+        params: format.params,
+    }));
     let Some(info) = methods.iter().find(|info| info.name == plan.method) else {
         found.push(from("method", &unknown_method(K::NAME, &plan.method)));
         return found;

@@ -1,6 +1,6 @@
 //! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
 
-use crate::exchange::CircuitMatrix;
+use crate::exchange::{CircuitMatrix, Graph};
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
@@ -212,6 +212,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn circuits(&self) -> Option<CircuitMatrix>;
     /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
+    /// Its network, for kinds that have one.
+    fn graph(&self) -> Option<Graph>;
     /// For the catalogue, which knows the kinds.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -240,6 +242,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix> {
         K::circuits_of_layer(&self.plan, layer)
+    }
+    fn graph(&self) -> Option<Graph> {
+        K::graph(&self.plan)
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self

@@ -13,6 +13,9 @@ pub struct CircuitMatrix {
     /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits of a
     /// pod to itself are not among them.
     pub circuits: Vec<(u32, u32, u32)>,
+    /// Rate of a circuit each way, Gb/s, if the plan says it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub circuit_gbps: Option<f64>,
     /// Switch and ports of every circuit, if the plan says them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub places: Option<CircuitPlaces>,

@@ -2,7 +2,7 @@
 
 use crate::checked::Checked;
 use crate::json::WriteError;
-use crate::kind::Kind;
+use crate::kind::{Candidate, Kind};
 use crate::param::{ParamInfo, ParamValue, Params, Setting};
 use crate::problem::{Problem, Problems, suggestion};
 use crate::scenario::Scenario;
@@ -220,6 +220,19 @@ pub fn scenario_name(file: &str, otherwise: &str) -> String {
 pub struct ImportedScenario<K: Kind> {
     /// The scenario, valid.
     pub scenario: Scenario<K>,
+    /// Findings, omissions and assumptions, as lines for a person.
+    pub lines: Vec<String>,
+    /// The same as data.
+    pub summary: serde_json::Value,
+}
+
+/// A plan made from files of another tool, not yet checked. Its method has the name of the format.
+#[derive(Debug)]
+pub struct ImportedPlan<K: Kind> {
+    /// The scenario, valid.
+    pub scenario: Arc<Scenario<K>>,
+    /// The result with its figures.
+    pub candidate: Candidate<K::Result>,
     /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
     /// The same as data.

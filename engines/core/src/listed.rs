@@ -2,7 +2,7 @@
 //! other tools, and scenarios made from plans of other kinds.
 
 use crate::checked::{Checked, SharedPlan};
-use crate::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
+use crate::format::{Artifact, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
 use crate::kind::Kind;
 use crate::method::Method;
 use crate::param::{ParamInfo, ParamValue, Params};
@@ -120,7 +120,7 @@ pub trait Listed: Kind {
         Ok(Vec::new())
     }
 
-    /// The formats of other tools that it reads.
+    /// The formats of other tools that it reads. The plans that some of them become have the format as their method.
     fn importers() -> Vec<FormatInfo> {
         Vec::new()
     }
@@ -137,6 +137,20 @@ pub trait Listed: Kind {
         _params: &Params,
         _strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
+        Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
+    }
+
+    /// Makes a plan of files in one of [`Self::importers`] whose product is a plan. `params` are all values, defaults
+    /// included. With `strict`, everything that had to be assumed is a problem.
+    ///
+    /// # Errors
+    /// Every problem of the files.
+    fn import_plan(
+        format: &str,
+        _inputs: &[Input],
+        _params: &Params,
+        _strict: bool,
+    ) -> Result<ImportedPlan<Self>, Problems> {
         Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
     }
 

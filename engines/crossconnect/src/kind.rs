@@ -176,6 +176,7 @@ fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix
         pods: pods.clone().map(|pod| scenario.pod_name(pod)).collect(),
         ports_per_pod: pods.map(ports).collect(),
         circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        circuit_gbps: None,
         places: (scenario.wiring != Wiring::SingleSided).then(|| places(scenario, changes)),
         left_out: vec!["the batches of the change".to_owned()],
     }

@@ -1,13 +1,17 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
-use super::{FormatInfo, Input};
+use super::{FormatInfo, Input, SubjectSort};
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario};
-use lightbay_core::format::{ImportedScenario, enumerated};
+use lightbay_core::checked::Checked;
+use lightbay_core::format::{ImportedPlan, ImportedScenario, enumerated};
 use lightbay_core::json;
+use lightbay_core::kind::Depth;
 use lightbay_core::listed::Listed as _;
 use lightbay_core::param::{Params, Setting};
+use lightbay_core::plan::{Objective, Plan, Provenance, Status};
 use lightbay_core::problem::{Problem, Problems, suggestion};
+use std::sync::Arc;
 
 /// Product of files of another tool.
 #[derive(Clone, Debug)]
@@ -108,6 +112,47 @@ pub fn import(
     Ok(imported)
 }
 
+/// Runs the checker on a plan from files.
+fn checked<K: Variants>(made: ImportedPlan<K>, format: &str, params: &Params) -> Result<Imported, Problems> {
+    let sha = made.scenario.sha256();
+    let provenance = Provenance {
+        lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario_sha256: sha.map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?,
+        reproducible: false,
+        not_reproducible_because: Some("read from a file of another tool".to_owned()),
+        ..Provenance::default()
+    };
+    let plan = Plan {
+        name: made.scenario.name.clone(),
+        scenario: made.scenario,
+        method: format.to_owned(),
+        parameters: params.clone(),
+        seed: 1,
+        threads: 1,
+        status: Status::Heuristic,
+        limit: None,
+        objective: Objective::of::<K>(made.candidate.value, None),
+        metrics: made.candidate.metrics,
+        provenance,
+        derived_from: None,
+        notes: None,
+        result: made.candidate.result,
+    };
+    let plan = Checked::verify(plan, Depth::Usual).map_err(|rejected| {
+        let mut problems = Problems::new();
+        for violation in rejected.violations {
+            problems.add(
+                "",
+                format!("on this scenario the plan breaks {violation}"),
+                "give another scenario",
+            );
+        }
+        problems
+    })?;
+    let product = Product::Plan(K::plan(Arc::new(plan)));
+    Ok(Imported { product, lines: made.lines, summary: made.summary })
+}
+
 /// Reads a format that a kind declares.
 fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<Imported, Problems> {
     fn of<K: Variants>(
@@ -116,8 +161,12 @@ fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Re
         params: &Params,
         strict: bool,
     ) -> Option<Result<Imported, Problems>> {
-        let reads = K::importers().iter().any(|known| known.name == name);
-        reads.then(|| K::import(name, inputs, params, strict).map(Imported::of))
+        let of = K::importers().iter().find(|known| known.name == name).map(|known| known.of)?;
+        Some(if of == SubjectSort::Plan {
+            K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, params))
+        } else {
+            K::import(name, inputs, params, strict).map(Imported::of)
+        })
     }
     let unread =
         || Err(Problem::new("", format!("no kind reads '{}'", info.name), "choose another format").into());

@@ -304,7 +304,9 @@ fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix>
         (0..pod.cubes() as u32).flat_map(of)
     });
     let failed_ports: Vec<PlacedPort> = failed_ports.collect();
+    let settings: SimulationSettings = scenario.simulate.clone().unwrap_or_default();
     Some(CircuitMatrix {
+        circuit_gbps: Some(8.0 * settings.link_gbyte_per_s),
         places: Some(CircuitPlaces {
             ports_a: one_each.clone(),
             ports_b: one_each,

@@ -42,6 +42,7 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
         pods: (0..servers).map(name).collect(),
         ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
         circuits: counts(layer).into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        circuit_gbps: Some(scenario.region.link_gbps),
         places: None,
         left_out: vec![
             format!("the circuits of the layers other than layer {}", layer.layer),

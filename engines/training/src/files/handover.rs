@@ -30,6 +30,7 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
         pods: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
         ports_per_pod: instance.pods.iter().map(|pod| pod.ports).collect(),
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        circuit_gbps: Some(instance.nic_bandwidth_gbps),
         places: None,
         left_out: left_out(),
     })
@@ -100,6 +101,7 @@ fn shared_circuits(shared: &SharedPods, result: &TrainingResult) -> Option<Circu
         pods: places.names(),
         ports_per_pod: (0..replicas).flat_map(of_all).collect(),
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        circuit_gbps: shared.jobs.first().map(|placed| placed.job.run.bandwidth_gbps),
         places: None,
         left_out: left_out(),
     })
