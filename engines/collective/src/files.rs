@@ -3,12 +3,15 @@
 //! | format | reader or writer |
 //! |---|---|
 //! | [`msccl`] | MSCCL and RCCL executors |
+//! | [`mscclpp`] | the executor of MSCCL++ |
 //! | [`traces`] | simulators that read Chakra traces, one file for each rank |
 //! | [`tables`] | spreadsheets and scripts: every send |
-//! | [`import`] | topologies of NCCL and RCCL, inputs of the published TE-CCL program |
+//! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
 
 pub mod import;
 pub mod msccl;
+pub mod mscclpp;
+mod places;
 pub mod tables;
 pub mod traces;
 pub mod transfers;
@@ -19,11 +22,16 @@ mod tests;
 use crate::Collective;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
 use lightbay_core::param::Params;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 
 /// All formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
-    vec![msccl::format(), traces::format(), tables::format()]
+    vec![
+        msccl::format(),
+        mscclpp::format(),
+        traces::format(),
+        tables::format(),
+    ]
 }
 
 /// Writes a plan.
@@ -35,19 +43,18 @@ pub(crate) fn export(
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
-    let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
-    if !result.trees.is_empty() {
-        let message = "needs every send, and the plan keeps its trees in short form";
-        let remedy = "solve with trees and a larger most_sends, or fewer most_pieces";
-        return Err(Problem::new("to", message, remedy).into());
-    }
     let stem = file_stem(subject.name());
     let one = |ending: &str, text: String| vec![Artifact::new(format!("{stem}.{ending}"), text)];
+    let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
+    let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
     match format {
         msccl::NAME => {
             let algorithm = msccl::algorithm(subject.name(), scenario, result, params)?;
             Ok(one("xml", lightbay_formats::msccl::write(&algorithm)))
+        }
+        mscclpp::NAME => {
+            let plan = mscclpp::plan(subject.name(), scenario, result, params)?;
+            Ok(one("mscclpp.json", lightbay_formats::mscclpp::write(&plan)))
         }
         traces::NAME => traces::files(&stem, scenario, result),
         _ => Ok(one("sends.csv", tables::sends(scenario, result)?)),

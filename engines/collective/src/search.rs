@@ -5,7 +5,9 @@
 //! | [`construct`] | chunk by chunk, each by trees of earliest arrival |
 //! | [`rounds`] | round by round, each an integer program |
 //! | [`baselines`] | ring, shortest paths, one tree |
+//! | [`given`] | steps that somebody else put in order |
 
 pub mod baselines;
 pub mod construct;
+pub mod given;
 pub mod rounds;

@@ -69,6 +69,8 @@ pub enum Format {
     MscclAlgorithm,
     /// MSCCL topology JSON.
     MscclTopology,
+    /// MSCCL++ execution plan JSON.
+    MscclppPlan,
     /// Chakra trace, binary.
     ChakraBinary,
     /// Chakra trace, JSON.
@@ -124,6 +126,7 @@ impl Format {
             Self::NcclGraphs => "an NCCL channel dump",
             Self::MscclAlgorithm => "an MSCCL schedule",
             Self::MscclTopology => "an MSCCL topology",
+            Self::MscclppPlan => "an execution plan of MSCCL++",
             Self::ChakraBinary => "a binary Chakra trace",
             Self::ChakraJson => "a Chakra trace in JSON",
             Self::PytorchTrace => "a PyTorch execution trace",
@@ -158,6 +161,8 @@ impl Format {
             Self::TecclInput => Some("teccl"),
             Self::TacclTopology | Self::TacclSketch => Some("taccl"),
             Self::MscclTopology => Some("msccl_topology"),
+            Self::MscclAlgorithm => Some("msccl"),
+            Self::MscclppPlan => Some("mscclpp"),
             Self::SwitchState(state) => Some(match state {
                 SwitchState::PolatisTl1 => "polatis_tl1",
                 SwitchState::CalientTl1 => "calient_tl1",
@@ -177,9 +182,6 @@ impl Format {
             Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
             Self::NcclGraphs => {
                 "lightbay does not read channels of NCCL; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE)"
-            }
-            Self::MscclAlgorithm => {
-                "lightbay writes such schedules and does not read them; start from `lightbay new collective`"
             }
             Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
                 "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
@@ -352,7 +354,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 24] = [
+    const MARKS: [(&str, Format); 26] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -364,6 +366,8 @@ fn detect_json(text: &str) -> Format {
         ("\"traceEvents\"", Format::ProfilerTrace),
         ("\"msccl_type\"", Format::MscclTopology),
         ("\"intranode_sketch\"", Format::TacclSketch),
+        ("\"input_chunks\"", Format::MscclppPlan),
+        ("\"threadblocks\"", Format::MscclppPlan),
         ("\"TopologyParams\"", Format::TecclInput),
         ("\"gpus_per_node\"", Format::TacclTopology),
         ("\"node_betas_list\"", Format::TacclTopology),
@@ -387,7 +391,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 48] = [
+        let cases: [(&[u8], Format); 49] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -415,6 +419,7 @@ mod tests {
             (b"{\"schema\": \"lightbay.scenario/1\"}", Format::Scenario),
             (b"{\"schema\": \"lightbay.plan/1\", \"scenario\": {}}", Format::Plan),
             (b"{\"name\": \"x\", \"gpus_per_node\": 8}", Format::TacclTopology),
+            (b"{\"name\": \"x\", \"gpus\": [{\"input_chunks\": 1}]}", Format::MscclppPlan),
             (
                 b"{\"schema\": \"lightbay.names/1\", \"scenario\": {\"schema\": \"lightbay.scenario/1\"}}",
                 Format::Names,

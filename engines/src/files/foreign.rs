@@ -45,6 +45,9 @@ fn command(format: Format, importer: &str, source: &str) -> String {
             format!("lightbay import {importer} {file} MODEL.names.json -o plan.json")
         }
         Format::TacclSketch => format!("lightbay import {importer} TOPOLOGY {file} -o scenario.json"),
+        Format::MscclAlgorithm | Format::MscclppPlan => {
+            format!("lightbay import {importer} SCENARIO {file} -o plan.json")
+        }
         Format::SwitchState(_) => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
         _ => format!("lightbay import {importer} {file} -o scenario.json"),
     }
@@ -67,7 +70,7 @@ mod tests {
     use lightbay_formats::SwitchState;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 34] = [
+    const ALL: [Format; 35] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -77,6 +80,7 @@ mod tests {
         Format::NcclGraphs,
         Format::MscclAlgorithm,
         Format::MscclTopology,
+        Format::MscclppPlan,
         Format::ChakraBinary,
         Format::ChakraJson,
         Format::PytorchTrace,
@@ -143,7 +147,11 @@ mod tests {
             ("{\"gpus_per_node\": 8", "lightbay import taccl a.txt -o scenario.json"),
             ("{\"intranode_sketch\": {", "lightbay import taccl TOPOLOGY a.txt -o scenario.json"),
             ("{\"msccl_type\": \"topology\"", "lightbay import msccl_topology a.txt -o scenario.json"),
-            ("<algo name=\"a\">", "start from `lightbay new collective`"),
+            (
+                "{\"name\": \"a\", \"gpus\": [{\"input_chunks\"",
+                "lightbay import mscclpp SCENARIO a.txt -o plan.json",
+            ),
+            ("<algo name=\"a\">", "lightbay import msccl SCENARIO a.txt -o plan.json"),
             ("NAME m\nROWS\n", "a model for a solver"),
             ("", "is empty"),
             (" \n\n", "is empty"),

@@ -1,6 +1,9 @@
 //! Scenarios from topologies of NCCL, RCCL, TACCL and MSCCL, and from inputs of the published TE-CCL program.
 
+mod msccl;
 mod msccl_topology;
+mod mscclpp;
+mod schedule;
 mod taccl;
 
 #[cfg(test)]
@@ -13,7 +16,7 @@ use crate::scenario::{
     CollectiveScenario, CollectiveSort, Demand, EpochRule, LinkRecord, NodeRecord, NodeSort, SwitchHop,
     SwitchModel, TimeRule, Topology,
 };
-use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
+use lightbay_core::format::{FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::scenario::Scenario;
@@ -65,7 +68,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         "json",
     )
     .leaving_out(&["limits of its solver"]);
-    vec![nccl, teccl, taccl::format(), msccl_topology::format()]
+    vec![nccl, teccl, taccl::format(), msccl_topology::format(), msccl::format(), mscclpp::format()]
 }
 
 fn collective_names() -> Vec<&'static str> {
@@ -120,12 +123,12 @@ pub(crate) fn import(
     params: &Params,
     strict: bool,
 ) -> Result<ImportedScenario<Collective>, Problems> {
-    let one = || match inputs {
-        [input] => Ok(input),
-        _ => {
-            let message = format!("{} files are given", inputs.len());
-            Err(Problems::from(Problem::new("", message, "give one file")))
+    let one = || {
+        if let [input] = inputs {
+            return Ok(input);
         }
+        let message = format!("{} files are given", inputs.len());
+        Err(Problems::from(Problem::new("", message, "give one file")))
     };
     let named = |input: &Input| scenario_name(&input.name, format);
     let (name, made) = match format {
@@ -135,17 +138,7 @@ pub(crate) fn import(
         _ => one().and_then(|input| Ok((named(input), of_teccl(input)?)))?,
     };
     made.value.validate()?;
-    if strict && !made.assumed.is_empty() {
-        let mut problems = Problems::new();
-        for assumed in &made.assumed {
-            problems.add(
-                assumed.what.as_str(),
-                format!("is not in the file; {} would be assumed", assumed.value),
-                format!("set {}, or leave out --strict", assumed.set_with),
-            );
-        }
-        return Err(problems);
-    }
+    refuse_assumed(&made, strict)?;
     let topology = &made.value.topology;
     let gpus = topology.gpus().count();
     let mut lines = vec![format!(
@@ -153,12 +146,7 @@ pub(crate) fn import(
         topology.nodes.len() - gpus,
         topology.links.len()
     )];
-    lines.extend(
-        made.assumed
-            .iter()
-            .map(|assumed| format!("assumed: {} is {} ({})", assumed.what, assumed.value, assumed.set_with)),
-    );
-    lines.extend(made.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(told(&made));
     let assumed: Vec<_> = made
         .assumed
         .iter()
@@ -173,6 +161,52 @@ pub(crate) fn import(
     });
     let scenario = Scenario { name, body: made.value };
     Ok(ImportedScenario { scenario, lines, summary })
+}
+
+/// Makes a plan of a schedule and the scenario beside it.
+///
+/// # Errors
+/// Every problem of the files; with `strict`, everything that has to be assumed.
+pub(crate) fn import_plan(
+    format: &str,
+    inputs: &[Input],
+    strict: bool,
+) -> Result<ImportedPlan<Collective>, Problems> {
+    let (scenario, file) = schedule::sorted(format, inputs)?;
+    let root = scenario.body.demand.root;
+    let read = if format == crate::files::msccl::NAME {
+        msccl::schedule(file, root)
+    } else {
+        mscclpp::schedule(file, root)
+    };
+    let mut read = read.map_err(|wrong| wrong.named(&file.name))?;
+    refuse_assumed(&read, strict)?;
+    let told = told(&read);
+    read.value.lines.extend(told);
+    schedule::played(scenario, &read.value)
+}
+
+/// Refuses what had to be assumed.
+fn refuse_assumed<T>(made: &Imported<T>, strict: bool) -> Result<(), Problems> {
+    let mut problems = Problems::new();
+    for assumed in made.assumed.iter().filter(|_| strict) {
+        problems.add(
+            assumed.what.as_str(),
+            format!("is not in the file; {} would be assumed", assumed.value),
+            format!("set {}, or leave out --strict", assumed.set_with),
+        );
+    }
+    problems.into_result(())
+}
+
+/// Assumptions and remarks as lines.
+fn told<T>(made: &Imported<T>) -> Vec<String> {
+    let assumed = made.assumed.iter();
+    let mut lines: Vec<String> = assumed
+        .map(|assumed| format!("assumed: {} is {} ({})", assumed.what, assumed.value, assumed.set_with))
+        .collect();
+    lines.extend(made.notes.iter().map(|note| format!("note: {note}")));
+    lines
 }
 
 fn of_nccl(input: &Input, params: &Params) -> Result<Imported<CollectiveScenario>, Problems> {

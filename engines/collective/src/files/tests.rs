@@ -67,6 +67,42 @@ fn programs_of_scatter_and_gather_are_executed_before_they_are_written() {
 }
 
 #[test]
+fn execution_plans_do_what_their_collectives_ask_for() {
+    for (name, method) in [
+        ("dgx1-allgather-200kb", "construct"),
+        ("dgx1-allgather-200kb", "ring"),
+        ("dgx1-reducescatter-200kb", "construct"),
+        ("dgx1-allreduce-200kb", "construct"),
+        ("dgx1-alltoall-200kb", "construct"),
+        ("dgx1-broadcast-200kb", "construct"),
+        ("dgx1-gather-200kb", "construct"),
+        ("ring4-allreduce-1mb", "ring"),
+        ("ndv2x2-allgather-64kb", "construct"),
+        ("dgx2x1-alltoall-1mb", "construct"),
+    ] {
+        let scenario = preset(name);
+        let result = made(&scenario, method);
+        for channel in ["by_group", "memory", "port"] {
+            let given = [("channel", ParamValue::Text(channel.to_owned()))];
+            let params = mscclpp::format().params;
+            let params = Params::resolve(&params, given.iter().map(|(n, v)| (*n, v))).unwrap();
+            let plan = mscclpp::plan("test", &scenario, &result, &params)
+                .unwrap_or_else(|problems| panic!("{name} {channel}: {problems}"));
+            let text = lightbay_formats::mscclpp::write(&plan);
+            let again =
+                lightbay_formats::mscclpp::read(text.as_bytes(), &lightbay_formats::Limits::default());
+            assert_eq!(again.unwrap().value, plan, "{name} {channel}");
+            let ports = text.contains("\"pws\"");
+            assert_eq!(
+                ports,
+                channel == "port" || (channel == "by_group" && name.starts_with("ndv2x2")),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
 fn several_chunks_and_other_ranks_have_places_of_their_own() {
     let mut scenario = preset("dgx1-alltoall-200kb");
     scenario.demand.chunks_per_rank = 2;

@@ -3,7 +3,7 @@
 use crate::files::{self, import};
 use crate::scenario::{CollectiveScenario, presets};
 use crate::{Collective, methods};
-use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
+use lightbay_core::format::{Artifact, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
@@ -50,6 +50,15 @@ impl Listed for Collective {
         strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
         import::import(format, inputs, params, strict)
+    }
+
+    fn import_plan(
+        format: &str,
+        inputs: &[Input],
+        _params: &Params,
+        strict: bool,
+    ) -> Result<ImportedPlan<Self>, Problems> {
+        import::import_plan(format, inputs, strict)
     }
 }
 

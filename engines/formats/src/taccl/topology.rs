@@ -104,10 +104,11 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     let mut fields = Fields::of(value, "", problems)?;
     let name = fields.text("name", problems).map(str::to_owned);
     let gpus = fields.int("gpus_per_node", 1..=MOST_RANKS as i64, problems);
-    let (is_wired, is_joined) = (fields.has("links"), fields.has("nics_per_node"));
-    let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, 0, problems);
+    // A wiring of its own without network cards is that of one node that stands alone.
+    let is_wired = fields.has("links");
+    let is_alone = is_wired && !fields.has("nics_per_node");
+    let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, i64::from(!is_alone), problems);
     let alpha = fields.float("alpha", 0.0..=MOST_US, problems);
-    // The program takes classes of links or a wiring of their own, and nodes without network cards stand alone.
     let mut classes = |key: &'static str| {
         let path = fields.path_of(key);
         if is_wired && !fields.has(key) {
@@ -117,10 +118,10 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     };
     let (betas, invbws) = (classes("node_betas_list"), classes("node_invbws_list"));
     let mut remote = |key: &'static str| {
-        if is_joined {
-            fields.float(key, 0.0..=MOST_US, problems)
+        if is_alone {
+            fields.float_or(key, 0.0..=MOST_US, 0.0, problems)
         } else {
-            fields.float_or(key, -1.0..=MOST_US, 0.0, problems).map(|number| number.max(0.0))
+            fields.float(key, 0.0..=MOST_US, problems)
         }
     };
     let remote_alpha = remote("remote_alpha");

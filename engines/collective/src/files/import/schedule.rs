@@ -1,0 +1,341 @@
+//! Schedules of other programs as plans: whose chunks their messages carry, and in which epochs the network of a scenario
+//! carries them.
+
+use crate::Collective;
+use crate::compose::whole_chunks;
+use crate::model::task::CollectiveTasks;
+use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::search::given::{GivenSend, GivenStep, in_epochs};
+use lightbay_core::format::{ImportedPlan, Input};
+use lightbay_core::kind::Kind as _;
+use lightbay_core::plan::read_draft;
+use lightbay_core::problem::{Problem, Problems, counted, printable};
+use lightbay_core::read::read_json;
+use lightbay_core::scenario::{Scenario, kind_of};
+use lightbay_formats::collective::{BufferSizes, CollectiveOp, Contribution};
+use lightbay_formats::detect::open;
+use lightbay_formats::{Format, Limits};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::json;
+use std::sync::Arc;
+
+/// A message of a schedule: what each of its chunks is the sum of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutsideMessage {
+    /// Rank that sends.
+    pub(super) from: u32,
+    /// Rank that receives.
+    pub(super) to: u32,
+    /// The chunks.
+    pub(super) chunks: Vec<Vec<Contribution>>,
+}
+
+/// A step of a schedule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutsideStep {
+    /// Steps that have to begin before it does.
+    pub(super) after: Vec<u32>,
+    /// Steps whose messages have to be there before it begins.
+    pub(super) receives: Vec<u32>,
+    /// Its message.
+    pub(super) message: Option<OutsideMessage>,
+}
+
+/// A schedule that was executed once, so that the content of its messages is known.
+#[derive(Clone, Debug)]
+pub(super) struct OutsideSchedule {
+    /// Operation that it carries out.
+    pub(super) op: CollectiveOp,
+    /// Chunks in the buffers of its ranks.
+    pub(super) sizes: Vec<BufferSizes>,
+    /// Its steps.
+    pub(super) steps: Vec<OutsideStep>,
+    /// Findings of its reader, one sentence each.
+    pub(super) lines: Vec<String>,
+}
+
+/// The scenario among the inputs, and the schedule.
+pub(super) fn sorted<'i>(
+    format: &str,
+    inputs: &'i [Input],
+) -> Result<(Scenario<Collective>, &'i Input), Problems> {
+    let (mut scenario, mut file) = (None, None);
+    for input in inputs {
+        let opened = open(input.bytes.as_slice(), &Limits::default());
+        let again = if opened.is_ok_and(|opened| matches!(opened.format, Format::Scenario | Format::Plan)) {
+            let found = scenario_in(input).map_err(|problems| problems.named(&input.name))?;
+            scenario.replace(found).map(|_| "scenario")
+        } else {
+            file.replace(input).map(|_| "schedule")
+        };
+        if let Some(what) = again {
+            let problem =
+                Problem::new("", format!("is the second {what}"), "give one scenario and one schedule");
+            return Err(Problems::from(problem).named(&input.name));
+        }
+    }
+    let command = format!("`lightbay import {format} SCENARIO FILE -o plan.json`");
+    match (scenario, file) {
+        (Some(scenario), Some(file)) => Ok((scenario, file)),
+        (None, _) => {
+            let message =
+                "none of the files is a scenario; a schedule does not say on which network it is played";
+            Err(Problem::new("", message, format!("add one of kind {}: {command}", Collective::NAME)).into())
+        }
+        (_, None) => {
+            Err(Problem::new("", "none of the files is a schedule", format!("write {command}")).into())
+        }
+    }
+}
+
+/// The scenario of a file, or the one that the plan in it is for.
+fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
+    let value = read_json(input.bytes.as_slice())?;
+    let kind = kind_of(&value);
+    if kind != Some(Collective::NAME) {
+        let message =
+            kind.map_or_else(|| "is missing".to_owned(), |kind| format!("is '{}'", printable(kind)));
+        let remedy = format!("give a scenario of kind {}", Collective::NAME);
+        return Err(Problem::new("kind", message, remedy).into());
+    }
+    let schema = value.get("schema").and_then(serde_json::Value::as_str);
+    if !schema.is_some_and(|schema| schema.starts_with("lightbay.plan/")) {
+        return Scenario::from_value(&value);
+    }
+    let plan = read_draft::<Collective>(&value)?.plan;
+    let unread = || Problem::new("result", "cannot be read", "see `lightbay check`");
+    Ok(Scenario::clone(&plan.ok_or_else(unread)?.scenario))
+}
+
+/// Plays a schedule on the network of a scenario.
+///
+/// # Errors
+/// A scenario for another collective or number of ranks, sums that do not go along one tree to one rank, and ranks that
+/// nothing joins.
+pub(super) fn played(
+    scenario: Scenario<Collective>,
+    outside: &OutsideSchedule,
+) -> Result<ImportedPlan<Collective>, Problems> {
+    let mut lines = outside.lines.clone();
+    let mut scenario = scenario;
+    let per_rank = fitting(&scenario.body, outside)?;
+    let before = std::mem::replace(&mut scenario.body.demand.chunks_per_rank, per_rank);
+    if before != per_rank {
+        lines
+            .push(format!("chunks per rank: {per_rank} as in the schedule, not {before} as in the scenario"));
+    }
+    scenario.body.validate()?;
+    let tasks = CollectiveTasks::of(&scenario.body, None)?;
+    lines.extend(tasks.remarks.iter().cloned());
+    let names = ChunkNames::of(&scenario.body, outside, per_rank)?;
+    let nodes = scenario.body.demand.rank_nodes(&scenario.body.topology);
+    let (mut schedules, mut detours, mut repeated) = (Vec::new(), 0, 0);
+    for task in &tasks.tasks {
+        let mut steps = Vec::with_capacity(outside.steps.len());
+        for step in &outside.steps {
+            let send = match &step.message {
+                None => None,
+                Some(message) => names.send(message, task.adds, &nodes)?,
+            };
+            steps.push(GivenStep { after: step.after.clone(), receives: step.receives.clone(), send });
+        }
+        let given = in_epochs(task, &steps).map_err(|message| {
+            Problem::new(
+                "",
+                message,
+                "give a scenario whose network is like the one that the schedule is for",
+            )
+        })?;
+        detours += given.detours;
+        repeated += given.repeated;
+        schedules.push(given.schedule);
+    }
+    if detours > 0 {
+        let sends = counted(detours as u64, "send goes", "sends go");
+        lines.push(format!(
+            "{sends} by way of other GPUs, because no link or chain of switches joins its ends"
+        ));
+    }
+    if repeated > 0 {
+        let sends = counted(repeated as u64, "send", "sends");
+        lines.push(format!("{sends} left out: the chunk was there already"));
+    }
+    if tasks.tasks.len() > 1 {
+        lines.push("sums are all complete before the first of them is spread".to_owned());
+    }
+    let candidate = whole_chunks(&scenario.body, &tasks, &schedules, None);
+    let claims = &candidate.result.claims;
+    lines.push(format!(
+        "the plan ends after {} us ({} epochs of {} us), without epochs after {} us",
+        claims.finish_us, claims.finish_epochs, tasks.epoch_us, claims.replay_us
+    ));
+    let summary = json!({
+        "ranks": nodes.len(),
+        "chunks_per_rank": per_rank,
+        "sends": candidate.result.sends.len(),
+        "detours": detours,
+        "repeated": repeated,
+        "finish_us": claims.finish_us,
+        "replay_us": claims.replay_us,
+        "lines": lines,
+    });
+    Ok(ImportedPlan { scenario: Arc::new(scenario), candidate, lines, summary })
+}
+
+/// Chunks of every rank, or of every pair of ranks, of a schedule that suits a scenario.
+fn fitting(scenario: &CollectiveScenario, outside: &OutsideSchedule) -> Result<u32, Problems> {
+    let mut problems = Problems::new();
+    let ranks = outside.sizes.len();
+    let asked = scenario.demand.rank_nodes(&scenario.topology).len();
+    if ranks != asked {
+        problems.add(
+            "",
+            format!("the schedule has {ranks} ranks, the scenario {asked}"),
+            "give a scenario with as many, or list its ranks",
+        );
+    }
+    let BufferSizes { input, output, .. } = outside.sizes.first().copied().unwrap_or_default();
+    let part =
+        |chunks: u32| (ranks > 0).then(|| chunks / ranks as u32).filter(|part| part * ranks as u32 == chunks);
+    let found = match outside.op {
+        CollectiveOp::AllGather => Some((CollectiveSort::AllGather, Some(input))),
+        CollectiveOp::ReduceScatter => Some((CollectiveSort::ReduceScatter, Some(output))),
+        CollectiveOp::AllReduce => Some((CollectiveSort::AllReduce, part(input))),
+        CollectiveOp::AllToAll => Some((CollectiveSort::AllToAll, part(input))),
+        CollectiveOp::Broadcast => Some((CollectiveSort::Broadcast, Some(input))),
+        CollectiveOp::Custom => None,
+    };
+    let Some((sort, per_rank)) = found else {
+        let message = "is a custom collective: the file does not say which rank has to get what";
+        problems.add("coll", message, "give a schedule of a collective by name");
+        return Err(problems);
+    };
+    let collective = scenario.demand.collective;
+    if collective != sort {
+        let message =
+            format!("the schedule is for {}, the scenario asks for {}", sort.label(), collective.label());
+        let remedy = format!("give a scenario with collective={}", sort.word());
+        problems.add("demand.collective", message, remedy);
+    } else if !scenario.demand.copy && sort != CollectiveSort::AllToAll {
+        let message = "is false, and a schedule copies chunks where ranks send on what they received";
+        problems.add("demand.copy", message, "give a scenario with copy=true");
+    }
+    let per_rank = per_rank.filter(|chunks| (1..=1 << 16).contains(chunks));
+    if per_rank.is_none() {
+        let message = format!("has {input} input chunks for {ranks} ranks, which do not divide them");
+        problems.add("", message, "give a schedule with a multiple of the ranks, at most 65536 for each");
+    }
+    problems.into_result(per_rank.unwrap_or(1))
+}
+
+/// Chunks of a scenario by what a schedule calls them.
+struct ChunkNames {
+    sort: CollectiveSort,
+    per_rank: u32,
+    ranks: u32,
+    /// Chunk by rank it belongs to, destination (or that rank) and number.
+    known: FxHashMap<(u32, u32, u32), u32>,
+    /// Rank and number for every chunk of the buffer that an AllReduce adds up.
+    roots: Vec<(u32, u32)>,
+}
+
+impl ChunkNames {
+    fn of(scenario: &CollectiveScenario, outside: &OutsideSchedule, per_rank: u32) -> Result<Self, Problems> {
+        let demand = &scenario.demand;
+        let nodes = demand.rank_nodes(&scenario.topology);
+        let rank_of: FxHashMap<u32, u32> = nodes.iter().copied().zip(0..).collect();
+        let rank = |node: u32| rank_of.get(&node).copied().unwrap_or(u32::MAX);
+        let chunks = demand.expand(&scenario.topology);
+        let sort = demand.collective;
+        let known = (0..chunks.len()).map(|chunk| {
+            let source = rank(chunks.source(chunk));
+            let to_one = (sort == CollectiveSort::AllToAll).then(|| chunks.dests(chunk).next()).flatten();
+            ((source, to_one.map_or(source, rank), chunks.local(chunk)), chunk as u32)
+        });
+        let mut names =
+            Self { sort, per_rank, ranks: nodes.len() as u32, known: known.collect(), roots: Vec::new() };
+        if sort.reduces() {
+            names.roots = names.tree_roots(outside)?;
+        }
+        Ok(names)
+    }
+
+    /// Rank at which every chunk of the buffer is added up, and its number among those of that rank.
+    fn tree_roots(&self, outside: &OutsideSchedule) -> Result<Vec<(u32, u32)>, Problems> {
+        let all = self.ranks * self.per_rank;
+        let mut senders: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); all as usize];
+        for message in outside.steps.iter().filter_map(|step| step.message.as_ref()) {
+            for sum in message.chunks.iter().filter(|sum| self.is_part(sum)) {
+                let chunk = sum.first().map_or(0, |first| first.chunk);
+                if let Some(senders) = senders.get_mut(chunk as usize) {
+                    senders.insert(message.from);
+                }
+            }
+        }
+        let mut problems = Problems::new();
+        let mut of_rank = vec![0; self.ranks as usize];
+        let mut roots = Vec::with_capacity(all as usize);
+        for (chunk, senders) in (0..all).zip(&senders) {
+            let mut silent = (0..self.ranks).filter(|rank| !senders.contains(rank));
+            let (root, other) = (silent.next(), silent.next());
+            let fits = |root: u32| self.sort == CollectiveSort::AllReduce || root == chunk / self.per_rank;
+            match (root, other) {
+                (Some(root), None) if fits(root) => {
+                    roots.push((root, of_rank[root as usize]));
+                    of_rank[root as usize] += 1;
+                }
+                _ => problems.add(
+                    format!("chunk {chunk}"),
+                    "is not added up along one tree that ends at one rank, its own in a ReduceScatter",
+                    "give a schedule whose ranks each send their part of a sum once, such as a ring",
+                ),
+            }
+        }
+        if problems.is_empty()
+            && let Some(rank) = of_rank.iter().position(|count| *count != self.per_rank)
+        {
+            let message = format!("rank {rank} adds up {} chunks of {all}", of_rank[rank]);
+            problems.add("", message, "give a schedule in which every rank adds up equally many");
+        }
+        problems.into_result(roots)
+    }
+
+    /// Returns `true` for a sum that is part of one to be added up further.
+    fn is_part(&self, sum: &[Contribution]) -> bool {
+        self.sort == CollectiveSort::ReduceScatter || (sum.len() as u32) < self.ranks
+    }
+
+    /// Send of the chunks of a message that belong to the half that adds up, or to the other one.
+    fn send(
+        &self,
+        message: &OutsideMessage,
+        adds: bool,
+        nodes: &[u32],
+    ) -> Result<Option<GivenSend>, Problem> {
+        let mut chunks = Vec::with_capacity(message.chunks.len());
+        for sum in &message.chunks {
+            let Some(first) = sum.first() else { continue };
+            let key = if self.sort.reduces() {
+                if self.is_part(sum) != adds {
+                    continue;
+                }
+                self.roots.get(first.chunk as usize).map(|(root, local)| (*root, *root, *local))
+            } else if sum.len() > 1 {
+                let what = format!("adds up chunks of {} ranks, though nothing is to be added", sum.len());
+                return Err(Problem::new("", what, "give a schedule that does what its collective says"));
+            } else if self.sort == CollectiveSort::AllToAll {
+                Some((first.rank, first.chunk / self.per_rank, first.chunk % self.per_rank))
+            } else {
+                Some((first.rank, first.rank, first.chunk))
+            };
+            // What a rank keeps for itself is no chunk.
+            chunks.extend(key.and_then(|key| self.known.get(&key)));
+        }
+        let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);
+        let send = GivenSend { from: node(message.from), to: node(message.to), chunks };
+        Ok((!send.chunks.is_empty()).then_some(send))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Places of chunks in the buffers of executors: input, output, and room for what passes through.
+
+use crate::plan::{ChunkPiece, CollectiveResult};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use lightbay_formats::collective::{Buffer, BufferPlace, CollectiveOp, Contribution, Wanted};
+use rustc_hash::FxHashMap;
+
+/// Places of chunks in the buffers of the ranks.
+pub(super) struct ChunkPlaces {
+    sort: CollectiveSort,
+    pub(super) op: CollectiveOp,
+    pub(super) in_place: bool,
+    /// Pieces of chunks of every rank, or of every pair.
+    per_rank: u32,
+    /// Chunks put in by every rank.
+    pub(super) input: u32,
+    /// Chunks got out by every rank.
+    pub(super) output: u32,
+    pub(super) ranks: Vec<u32>,
+    rank_of: FxHashMap<u32, u32>,
+    root: u32,
+    /// Pieces of every chunk.
+    pieces: u32,
+    chunks: ChunkList,
+}
+
+impl ChunkPlaces {
+    /// Every piece of a chunk is a chunk of the program.
+    pub(super) fn of(scenario: &CollectiveScenario, pieces: u32) -> Self {
+        let demand = &scenario.demand;
+        let (sort, per_rank) = (demand.collective, demand.chunks_per_rank * pieces);
+        let ranks = demand.rank_nodes(&scenario.topology);
+        let all = ranks.len() as u32 * per_rank;
+        let (op, input, output) = match sort {
+            CollectiveSort::AllGather => (CollectiveOp::AllGather, per_rank, all),
+            CollectiveSort::ReduceScatter => (CollectiveOp::ReduceScatter, all, per_rank),
+            CollectiveSort::AllReduce => (CollectiveOp::AllReduce, all, all),
+            CollectiveSort::AllToAll => (CollectiveOp::AllToAll, all, all),
+            CollectiveSort::Broadcast => (CollectiveOp::Broadcast, per_rank, per_rank),
+            CollectiveSort::Scatter => (CollectiveOp::Custom, all, per_rank),
+            _ => (CollectiveOp::Custom, per_rank, all),
+        };
+        Self {
+            sort,
+            op,
+            in_place: !matches!(op, CollectiveOp::AllToAll | CollectiveOp::Custom),
+            per_rank,
+            input,
+            output,
+            rank_of: ranks.iter().copied().zip(0..).collect(),
+            ranks,
+            root: demand.root.unwrap_or(0),
+            pieces,
+            chunks: demand.expand(&scenario.topology),
+        }
+    }
+
+    fn rank(&self, node: u32) -> u32 {
+        self.rank_of.get(&node).copied().unwrap_or(0)
+    }
+
+    /// Rank that is listed as the one that has a chunk, and the ranks that are listed as those that want it.
+    fn ends(&self, result: &CollectiveResult, piece: u32) -> (u32, Vec<u32>) {
+        let piece = &result.pieces[piece as usize];
+        let chunk = piece.chunk as usize;
+        let dests: Vec<u32> = match &piece.dests {
+            Some(dests) => dests.iter().map(|node| self.rank(*node)).collect(),
+            None => self.chunks.dests(chunk).map(|node| self.rank(node)).collect(),
+        };
+        (self.rank(self.chunks.source(chunk)), dests)
+    }
+
+    /// Place of a piece at a rank before anything has happened, or at the end; `None` where it only passes through.
+    pub(super) fn place(&self, result: &CollectiveResult, piece: u32, rank: u32) -> Option<BufferPlace> {
+        let (source, dests) = self.ends(result, piece);
+        let (begins, ends) = (rank == source, dests.contains(&rank));
+        if !begins && !ends {
+            return None;
+        }
+        let ChunkPiece { chunk, offset_bytes, size_bytes, .. } = result.pieces[piece as usize];
+        let turn = if self.pieces > 1 { (offset_bytes / size_bytes).round() as u32 } else { 0 };
+        let local = self.chunks.local(chunk as usize) * self.pieces + turn;
+        let at = |buffer, place: u32| BufferPlace { buffer, offset: place * self.per_rank + local };
+        let only = dests.first().copied().unwrap_or(0);
+        Some(match self.sort {
+            CollectiveSort::AllGather => at(Buffer::Output, source),
+            CollectiveSort::ReduceScatter | CollectiveSort::AllReduce => at(Buffer::Input, source),
+            CollectiveSort::AllToAll if begins => at(Buffer::Input, only),
+            CollectiveSort::AllToAll => at(Buffer::Output, source),
+            CollectiveSort::Scatter if begins => at(Buffer::Input, only),
+            // What is gathered goes the other way.
+            CollectiveSort::Gather if begins => at(Buffer::Output, only),
+            CollectiveSort::Gather => at(Buffer::Input, 0),
+            _ => at(Buffer::Output, 0),
+        })
+    }
+
+    /// Copies of what a rank keeps for itself, from input to output.
+    pub(super) fn own(&self, rank: u32) -> Vec<(u32, u32)> {
+        let (own, root) = (rank * self.per_rank, rank == self.root);
+        let pair = |local: u32| match self.sort {
+            CollectiveSort::AllToAll => Some((own + local, own + local)),
+            CollectiveSort::Scatter if root => Some((own + local, local)),
+            CollectiveSort::Gather if root => Some((local, own + local)),
+            _ => None,
+        };
+        (0..self.per_rank).filter_map(pair).collect()
+    }
+
+    /// Content of the outputs at the end, where the word for the collective does not say it.
+    pub(super) fn wanted(&self) -> Vec<Wanted> {
+        let p = self.per_rank;
+        let one = |rank: u32, offset: u32, from: u32, chunk: u32| Wanted {
+            rank,
+            offset,
+            sum: vec![Contribution { rank: from, chunk }],
+        };
+        let ranks = 0..self.ranks.len() as u32;
+        let each = ranks.flat_map(|rank| (0..p).map(move |local| (rank, local)));
+        match self.sort {
+            CollectiveSort::Scatter => {
+                each.map(|(rank, local)| one(rank, local, self.root, rank * p + local)).collect()
+            }
+            CollectiveSort::Gather => {
+                each.map(|(rank, local)| one(self.root, rank * p + local, rank, local)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
