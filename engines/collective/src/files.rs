@@ -6,15 +6,24 @@
 //! | [`mscclpp`] | the executor of MSCCL++ |
 //! | [`traces`] | simulators that read Chakra traces, one file for each rank |
 //! | [`tables`] | spreadsheets and scripts: every send |
+//! | [`traffic`] | planners of circuits: loads of links and of pairs of groups |
+//! | [`timeline`] | Perfetto: a track for every link |
+//! | [`picture`] | reviews: links over time |
+//! | [`tuner`] | NCCL: built-in algorithms by size |
 //! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
 
 pub mod import;
 pub mod msccl;
 pub mod mscclpp;
+mod occupation;
+pub mod picture;
 mod places;
 pub mod tables;
+pub mod timeline;
 pub mod traces;
+pub mod traffic;
 pub mod transfers;
+pub mod tuner;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +40,10 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         mscclpp::format(),
         traces::format(),
         tables::format(),
+        traffic::format(),
+        timeline::format(),
+        picture::format(),
+        tuner::format(),
     ]
 }
 
@@ -45,6 +58,9 @@ pub(crate) fn export(
 ) -> Result<Vec<Artifact>, Problems> {
     let stem = file_stem(subject.name());
     let one = |ending: &str, text: String| vec![Artifact::new(format!("{stem}.{ending}"), text)];
+    if format == tuner::NAME {
+        return Ok(one("nccl_tuner.csv", tuner::table(&subject.scenario().body, params)?));
+    }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
     match format {
@@ -56,6 +72,9 @@ pub(crate) fn export(
             let plan = mscclpp::plan(subject.name(), scenario, result, params)?;
             Ok(one("mscclpp.json", lightbay_formats::mscclpp::write(&plan)))
         }
+        traffic::NAME => Ok(one("traffic.csv", traffic::table(scenario, result, params)?)),
+        timeline::NAME => Ok(one("trace.json", timeline::trace(subject.name(), scenario, result)?)),
+        picture::NAME => Ok(one("svg", picture::svg(subject.name(), scenario, result)?)),
         traces::NAME => traces::files(&stem, scenario, result),
         _ => Ok(one("sends.csv", tables::sends(scenario, result)?)),
     }

@@ -230,3 +230,99 @@ fn inputs_of_the_published_program_become_scenarios() {
     let told = read_as("teccl", &text("DGX1", ""), &[], false).unwrap_err();
     assert!(told.contains("give 1, 2 or 4 chassis"), "{told}");
 }
+
+fn defaults(info: FormatInfo, given: &[(&str, &str)]) -> Params {
+    let values: Vec<(&str, ParamValue)> =
+        given.iter().map(|(name, text)| (*name, ParamValue::Text((*text).to_owned()))).collect();
+    Params::resolve(&info.params, values.iter().map(|(name, value)| (*name, value))).unwrap()
+}
+
+#[test]
+fn loads_of_links_add_up_and_name_the_next_circuit() {
+    let scenario = preset("ndv2x2-allgather-64kb");
+    let result = made(&scenario, "construct");
+    let table = traffic::table(&scenario, &result, &defaults(traffic::format(), &[])).unwrap();
+    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = table.lines().skip(1).map(cells).collect();
+    assert_eq!(rows.len(), scenario.topology.links.len());
+    let total: f64 = rows.iter().map(|row| row[5].parse::<f64>().unwrap()).sum();
+    assert_eq!(total, 4000.0 * result.sends.len() as f64);
+    // Eight chunks of 4 kB go each way between the chassis, over one link of 12.5 GB/s.
+    let groups =
+        traffic::table(&scenario, &result, &defaults(traffic::format(), &[("between", "groups")])).unwrap();
+    let rows: Vec<Vec<String>> = groups.lines().skip(1).map(cells).collect();
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert_eq!((row[4].as_str(), row[5].as_str(), row[6].as_str()), ("1", "32000", "2.56"), "{groups}");
+    }
+    assert_eq!(rows.iter().filter(|row| row[9] == "yes").count(), 1);
+    let dense = [("between", "groups"), ("form", "dense")];
+    let dense = traffic::table(&scenario, &result, &defaults(traffic::format(), &dense)).unwrap();
+    assert_eq!(dense, "from\\to,group 0,group 1\ngroup 0,0,32000\ngroup 1,32000,0\n");
+    let all = occupation::transmissions(&scenario, &result).unwrap();
+    let told = occupation::advice(&scenario, &result, &all).unwrap();
+    assert!(told.starts_with("the next circuit belongs between group"), "{told}");
+    // One chassis has no pairs of groups: there it is a pair of GPUs.
+    let scenario = preset("dgx1-allgather-200kb");
+    let result = made(&scenario, "construct");
+    let all = occupation::transmissions(&scenario, &result).unwrap();
+    let told = occupation::advice(&scenario, &result, &all).unwrap();
+    assert!(told.contains("c0.g"), "{told}");
+}
+
+#[test]
+fn transmissions_of_a_link_do_not_overlap() {
+    for (name, method) in [("ndv2x2-allgather-64kb", "construct"), ("dgx1-allreduce-200kb", "ring")] {
+        let scenario = preset(name);
+        let result = made(&scenario, method);
+        let mut free: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for one in occupation::transmissions(&scenario, &result).unwrap() {
+            let free = free.entry((one.from, one.to)).or_default();
+            assert!(one.begins_us >= *free && one.ends_us > one.begins_us, "{name}: {one:?}");
+            assert!(one.begins_us >= f64::from(one.epoch) * result.time.epoch_us, "{name}: {one:?}");
+            *free = one.ends_us;
+        }
+    }
+}
+
+#[test]
+fn timelines_and_pictures_show_every_link_that_is_used() {
+    let scenario = preset("dgx1-allreduce-200kb");
+    let result = made(&scenario, "construct");
+    let text = timeline::trace("sum", &scenario, &result).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let slices: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+    assert_eq!(slices.len(), result.sends.len());
+    assert!(
+        slices.iter().any(|slice| slice["cat"] == "add up")
+            && slices.iter().any(|slice| slice["cat"] == "spread")
+    );
+    let end = slices
+        .iter()
+        .map(|slice| slice["ts"].as_f64().unwrap() + slice["dur"].as_f64().unwrap())
+        .fold(0.0, f64::max);
+    assert!(end <= result.claims.finish_us + 1e-3, "{end}");
+    assert_eq!(trace["otherData"]["collective"], "AllReduce");
+    let svg = picture::svg("sum", &scenario, &result).unwrap();
+    let links: std::collections::BTreeSet<_> = result.sends.iter().map(|send| (send.from, send.to)).collect();
+    for (from, to) in links {
+        assert!(svg.contains(&format!("c0.g{from}→c0.g{to}")), "{from} {to}");
+    }
+    assert!(svg.contains("AllReduce among 8 ranks") && svg.contains("url(#rising)"), "{svg}");
+}
+
+#[test]
+fn the_library_is_told_which_algorithm_is_faster() {
+    let table =
+        |name: &str, given: &[(&str, &str)]| tuner::table(&preset(name), &defaults(tuner::format(), given));
+    let sums = lightbay_formats::nccl::tuner::read(&table("dgx1-allreduce-200kb", &[]).unwrap()).unwrap();
+    assert_eq!((sums[0].min_bytes, sums.last().unwrap().max_bytes), (0, 1 << 40));
+    // Few hops count for small sizes, shared links for large ones.
+    assert_eq!((sums[0].algorithm.as_str(), sums.last().unwrap().algorithm.as_str()), ("tree", "ring"));
+    assert_eq!((sums[0].nodes, sums[0].ranks, sums[0].channels), (Some(1), Some(8), 4));
+    let gathers = table("ndv2x2-allgather-64kb", &[("protocol", "ll128")]).unwrap();
+    assert_eq!(gathers, "allgather,0,1099511627776,ring,ll128,4,2,16\n");
+    let told = table("dgx1-alltoall-200kb", &[]).unwrap_err().to_string();
+    assert!(told.contains("is all_to_all, which the plug-in does not know"), "{told}");
+}

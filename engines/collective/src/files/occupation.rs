@@ -1,0 +1,188 @@
+//! Transmissions of a schedule on its links: what tables, timelines and pictures of links are made from.
+
+use super::transfers::latencies;
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::problem::Problems;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A piece on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Transmission {
+    /// Node that sends.
+    pub(super) from: u32,
+    /// Node that receives.
+    pub(super) to: u32,
+    /// The piece.
+    pub(super) piece: u32,
+    /// Its chunk.
+    pub(super) chunk: u32,
+    /// Its size, bytes.
+    pub(super) bytes: f64,
+    /// Epoch at whose beginning it starts.
+    pub(super) epoch: u32,
+    /// Time at which the link begins to carry it, µs: that epoch, or the end of what the link carries before.
+    pub(super) begins_us: f64,
+    /// Time at which the link is free again, µs.
+    pub(super) ends_us: f64,
+    /// Beginning of the epoch in which it can be used at the other end, µs.
+    pub(super) usable_us: f64,
+    /// `true` if it is added up on its way.
+    pub(super) adds_up: bool,
+}
+
+/// All transmissions in the order of the sends of a plan.
+///
+/// # Errors
+/// Rates that cannot be held exactly.
+pub(super) fn transmissions(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+) -> Result<Vec<Transmission>, Problems> {
+    let rates = rates(scenario);
+    let epoch_us = result.time.epoch_us;
+    let mut free_us: FxHashMap<(u32, u32), f64> = FxHashMap::default();
+    let of_send = |(send, latency): (&crate::plan::PieceSend, u32)| {
+        let piece = &result.pieces[send.piece as usize];
+        let free = free_us.entry((send.from, send.to)).or_default();
+        let begins_us = free.max(f64::from(send.epoch) * epoch_us);
+        let takes_us = piece.size_bytes / rates.get(&(send.from, send.to)).copied().unwrap_or(f64::INFINITY);
+        *free = begins_us + takes_us;
+        Transmission {
+            from: send.from,
+            to: send.to,
+            piece: send.piece,
+            chunk: piece.chunk,
+            bytes: piece.size_bytes,
+            epoch: send.epoch,
+            begins_us,
+            ends_us: begins_us + takes_us,
+            usable_us: f64::from(send.epoch + latency) * epoch_us,
+            adds_up: piece.adds_up,
+        }
+    };
+    Ok(result.sends.iter().zip(latencies(scenario, result)?).map(of_send).collect())
+}
+
+/// Bytes per µs of every link.
+pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> {
+    let rate = |link: &crate::scenario::LinkRecord| {
+        ((link.from, link.to), 1000.0 * link.capacity_gbyte_per_s / link.beta_scale)
+    };
+    scenario.topology.links.iter().map(rate).collect()
+}
+
+/// Returns `true` if a link enters a cut that binds a bound of the plan.
+pub(super) fn binds(scenario: &CollectiveScenario, result: &CollectiveResult, ends: (u32, u32)) -> bool {
+    let backwards = scenario.demand.collective.starts_backwards();
+    result.claims.bounds.iter().enumerate().any(|(part, bound)| {
+        let is_in = |node: u32| bound.inside.binary_search(&node).is_ok();
+        // The first part of a collective that is planned backwards has its cut turned round.
+        let (from, to) = if backwards && part == 0 { (ends.1, ends.0) } else { ends };
+        !bound.inside.is_empty() && !is_in(from) && is_in(to)
+    })
+}
+
+/// Load of the links from one place to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PlaceLoad {
+    /// Bytes that they carry.
+    pub(super) bytes: f64,
+    /// Rate of all of them together, bytes per µs.
+    pub(super) rate: f64,
+    /// Links.
+    pub(super) links: u32,
+    /// `true` if one of them enters a cut that binds a bound.
+    pub(super) binding: bool,
+}
+
+impl PlaceLoad {
+    /// Time in which the links carry it if all of them share it, µs.
+    pub(super) fn busy_us(&self) -> f64 {
+        if self.rate > 0.0 { self.bytes / self.rate } else { 0.0 }
+    }
+}
+
+/// Loads by the places that a rule gives for both ends of a link; links inside of a place are left out.
+pub(super) fn loads(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    transmissions: &[Transmission],
+    place: impl Fn(u32) -> u32,
+) -> BTreeMap<(u32, u32), PlaceLoad> {
+    let mut loads: BTreeMap<(u32, u32), PlaceLoad> = BTreeMap::new();
+    for (&(from, to), rate) in &rates(scenario) {
+        let load = loads.entry((place(from), place(to))).or_default();
+        load.rate += rate;
+        load.links += 1;
+        load.binding |= binds(scenario, result, (from, to));
+    }
+    for one in transmissions {
+        loads.entry((place(one.from), place(one.to))).or_default().bytes += one.bytes;
+    }
+    loads.retain(|(from, to), _| from != to);
+    loads
+}
+
+/// The pair of places whose links are busy longest, of those that enter a binding cut if there are some.
+pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u32, u32)> {
+    let cut = loads.values().any(|load| load.binding && load.bytes > 0.0);
+    let candidates = loads.iter().filter(|(_, load)| load.bytes > 0.0 && (load.binding || !cut));
+    // Of equal ones the first.
+    let best = candidates.max_by(|a, b| a.1.busy_us().total_cmp(&b.1.busy_us()).then(b.0.cmp(a.0)));
+    best.map(|(pair, _)| *pair)
+}
+
+/// Number of a node's group for [`loads`]: nodes without one are groups of their own, behind all others.
+pub(super) fn group_of(scenario: &CollectiveScenario) -> impl Fn(u32) -> u32 + '_ {
+    let nodes = &scenario.topology.nodes;
+    let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);
+    move |node| nodes.get(node as usize).and_then(|node| node.group).unwrap_or(count + node)
+}
+
+/// Name of what [`group_of`] gives.
+pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
+    let nodes = &scenario.topology.nodes;
+    let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);
+    match group.checked_sub(count).and_then(|node| nodes.get(node as usize)) {
+        Some(node) => node.name.clone(),
+        None => format!("group {group}"),
+    }
+}
+
+/// A sentence on the pair of groups, or of nodes where there is one group, that the next circuit would help most.
+pub(super) fn advice(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    transmissions: &[Transmission],
+) -> Option<String> {
+    let group = group_of(scenario);
+    let mut loads_of = loads(scenario, result, transmissions, &group);
+    let by_group = next_circuit(&loads_of).is_some();
+    if !by_group {
+        loads_of = loads(scenario, result, transmissions, |node| node);
+    }
+    let pair = next_circuit(&loads_of)?;
+    let load = loads_of.get(&pair)?;
+    let name = |place: u32| {
+        let node = scenario.topology.nodes.get(place as usize);
+        if by_group {
+            group_name(scenario, place)
+        } else {
+            node.map_or_else(String::new, |node| node.name.clone())
+        }
+    };
+    let why = if load.binding {
+        "its links enter the cut that binds the bound"
+    } else {
+        "no cut binds the bound, and its links are busy longest"
+    };
+    let finish_us = result.claims.finish_us;
+    let share = if finish_us > 0.0 { 100.0 * load.busy_us() / finish_us } else { 0.0 };
+    Some(format!(
+        "the next circuit belongs between {} and {}: {why}, {share:.0} % of the time",
+        name(pair.0),
+        name(pair.1)
+    ))
+}

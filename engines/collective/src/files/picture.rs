@@ -1,0 +1,154 @@
+//! The picture of a schedule for a review: when every link carries something.
+
+use super::occupation::{Transmission, advice, binds, transmissions};
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::format::{FormatInfo, SubjectSort};
+use lightbay_core::problem::{Problems, counted};
+use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
+use std::collections::BTreeMap;
+
+/// Name of the format.
+pub const NAME: &str = "svg";
+
+/// Width of the picture.
+const WIDTH: f64 = 1120.0;
+/// Space around it.
+const MARGIN: f64 = 30.0;
+/// Width of the names of links.
+const NAMES: f64 = 150.0;
+/// Height of a row.
+const ROW: f64 = 12.0;
+/// Links that are drawn.
+const MOST_LINKS: usize = 64;
+/// Gap below which two transmissions are drawn as one.
+const GAP: f64 = 0.4;
+/// Marks along the time.
+const MARKS: u32 = 8;
+
+const BODY: Font = Font::plain(11.0);
+const SMALL: Font = Font::plain(9.0);
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    FormatInfo::new(
+        NAME,
+        "The picture for a review: the busiest links, and when each carries something.",
+        SubjectSort::Plan,
+        "svg",
+    )
+    .leaving_out(&["links beyond the busiest 64", "which chunk is where", "what proves the bound"])
+}
+
+/// The file.
+///
+/// # Errors
+/// Rates that cannot be held exactly.
+pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
+    let transmissions = transmissions(scenario, result)?;
+    let mut rows: BTreeMap<(u32, u32), Vec<&Transmission>> = BTreeMap::new();
+    for one in &transmissions {
+        rows.entry((one.from, one.to)).or_default().push(one);
+    }
+    let busy_us = |row: &[&Transmission]| row.iter().map(|one| one.ends_us - one.begins_us).sum::<f64>();
+    let mut busiest: Vec<((u32, u32), Vec<&Transmission>)> = rows.into_iter().collect();
+    busiest.sort_by(|a, b| busy_us(&b.1).total_cmp(&busy_us(&a.1)).then(a.0.cmp(&b.0)));
+    let used = busiest.len();
+    busiest.truncate(MOST_LINKS);
+    let mut drawing = Drawing::new(WIDTH, &format!("{name}: links over time"));
+    let mut y = MARGIN + 12.0;
+    drawing.text((MARGIN, y), Font::plain(18.0).bold(), name);
+    y += 20.0;
+    for line in lines(scenario, result, &transmissions, used) {
+        drawing.text((MARGIN, y), BODY, &line);
+        y += 15.0;
+    }
+    y += 12.0;
+    let last = transmissions.iter().map(|one| one.ends_us.max(one.usable_us)).fold(0.0, f64::max);
+    let end_us = result.claims.finish_us.max(last).max(f64::MIN_POSITIVE);
+    let left = MARGIN + NAMES;
+    let scale = (WIDTH - MARGIN - left) / end_us;
+    let bottom = y + ROW * busiest.len() as f64;
+    for mark in 0..=MARKS {
+        let time_us = end_us * f64::from(mark) / f64::from(MARKS);
+        let x = left + time_us * scale;
+        drawing.line((x, y), (x, bottom + 4.0), Stroke::faint(0.5));
+        drawing.text((x, bottom + 15.0), SMALL.at(Anchor::Middle), &format!("{time_us:.1} µs"));
+    }
+    for (ends, row) in &busiest {
+        let marked = binds(scenario, result, *ends);
+        let words = format!("{}→{}", node(scenario, ends.0), node(scenario, ends.1));
+        let font = if marked { SMALL.bold() } else { SMALL };
+        drawing.text((left - 6.0, y + ROW - 3.0), font.at(Anchor::End), &words);
+        for (from_us, to_us, count, adds_up) in blocks(row, GAP / scale) {
+            let area = Area {
+                x: left + from_us * scale,
+                y: y + 1.5,
+                width: ((to_us - from_us) * scale).max(0.3),
+                height: ROW - 3.0,
+            };
+            let fill = if adds_up { Fill::Rising } else { Fill::Grey };
+            let pieces = counted(count, "piece", "pieces");
+            let about = format!("{words}: {pieces} from {from_us:.3} to {to_us:.3} µs");
+            drawing.rectangle(area, fill, Stroke::solid(0.4), &about);
+        }
+        y += ROW;
+    }
+    let finish = left + result.claims.finish_us * scale;
+    drawing.line((finish, y - ROW * busiest.len() as f64), (finish, bottom + 4.0), Stroke::dashed(1.0));
+    Ok(drawing.into_text(bottom + 22.0 + MARGIN))
+}
+
+fn node(scenario: &CollectiveScenario, id: u32) -> &str {
+    scenario.topology.nodes.get(id as usize).map_or("", |node| node.name.as_str())
+}
+
+/// Finish, bound, and what the rows are.
+fn lines(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    transmissions: &[Transmission],
+    used: usize,
+) -> Vec<String> {
+    let claims = &result.claims;
+    let mut lines = vec![format!(
+        "{} among {}: the last delivery is after {:.3} µs, {:.3} GB/s.",
+        scenario.demand.collective.label(),
+        counted(scenario.demand.rank_nodes(&scenario.topology).len() as u64, "rank", "ranks"),
+        claims.finish_us,
+        claims.algbw_gbyte_per_s
+    )];
+    if let Some(bound) = claims.lower_bound_epochs {
+        let bound_us = f64::from(bound) * result.time.epoch_us;
+        lines.push(format!("No schedule of these chunks in these epochs ends before {bound_us:.3} µs."));
+    }
+    lines.extend(advice(scenario, result, transmissions).map(|text| {
+        let mut letters = text.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        format!("{first}{}.", letters.as_str())
+    }));
+    let rows = if used > MOST_LINKS {
+        format!("Rows are the {MOST_LINKS} busiest of {used} links that carry something")
+    } else {
+        "Rows are the links that carry something, the busiest first".to_owned()
+    };
+    lines.push(format!(
+        "{rows}; names of links into the binding cut are bold; hatched pieces are added up; the dashed line is the finish."
+    ));
+    lines
+}
+
+/// Transmissions of a link with those that touch joined: begin and end, how many, whether they are added up.
+fn blocks(row: &[&Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
+    let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
+    for one in row {
+        match blocks.last_mut() {
+            Some((_, end, count, adds)) if *adds == one.adds_up && one.begins_us - *end < gap_us => {
+                *end = one.ends_us;
+                *count += 1;
+            }
+            _ => blocks.push((one.begins_us, one.ends_us, 1, one.adds_up)),
+        }
+    }
+    blocks
+}

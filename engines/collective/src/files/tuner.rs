@@ -1,0 +1,148 @@
+//! Hints for the library: the built-in algorithm by size that is faster on the network of a scenario.
+//!
+//! The ways of both algorithms are fixed once and replayed without epochs for every size.
+
+use crate::model::schedule::EpochSchedule;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::search::baselines::{FixedWays, by_fixed_ways};
+use lightbay_core::format::{FormatInfo, SubjectSort};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::Unwatched;
+use lightbay_formats::nccl::tuner::{PROTOCOLS, TunerRow, write};
+use std::collections::BTreeSet;
+
+/// Name of the format.
+pub const NAME: &str = "nccl_tuner";
+
+/// Sizes that are looked at: powers of two, as exponents.
+const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
+/// Upper end of the last range, bytes.
+const LAST: u64 = 1 << 40;
+/// Most ranks that ways are fixed for.
+const MOST_RANKS: usize = 256;
+/// Channels of the library at most.
+const MOST_CHANNELS: u32 = 32;
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    FormatInfo::new(
+        NAME,
+        "Hints for NCCL as its example tuner plug-in reads them: ring or tree by size, whichever is faster on this network.",
+        SubjectSort::Either,
+        "csv",
+    )
+    .leaving_out(&[
+        "the schedule itself: the plug-in chooses among the algorithms of the library",
+        "what protocols cost: the one given is written for every size",
+    ])
+    .with(vec![
+        ParamInfo::choice("protocol", &PROTOCOLS, "simple", "Protocol of every row."),
+        ParamInfo::int(
+            "channels",
+            1,
+            i64::from(MOST_CHANNELS),
+            1,
+            "Channels of every row. Default: the links that leave a rank, where it has fewest.",
+        )
+        .derived(),
+    ])
+}
+
+/// The table.
+///
+/// # Errors
+/// A collective that the plug-in does not know, more ranks than are compared, and a network that the ways cannot be laid in.
+pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, Problems> {
+    let sort = scenario.demand.collective;
+    let collective = match sort {
+        CollectiveSort::AllReduce => "allreduce",
+        CollectiveSort::AllGather => "allgather",
+        CollectiveSort::ReduceScatter => "reducescatter",
+        CollectiveSort::Broadcast => "broadcast",
+        _ => {
+            let message = format!("is {}, which the plug-in does not know", sort.word());
+            let remedy = "give all_reduce, all_gather, reduce_scatter or broadcast";
+            return Err(Problem::new("demand.collective", message, remedy).into());
+        }
+    };
+    let ranks = scenario.demand.rank_nodes(&scenario.topology);
+    if ranks.len() > MOST_RANKS {
+        let message = format!("has {} ranks", ranks.len());
+        return Err(Problem::new("to", message, format!("algorithms are compared up to {MOST_RANKS}")).into());
+    }
+    let tasks = CollectiveTasks::of(scenario, None)?;
+    // The library has trees for AllReduce alone.
+    let ways: &[(&str, FixedWays)] = if sort == CollectiveSort::AllReduce {
+        &[("ring", FixedWays::Ring), ("tree", FixedWays::SingleTree)]
+    } else {
+        &[("ring", FixedWays::Ring)]
+    };
+    let mut replays = Vec::with_capacity(ways.len());
+    for (name, ways) in ways {
+        replays.push((*name, Replays::of(&tasks, *ways)?));
+    }
+    let rank_count = ranks.len() as u64;
+    let chunks = sort.buffer_chunks(rank_count, u64::from(scenario.demand.chunks_per_rank)).max(1) as f64;
+    let fewest =
+        ranks.iter().map(|rank| scenario.topology.links.iter().filter(|link| link.from == *rank).count());
+    let usual = (fewest.min().unwrap_or(1) as u32).clamp(1, MOST_CHANNELS);
+    let channels = params.int("channels").map_or(usual, |channels| channels as u32);
+    let groups: BTreeSet<Option<u32>> =
+        ranks.iter().map(|rank| scenario.topology.nodes[*rank as usize].group).collect();
+    let mut rows: Vec<TunerRow> = Vec::new();
+    for exponent in SIZES {
+        let bytes = 1u64 << exponent;
+        let timed = replays.iter_mut().map(|(name, replays)| (replays.time_us(bytes as f64 / chunks), *name));
+        let Some((_, algorithm)) = timed.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+        match rows.last_mut() {
+            Some(row) if row.algorithm == algorithm => row.max_bytes = bytes,
+            last => {
+                let min_bytes = last.map_or(0, |row| row.max_bytes + 1);
+                rows.push(TunerRow {
+                    collective: collective.to_owned(),
+                    min_bytes,
+                    max_bytes: bytes,
+                    algorithm: algorithm.to_owned(),
+                    protocol: params.text("protocol").unwrap_or("simple").to_owned(),
+                    channels,
+                    nodes: Some(groups.len() as u32),
+                    ranks: Some(ranks.len() as u32),
+                });
+            }
+        }
+    }
+    if let Some(row) = rows.last_mut() {
+        row.max_bytes = LAST;
+    }
+    write(&rows)
+}
+
+/// Schedules along fixed ways, to be replayed with chunks of any size.
+struct Replays {
+    parts: Vec<(CollectiveTask, EpochSchedule)>,
+}
+
+impl Replays {
+    fn of(tasks: &CollectiveTasks, ways: FixedWays) -> Result<Self, Problems> {
+        let mut parts = Vec::with_capacity(tasks.tasks.len());
+        for task in &tasks.tasks {
+            let found = by_fixed_ways::<_, ()>(task, ways, &mut Unwatched::default());
+            let schedule = found.ok().flatten().ok_or_else(|| {
+                Problem::new("to", "the ways of ring and tree do not reach every rank", "check the links")
+            })?;
+            parts.push((task.clone(), schedule));
+        }
+        Ok(Self { parts })
+    }
+
+    /// Time until the last delivery with chunks of a size, µs.
+    fn time_us(&mut self, chunk_bytes: f64) -> f64 {
+        let part = |(task, schedule): &mut (CollectiveTask, EpochSchedule)| {
+            task.epochs.chunk_bytes = chunk_bytes;
+            schedule.replay_us(task)
+        };
+        self.parts.iter_mut().map(part).sum()
+    }
+}
