@@ -20,6 +20,7 @@ Examples:
   lightbay import aicb workload.txt --set gpus_per_pod=8 -o job.json
   lightbay import aicb workload.csv.gz --strict --json
   lightbay import sol tiny4.sol tiny4.mps.names.json -o plan.json
+  lightbay import msccl preset:amdx2-allgather-1gb schedule.xml -o plan.json
   lightbay import polatis_tl1 switches.json ocs-0.txt ocs-1.txt -o installed.json
   lightbay methods --formats                         all formats and their parameters";
 
@@ -31,7 +32,7 @@ pub struct Arguments {
     #[arg(value_name = "FORMAT")]
     format: String,
 
-    /// Files to read, also compressed with gzip; `-` is standard input. `sol` and the formats of switches also take preset:NAME
+    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     files: Vec<Source>,
 

@@ -17,6 +17,8 @@ Examples:
   lightbay new training -o job.json      the first preset of the kind, to be edited
   lightbay new crossconnect --set from=plan.json --set ocs_count=8 -o switches.json
                                          the circuits of a plan, to be laid on switches
+  lightbay new collective --set from=pod.json --set collective=all_to_all -o exchange.json
+                                         a collective on the network of a plan
   lightbay new crossconnect --set from=next.json --set installed_from=carried-out.json -o switches.json";
 
 /// Arguments of `new`.

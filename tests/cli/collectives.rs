@@ -84,6 +84,31 @@ fn topologies_and_sketches_of_other_tools_are_solved() {
 }
 
 #[test]
+fn schedules_of_other_programs_become_plans() {
+    let place = Place::new();
+    let schedule = machine("teccl_amd_32.xml.gz");
+    let told = place
+        .run(&["import", "msccl", "preset:amdx2-allgather-1gb", &schedule, "-o", "published.json"])
+        .done();
+    let said = format!("{}{}", told.out, told.err);
+    assert!(said.contains("1910 messages on 2 channels") && said.contains("the plan ends after"), "{said}");
+    place.run(&["check", "published.json"]).done();
+    let plan = place.json("published.json");
+    assert_eq!((&plan["method"], &plan["status"]), (&json!("msccl"), &json!("heuristic")));
+    place.run(&["show", "published.json"]).done();
+    place.run(&["export", "published.json", "--to", "msccl", "-o", "again.xml"]).done();
+    place.run(&["show", &schedule]).exit(2).says(&["lightbay import msccl SCENARIO"]);
+    place.run(&["import", "msccl", &schedule]).exit(2).says(&["none of the files is a scenario"]);
+    // An execution plan goes out and comes back.
+    place.scenario("dgx1-allreduce-200kb", "sum.json");
+    place.run(&["solve", "sum.json", "--method", "construct", "-o", "sum.plan.json"]).done();
+    place.run(&["export", "sum.plan.json", "--to", "mscclpp", "-o", "sum.mscclpp.json"]).done();
+    place.run(&["show", "sum.mscclpp.json"]).exit(2).says(&["lightbay import mscclpp SCENARIO"]);
+    place.run(&["import", "mscclpp", "sum.json", "sum.mscclpp.json", "-o", "back.json"]).done();
+    place.run(&["check", "back.json"]).done();
+}
+
+#[test]
 fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
     let place = Place::new();
     place.scenario("dgx2x1-allgather-1mb", "good.json");
@@ -123,4 +148,79 @@ fn wrong_scenarios_are_refused_with_field_value_and_what_is_valid() {
         place.run(&["solve", "odd.json", "-o", "odd.plan.json", "--force"]).done();
         place.run(&["check", "odd.plan.json"]).done();
     }
+}
+
+/// `new collective --set from=PLAN`, solved and checked.
+fn carried(place: &Place, plan: &str, settings: &[&str]) -> Value {
+    let from = format!("from={plan}");
+    let mut all = vec!["new", "collective", "--set", &from];
+    all.extend(settings.iter().flat_map(|setting| ["--set", *setting]));
+    all.extend(["-o", "carried.json", "--force"]);
+    place.run(&all).done().says(&["network:"]);
+    place
+        .run(&["solve", "carried.json", "--method", "construct", "-o", "carried.plan.json", "--force"])
+        .done();
+    place.run(&["check", "carried.plan.json"]).done();
+    place.json("carried.json")
+}
+
+#[test]
+fn a_collective_runs_on_the_circuits_of_a_training_plan() {
+    let place = Place::new();
+    place.plan("tiny4", "prop-alloc", "job.plan.json");
+    let made = carried(&place, "job.plan.json", &["output_buffer_bytes=8000000", "circuit_alpha_us=2"]);
+    assert_eq!(made["derived_from"]["kind"], "training");
+    let links = made["topology"]["links"].as_array().unwrap();
+    assert!(!links.is_empty() && links.iter().all(|link| link["kind"] == "ocs" && link["alpha_us"] == 2.0));
+    assert_eq!(made["demand"]["output_buffer_bytes"], 8e6);
+    let made = carried(&place, "job.plan.json", &["gpus_per_pod=2", "collective=all_reduce"]);
+    let nodes = made["topology"]["nodes"].as_array().unwrap();
+    assert!(nodes.iter().any(|node| node["kind"] == "switch"));
+    let wrong = ["new", "collective", "--set", "from=job.plan.json", "--set", "pod_gbyte_per_s=9"];
+    place.run(&wrong).exit(2).says(&["pod_gbyte_per_s", "gpus_per_pod"]);
+    place.run(&["new", "collective", "--set", "circuit_gbps=9"]).exit(2).says(&["from: is missing"]);
+}
+
+#[test]
+fn a_collective_runs_on_cross_connects_and_on_a_pod() {
+    let place = Place::new();
+    place.plan("crossconnect-example", "lumos-halving", "switches.plan.json");
+    let made = carried(&place, "switches.plan.json", &["circuit_gbps=800"]);
+    assert_eq!(made["derived_from"]["kind"], "crossconnect");
+    let rate = |link: &Value| link["capacity_gbyte_per_s"].as_f64().unwrap();
+    assert!(made["topology"]["links"].as_array().unwrap().iter().all(|link| rate(link) % 100.0 == 0.0));
+    place.plan("pt-4x4x8", "pt", "pod.plan.json");
+    let made = carried(&place, "pod.plan.json", &["output_buffer_bytes=1280000"]);
+    assert_eq!(
+        (&made["derived_from"]["kind"], made["topology"]["nodes"].as_array().unwrap().len()),
+        (&json!("tpu"), 128)
+    );
+    // Six ports of every chip, one link each.
+    assert_eq!(made["topology"]["links"].as_array().unwrap().len(), 768);
+    let wrong = ["new", "collective", "--set", "from=pod.plan.json", "--set", "circuit_gbps=9"];
+    place.run(&wrong).exit(2).says(&["circuit_gbps", "the plan gives its nodes and links"]);
+}
+
+#[test]
+fn loads_and_timelines_of_a_schedule_are_written() {
+    let place = Place::new();
+    place.plan("ndv2x2-allgather-64kb", "construct", "plan.json");
+    let read = |arguments: &[&str]| {
+        let all: Vec<&str> =
+            ["export", "plan.json", "-o", "-", "--to"].iter().chain(arguments).copied().collect();
+        place.run(&all).done().out
+    };
+    let links = read(&["traffic"]);
+    assert_eq!(links.lines().count(), 67, "{links}");
+    assert_eq!(links.lines().filter(|line| line.ends_with(",yes")).count(), 1, "{links}");
+    let groups = read(&["traffic", "--set", "between=groups"]);
+    assert!(groups.lines().count() == 3 && groups.contains("group 0"), "{groups}");
+    let dense = read(&["traffic", "--set", "between=groups", "--set", "form=dense"]);
+    assert!(dense.starts_with("from\\to,group 0,group 1\n"), "{dense}");
+    let trace: Value = serde_json::from_str(&read(&["trace"])).unwrap();
+    assert!(trace["otherData"]["advice"].as_str().unwrap().contains("group"), "{trace}");
+    assert!(read(&["svg"]).contains("<svg"));
+    assert!(read(&["markdown"]).contains("data:image/svg+xml"));
+    let hints = read(&["nccl_tuner"]);
+    assert!(hints.starts_with("allgather,0,") && hints.contains(",ring,simple,"), "{hints}");
 }

@@ -10,8 +10,10 @@
 //! | [`timeline`] | Perfetto: a track for every link |
 //! | [`picture`] | reviews: links over time |
 //! | [`tuner`] | NCCL: built-in algorithms by size |
+//! | `handover` | plans of other kinds become networks |
 //! | [`import`] | topologies of NCCL, RCCL, TACCL and MSCCL, inputs of the published TE-CCL program, schedules |
 
+pub(crate) mod handover;
 pub mod import;
 pub mod msccl;
 pub mod mscclpp;

@@ -497,6 +497,8 @@ fn reports_of_every_kind_have_a_picture_that_is_sound_and_stands_alone() {
         ("pt-8x8x16", "pt"),
         ("crossconnect-example", "lumos-halving"),
         ("crossconnect-64-16-25", "lumos-halving"),
+        ("ndv2x2-allgather-64kb", "construct"),
+        ("dgx1-allreduce-200kb", "ring"),
     ] {
         let set = if method == "evaluate" || method == "pt" { "routing=none" } else { "" };
         let plan = solve(&preset(name).unwrap(), method, set);

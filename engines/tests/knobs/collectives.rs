@@ -6,7 +6,8 @@ use super::{assert_all_changed, assert_covered};
 use lightbay_core::event::EventBody;
 use lightbay_engines::files::read_value;
 use lightbay_engines::{
-    AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, export, import, knobs, methods, preset,
+    AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, conversion, convert, export, import,
+    knobs, methods, preset,
 };
 use serde_json::json;
 use std::path::Path;
@@ -237,11 +238,45 @@ fn every_knob_of_other_topologies_changes_the_scenario() {
 }
 
 #[test]
+fn every_knob_of_scenarios_made_from_plans_changes_them() {
+    let conversion = conversion("collective").unwrap();
+    let entries: Vec<String> =
+        conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
+    let own = ["circuit_gbps", "circuit_alpha_us", "gpus_per_pod", "pod_gbyte_per_s"];
+    let covered: Vec<String> = ["from"].iter().chain(&own).map(|name| (*name).to_owned()).collect();
+    assert_covered("knobs of collectives made from plans", &entries, &covered);
+    let trained = |text: &str| AnyPlan::of(&solve("small", "delta-joint", text).done.plan.unwrap()).unwrap();
+    let made = |plan: &AnyPlan, text: &str| {
+        convert("collective", &[("from".to_owned(), plan.clone())], &settings(text)).unwrap().scenario
+    };
+    let (one, other) = (trained(""), trained("ports_per_pod=6"));
+    assert_ne!(made(&one, ""), made(&other, ""));
+    for text in ["circuit_gbps=10", "circuit_alpha_us=9", "gpus_per_pod=2"] {
+        assert_ne!(made(&one, text), made(&one, ""), "{text}");
+    }
+    assert_ne!(made(&one, "gpus_per_pod=2 pod_gbyte_per_s=9"), made(&one, "gpus_per_pod=2"));
+}
+
+#[test]
 fn every_knob_of_programs_changes_the_file() {
     let plan = AnyPlan::of(&solve(CUBE, "construct", "").done.plan.unwrap()).unwrap();
     let written = |text: &str| export(Subject::Plan(&plan), "msccl", &settings(text)).unwrap();
     for text in ["protocol=LL", "min_bytes=5", "max_bytes=5000"] {
         assert_ne!(written(text), written(""), "{text}");
+    }
+    let written = |text: &str| export(Subject::Plan(&plan), "mscclpp", &settings(text)).unwrap();
+    for text in ["channel=port", "min_bytes=5", "max_bytes=5000"] {
+        assert_ne!(written(text), written(""), "{text}");
+    }
+    for (format, text) in [
+        ("traffic", "between=groups"),
+        ("traffic", "form=dense"),
+        ("nccl_tuner", "protocol=ll"),
+        ("nccl_tuner", "channels=2"),
+        ("markdown", "picture=none"),
+    ] {
+        let written = |text: &str| export(Subject::Plan(&plan), format, &settings(text)).unwrap();
+        assert_ne!(written(text), written(""), "{format} {text}");
     }
     let exchange = AnyPlan::of(&solve(EXCHANGE, "construct", "").done.plan.unwrap()).unwrap();
     let text = export(Subject::Plan(&exchange), "msccl", &[]).unwrap();

@@ -1,10 +1,10 @@
 //! The kind `collective` in the catalogue: its methods, built-in scenarios and formats.
 
-use crate::files::{self, import};
+use crate::files::{self, handover, import};
 use crate::scenario::{CollectiveScenario, presets};
 use crate::{Collective, methods};
 use lightbay_core::format::{Artifact, FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectOf};
-use lightbay_core::listed::{Listed, Preset};
+use lightbay_core::listed::{Conversion, ConvertedScenario, Listed, Preset, Sources};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
@@ -59,6 +59,14 @@ impl Listed for Collective {
         strict: bool,
     ) -> Result<ImportedPlan<Self>, Problems> {
         import::import_plan(format, inputs, strict)
+    }
+
+    fn conversion() -> Option<Conversion> {
+        Some(handover::conversion())
+    }
+
+    fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Self>, Problems> {
+        handover::convert(sources)
     }
 }
 

@@ -1,0 +1,290 @@
+//! Scenarios from plans of other kinds: the network that a plan lays, for a collective to be carried out on.
+//!
+//! Kinds whose plans are networks hand over nodes and links with their rates. Kinds that lay circuits hand over pods and
+//! how many circuits join them; a pod is one GPU then, or several at a switch.
+
+use crate::Collective;
+use crate::scenario::presets;
+use crate::scenario::{
+    CollectiveScenario, CollectiveSort, Demand, LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel,
+    Topology,
+};
+use lightbay_core::exchange::{CircuitMatrix, DerivedFrom, Graph};
+use lightbay_core::format::enumerated;
+use lightbay_core::json;
+use lightbay_core::listed::{Conversion, ConvertedScenario, Sources};
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::scenario::Scenario;
+use std::collections::BTreeMap;
+
+#[cfg(test)]
+mod tests;
+
+/// Knob that names the plan.
+const FROM: &str = "from";
+/// Knob of the rate of a circuit.
+const CIRCUIT_GBPS: &str = "circuit_gbps";
+/// Knob of the latency of a circuit.
+const CIRCUIT_ALPHA_US: &str = "circuit_alpha_us";
+/// Knob of the GPUs of a pod.
+const GPUS_PER_POD: &str = "gpus_per_pod";
+/// Knob of the rate of GPUs inside of a pod.
+const POD_GBYTE_PER_S: &str = "pod_gbyte_per_s";
+
+/// Rate of a circuit that nothing gives, Gb/s.
+const USUAL_GBPS: f64 = 400.0;
+/// Latency of a circuit that nothing gives, µs.
+const USUAL_ALPHA_US: f64 = 1.3;
+/// Rate of a GPU inside of a pod that nothing gives, GB/s.
+const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
+/// Latency between a GPU and the switch of its pod, µs.
+const POD_ALPHA_US: f64 = 0.35;
+/// Buffer of the collective, bytes.
+const USUAL_BYTES: f64 = 1e9;
+
+/// Parameters that can be asked for.
+pub(crate) fn conversion() -> Conversion {
+    Conversion {
+        plans: vec![ParamInfo::text(
+            FROM,
+            "Plan whose network carries the collective: a pod design, cross-connects, or the circuits of a training job.",
+        )],
+        own: vec![
+            ParamInfo::float(
+                CIRCUIT_GBPS,
+                1e-3,
+                1e6,
+                USUAL_GBPS,
+                "Rate of a circuit each way. Default: that of the plan, or 400.",
+            )
+            .unit("Gb/s")
+            .derived(),
+            ParamInfo::float(
+                CIRCUIT_ALPHA_US,
+                0.0,
+                1e6,
+                USUAL_ALPHA_US,
+                "Latency of a circuit between pods. Default: 1.3.",
+            )
+            .unit("us")
+            .derived(),
+            ParamInfo::int(
+                GPUS_PER_POD,
+                1,
+                1024,
+                1,
+                "GPUs of a pod, at a switch that its circuits end at; 1 makes the pod itself a GPU. Default: 1.",
+            )
+            .derived(),
+            ParamInfo::float(
+                POD_GBYTE_PER_S,
+                1e-3,
+                1e6,
+                USUAL_POD_GBYTE_PER_S,
+                "Rate of a GPU at the switch of its pod, with several GPUs in a pod. Default: 450.",
+            )
+            .unit("GB/s")
+            .derived(),
+        ],
+        early: Vec::new(),
+    }
+}
+
+/// Makes a scenario on the network of a plan.
+///
+/// # Errors
+/// Everything that does not fit.
+pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collective>, Problems> {
+    let Some(from) = sources.plan(FROM) else {
+        let remedy = "give the plan whose network is used, such as a pod design: --set from=PLAN";
+        return Err(Problem::new(FROM, "is missing", remedy).into());
+    };
+    let header = from.header();
+    let (topology, mut notes) = match (from.graph(), from.circuits()) {
+        (Some(graph), _) => {
+            given_rates(sources)?;
+            of_graph(&header.name, &graph)?
+        }
+        (None, Some(matrix)) => of_circuits(&header.name, &matrix, sources)?,
+        (None, None) => {
+            let message = format!("is a plan of kind {} without a network", header.kind);
+            let remedy = "give a pod design, cross-connects, or a plan for a training job (not for an instance with mirrors)";
+            return Err(Problem::new(FROM, message, remedy).into());
+        }
+    };
+    notes.push(format!(
+        "assumed: collective is all_gather of {USUAL_BYTES} bytes among all GPUs (collective=, output_buffer_bytes=)"
+    ));
+    let demand = Demand::named(CollectiveSort::AllGather, USUAL_BYTES);
+    let mut body: CollectiveScenario = presets::of(topology, None, demand);
+    body.derived_from = Some(DerivedFrom {
+        kind: header.kind,
+        scenario_sha256: from.scenario_sha256().to_owned(),
+        plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
+    });
+    body.validate()?;
+    Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes })
+}
+
+/// Refuses knobs of circuits on a plan that gives nodes and links with their rates.
+fn given_rates(sources: Sources<'_>) -> Result<(), Problems> {
+    let mut problems = Problems::new();
+    for name in [CIRCUIT_GBPS, CIRCUIT_ALPHA_US, GPUS_PER_POD, POD_GBYTE_PER_S] {
+        if sources.value(name).is_some() {
+            problems.add(
+                name,
+                "has no effect: the plan gives its nodes and links with their rates",
+                "leave it out",
+            );
+        }
+    }
+    problems.into_result(())
+}
+
+/// A link under construction: rate and latency of all that join its ends.
+#[derive(Clone, Copy, Default)]
+struct JoinedLinks {
+    gbyte_per_s: f64,
+    alpha_us: f64,
+    count: u32,
+}
+
+fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Problems> {
+    if graph.nodes.len() > crate::scenario::MAX_NODES {
+        let message = format!("has {} nodes", graph.nodes.len());
+        let remedy = format!("give a plan with at most {}", crate::scenario::MAX_NODES);
+        return Err(Problem::new(FROM, message, remedy).into());
+    }
+    let mut joined: BTreeMap<(u32, u32), JoinedLinks> = BTreeMap::new();
+    let mut loops = 0u64;
+    for link in &graph.links {
+        if link.from == link.to {
+            loops += 1;
+            continue;
+        }
+        let entry = joined.entry((link.from, link.to)).or_default();
+        entry.gbyte_per_s += link.capacity_gbps / 8.0;
+        entry.alpha_us = entry.alpha_us.max(rounded(link.latency_s * 1e6));
+        entry.count += 1;
+    }
+    let nodes = graph.nodes.iter().zip(0..).map(|(name, id)| NodeRecord {
+        id,
+        name: name.clone(),
+        kind: NodeSort::Gpu,
+        group: None,
+    });
+    let links = joined.iter().map(|(&(from, to), link)| {
+        LinkRecord::new(from, to, rounded(link.gbyte_per_s), link.alpha_us, "link")
+    });
+    let mut notes = vec![format!(
+        "network: {} of the plan as GPUs, {}",
+        counted(graph.nodes.len() as u64, "node", "nodes"),
+        counted(joined.len() as u64, "link", "links")
+    )];
+    let several = joined.values().filter(|link| link.count > 1).count() as u64;
+    if several > 0 {
+        let links = counted(several, "link stands", "links stand");
+        notes.push(format!(
+            "{links} for several between the same nodes: rates are added, the longest latency counts"
+        ));
+    }
+    if loops > 0 {
+        notes.push(format!("{} of a node to itself left out", counted(loops, "link", "links")));
+    }
+    Ok((topology(name, nodes.collect(), links.collect()), notes))
+}
+
+fn of_circuits(
+    name: &str,
+    matrix: &CircuitMatrix,
+    sources: Sources<'_>,
+) -> Result<(Topology, Vec<String>), Problems> {
+    let number = |name: &str| sources.value(name).and_then(ParamValue::as_f64);
+    let gpus = sources.value(GPUS_PER_POD).and_then(ParamValue::as_i64).unwrap_or(1) as u32;
+    let pods = matrix.pods.len() as u32;
+    if gpus == 1 && sources.value(POD_GBYTE_PER_S).is_some() {
+        let message = format!("has no effect with {GPUS_PER_POD}=1: there is nothing inside of a pod");
+        return Err(
+            Problem::new(POD_GBYTE_PER_S, message, format!("leave it out, or set {GPUS_PER_POD}")).into()
+        );
+    }
+    if u64::from(pods) * (u64::from(gpus) + 1) > crate::scenario::MAX_NODES as u64 {
+        let message = format!("gives {pods} pods of {gpus} GPUs");
+        return Err(Problem::new(GPUS_PER_POD, message, "give fewer GPUs").into());
+    }
+    let mut notes = vec![format!(
+        "network: {} as {}, {} joined by {}",
+        counted(u64::from(pods), "pod", "pods"),
+        if gpus == 1 { "one GPU each".to_owned() } else { format!("{gpus} GPUs at a switch each") },
+        counted(matrix.circuits.len() as u64, "pair", "pairs"),
+        counted(matrix.circuits.iter().map(|(_, _, count)| u64::from(*count)).sum(), "circuit", "circuits"),
+    )];
+    let gbps = number(CIRCUIT_GBPS).or(matrix.circuit_gbps).unwrap_or_else(|| {
+        notes.push(format!("assumed: rate of a circuit is {USUAL_GBPS} Gb/s each way ({CIRCUIT_GBPS}=)"));
+        USUAL_GBPS
+    });
+    let alpha_us = number(CIRCUIT_ALPHA_US).unwrap_or_else(|| {
+        notes.push(format!("assumed: latency of a circuit is {USUAL_ALPHA_US} us ({CIRCUIT_ALPHA_US}=)"));
+        USUAL_ALPHA_US
+    });
+    if gpus == 1 {
+        notes.push(format!("assumed: a pod is one GPU ({GPUS_PER_POD}=)"));
+    }
+    let mut nodes = Vec::new();
+    let mut links = Vec::new();
+    // GPUs first, then the switches of the pods, which circuits end at.
+    for (pod, pod_name) in (0..pods).zip(&matrix.pods) {
+        for gpu in 0..gpus {
+            let name = if gpus == 1 { pod_name.clone() } else { format!("{pod_name} gpu {gpu}") };
+            nodes.push(NodeRecord { id: pod * gpus + gpu, name, kind: NodeSort::Gpu, group: Some(pod) });
+        }
+    }
+    let end = |pod: u32| if gpus == 1 { pod } else { pods * gpus + pod };
+    if gpus > 1 {
+        let rate = number(POD_GBYTE_PER_S).unwrap_or_else(|| {
+            notes.push(format!(
+                "assumed: rate of a GPU inside of its pod is {USUAL_POD_GBYTE_PER_S} GB/s ({POD_GBYTE_PER_S}=)"
+            ));
+            USUAL_POD_GBYTE_PER_S
+        });
+        notes.push(format!(
+            "assumed: latency between a GPU and the switch of its pod is {POD_ALPHA_US} us; switches copy nothing \
+             (switch_copy=)"
+        ));
+        for (pod, pod_name) in (0..pods).zip(&matrix.pods) {
+            let name = format!("{pod_name} switch");
+            nodes.push(NodeRecord { id: end(pod), name, kind: NodeSort::Switch, group: Some(pod) });
+            for gpu in pod * gpus..(pod + 1) * gpus {
+                links.push(LinkRecord::new(gpu, end(pod), rate, POD_ALPHA_US, "nvlink"));
+                links.push(LinkRecord::new(end(pod), gpu, rate, POD_ALPHA_US, "nvlink"));
+            }
+        }
+    }
+    for &(a, b, count) in matrix.circuits.iter().filter(|(a, b, count)| a != b && *count > 0) {
+        let rate = rounded(f64::from(count) * gbps / 8.0);
+        links.push(LinkRecord::new(end(a), end(b), rate, alpha_us, "ocs"));
+        links.push(LinkRecord::new(end(b), end(a), rate, alpha_us, "ocs"));
+    }
+    notes.extend(enumerated("not in the scenario but in the plan", &matrix.left_out));
+    if matrix.places.is_some() {
+        notes.push("not in the scenario but in the plan: switch and ports of the circuits".to_owned());
+    }
+    Ok((topology(name, nodes, links), notes))
+}
+
+fn topology(name: &str, nodes: Vec<NodeRecord>, links: Vec<LinkRecord>) -> Topology {
+    Topology {
+        name: name.to_owned(),
+        nodes,
+        links,
+        switch_model: SwitchModel { copy: false, hop: SwitchHop::CutThrough, reduce: false },
+        symmetry_generators: Vec::new(),
+        notes: String::new(),
+    }
+}
+
+/// To a millionth: products and quotients leave digits that mean nothing.
+fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}
