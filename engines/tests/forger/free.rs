@@ -55,6 +55,11 @@ const FREE_OF_KIND: &[(&str, &str, &str)] = &[
         "any path, cut or sum over links that gives as many epochs proves the same bound",
     ),
     (
+        "collective",
+        "result.claims.floor.with_latency.target",
+        "any destination inside the cut that is as far behind it proves the same floor",
+    ),
+    (
         "crossconnect",
         "result.batches",
         "another order of batches is as good if every step is possible and as much is dark, which is counted again",

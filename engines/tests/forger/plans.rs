@@ -52,6 +52,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("collective", "dgx1-alltoall-200kb", "teccl-lp", ""),
     ("collective", "ndv2x1-allreduce-64mb", "construct", ""),
     ("collective", "ring3-reducescatter-1mb", "construct", ""),
+    ("collective", "ring3-allgather-64kb", "trees", "most_pieces=2"),
     ("collective", "ring3-gather-1mb", "ring", ""),
     ("collective", "ring3-allgather-1mb", "auto", "copy=false"),
 ];

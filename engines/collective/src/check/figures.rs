@@ -14,8 +14,8 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
         found.add(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
     }
-    // A plan may leave out less than the scenario lets it.
-    if time.alpha_threshold > scenario.time.alpha_threshold {
+    // A plan may leave out none, whatever the scenario lets it.
+    if time.alpha_threshold != scenario.time.alpha_threshold && time.alpha_threshold != 0.0 {
         found.add(code::TIME, || {
             let given = scenario.time.alpha_threshold;
             format!("latencies up to {} epochs are left out, the scenario says {given}", time.alpha_threshold)

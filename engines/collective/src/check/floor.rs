@@ -124,6 +124,8 @@ impl<'a> FloorCheck<'a> {
             let plain = self.cut_us(inside);
             // A floor with latencies may be the one without.
             let is_plain = !latency || self.sums_for_all() || same(plain, proof.floor_us);
+            // What is not counted for one destination names none.
+            let fits = fits && !(is_plain && proof.target.is_some());
             return fits.then(|| if is_plain { plain } else { self.latency_cut_us(inside, proof.target) });
         }
         match proof.because.as_str() {

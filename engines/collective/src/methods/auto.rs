@@ -5,15 +5,22 @@ use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
 use super::lp::{self, FluidBest, ask_fluid_below};
 use super::session::{EpochSession, end, epochs_of, restarts};
+use super::trees::{self, ScenarioTrees};
 use crate::Collective;
 use crate::model::epochs::epoch_us;
 use crate::model::schedule::EpochSchedule;
+use crate::model::task::CollectiveTasks;
+use crate::plan::floor_covers;
 use crate::programs::questions::QuestionLimits;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, EpochRule, TimeRule};
+use crate::search::construct::ConstructLimits;
+use crate::trees::library::{TreeEffort, TreeSorts};
+use lightbay_core::checked::same;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
@@ -53,17 +60,19 @@ impl Method<Collective> for AutoMethod {
     fn info(&self) -> MethodInfo {
         let other =
             "Tries of other epochs than the scenario's: of the slowest link, the fastest, and between.";
+        let pieces = "Tries of chunks in several pieces, and of trees: what ends first is kept.";
         let programs =
             "Longest time for programs that look for a better schedule than the construction; 0 asks none.";
         MethodInfo {
             name: "auto",
-            help: "Bound and construction in epochs of several lengths; keeps the schedule that ends first, and asks \
-                   programs for a better one for some seconds.",
+            help: "Bound and construction in epochs of several lengths, pieces of chunks and spanning trees; keeps the \
+                   schedule that ends first, and asks programs for a better one of whole chunks for some seconds.",
             proves: true,
             hot_start: false,
             params: vec![
                 restarts(RESTARTS),
                 ParamInfo::bool("other_epochs", true, other),
+                ParamInfo::bool("pieces", true, pieces),
                 ParamInfo::float("programs_s", 0.0, 1e6, PROGRAMS_S, programs).unit("s").effect(Effect::Warm),
             ],
         }
@@ -100,13 +109,113 @@ impl Method<Collective> for AutoMethod {
         let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
         let seconds = params.float("programs_s").unwrap_or(0.0);
         let finish = epochs_of(&schedules);
+        if params.bool("pieces") {
+            let known_us = f64::from(finish) * session.tasks.epoch_us;
+            if let Some(outcome) = more_pieces(&scenario, known_us, cx)? {
+                return Ok(outcome);
+            }
+        }
         if finish > session.bound_epochs() && seconds > 0.0 {
             return improve(&session, schedules, seconds, params, cx);
+        }
+        let finish_us = f64::from(finish) * session.tasks.epoch_us;
+        let threshold = scenario.time.alpha_threshold;
+        let floor_us = session.tasks.floors(&scenario).map(|floors| match threshold {
+            0.0 => floors.with_latency.floor_us,
+            _ => floors.without_latency.floor_us,
+        });
+        if let Some(floor_us) = floor_us.filter(|floor_us| same(finish_us, *floor_us)) {
+            cx.bound_over(floor_us.min(finish_us), floor_covers(threshold));
+            return Ok(Outcome::done(Status::Optimal));
         }
         // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
         session.state_bound(cx);
         Ok(end(finish, session.bound_epochs()))
     }
+}
+
+/// Numbers of pieces of a chunk that are constructed.
+const PIECES: [u32; 3] = [2, 4, 8];
+/// Most deliveries of pieces that are constructed.
+const MOST_DELIVERIES: usize = 10_000;
+/// Fewest pieces of every rank that are worth a list of sends.
+const LEAST_PIECES: u64 = 16;
+
+/// Schedules of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier than the
+/// first of `known_us`; else the bound of the best is stated.
+fn more_pieces(
+    scenario: &Arc<CollectiveScenario>,
+    known_us: f64,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Option<Outcome>, MethodError> {
+    // Buffers are counted in chunks, and none of these schedules keeps to them.
+    if scenario.buffer_limit_chunks.is_some() || known_us <= 0.0 {
+        return Ok(None);
+    }
+    let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
+    let Some(floors) = exact.floors(scenario) else { return Ok(None) };
+    if known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
+        return Ok(None);
+    }
+    let mut best: Option<(f64, EpochSession)> = None;
+    let deliveries: usize = exact.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+    let within = |pieces: &u32| deliveries.saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
+    if scenario.time.epoch != EpochRule::Fixed {
+        for pieces in PIECES.into_iter().filter(within) {
+            let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
+            let finish = epochs_of(&session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?);
+            let finish_us = f64::from(finish) * session.tasks.epoch_us;
+            if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
+                best = Some((finish_us, session));
+            }
+        }
+    }
+    let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
+    if trees::suits(scenario).is_ok() && piece_us > floors.without_latency.floor_us * (1.0 + SAME) {
+        if let Some(outcome) = along_trees(scenario, &exact, piece_us, cx)? {
+            return Ok(Some(outcome));
+        }
+    }
+    Ok(best.map(|(finish_us, session)| {
+        session.state_bound(cx);
+        let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
+        if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
+    }))
+}
+
+/// Hands over the best schedule along trees, with the floor as its bound, if it ends before `known_us`. Schedules whose
+/// sends can be listed are preferred.
+fn along_trees(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    known_us: f64,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Option<Outcome>, MethodError> {
+    let trees = ScenarioTrees::of(scenario, tasks);
+    cx.phase("trees", "shares of spanning trees, and numbers of pieces");
+    let Some(parts) = trees.parts(cx)? else { return Ok(None) };
+    let floor_us = tasks.floors(scenario).map_or(0.0, |floors| floors.with_latency.floor_us);
+    let ranks = trees.ranks() as u64;
+    // Two links for each hop.
+    let each = (ranks * ranks.saturating_sub(1) * 2 * tasks.tasks.len() as u64).max(1);
+    let listed = trees::MOST_SENDS.unsigned_abs() / each;
+    let mut effort = TreeEffort {
+        multiple: scenario.demand.chunks_per_rank,
+        run_hops: 30_000,
+        all_hops: 300_000,
+        ..TreeEffort::default()
+    };
+    if listed >= LEAST_PIECES {
+        (effort.most_pieces, effort.sorts) = (listed as u32, TreeSorts::List);
+    }
+    let Some(plan) = parts.plan(trees.shard_bytes, floor_us, &effort, cx)? else { return Ok(None) };
+    if plan.finish_us >= known_us * (1.0 - SAME) {
+        return Ok(None);
+    }
+    let candidate = trees.candidate(&parts, &plan, trees::MOST_SENDS.unsigned_abs())?;
+    let outcome = trees::stated(candidate.value, floor_us, cx);
+    trees::offer(candidate, "trees", cx)?;
+    Ok(Some(outcome))
 }
 
 /// Asks programs for a schedule that ends earlier: a linear one where nothing is copied, integer ones elsewhere.

@@ -36,7 +36,18 @@ impl EpochSession {
         epoch_us: Option<f64>,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Self, MethodError> {
-        let tasks = CollectiveTasks::of(scenario, epoch_us)?;
+        Self::in_pieces(scenario, epoch_us, 1, cx)
+    }
+
+    /// The same with every chunk in a number of equal pieces.
+    pub(super) fn in_pieces(
+        scenario: &Arc<CollectiveScenario>,
+        epoch_us: Option<f64>,
+        pieces: u32,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Self, MethodError> {
+        let threshold = scenario.time.alpha_threshold;
+        let tasks = CollectiveTasks::in_pieces(scenario, epoch_us, pieces, threshold)?;
         for remark in &tasks.remarks {
             cx.note(Severity::Info, remark.clone());
         }
@@ -45,7 +56,11 @@ impl EpochSession {
 
     /// The same with a bound for each task.
     pub(super) fn bounded(mut self, cx: &mut Context<'_, Collective>) -> Result<Self, MethodError> {
-        cx.phase("bound", format!("whole chunks in epochs of {} us", self.tasks.epoch_us));
+        let what = match self.tasks.pieces {
+            1 => "whole chunks".to_owned(),
+            pieces => format!("chunks in {pieces} pieces"),
+        };
+        cx.phase("bound", format!("{what} in epochs of {} us", self.tasks.epoch_us));
         let mut bounds = Vec::with_capacity(self.tasks.tasks.len());
         for task in &self.tasks.tasks {
             bounds.push(bound::<_, ()>(task, cx)?);

@@ -83,7 +83,8 @@ fn fine_epochs_win() {
     assert_eq!((fine.plan().objective.value, fine.plan().status), (3.5e6, Status::Optimal));
     scenario.time.epoch = EpochRule::SlowestLink;
     assert_eq!(solved("construct", &scenario).plan().objective.value, 4e6);
-    assert_eq!(solved("auto", &scenario).plan().objective.value, 3.5e6);
+    // In pieces the second link begins even earlier.
+    assert!(solved("auto", &scenario).plan().objective.value < 3.5e6);
 }
 
 /// E5 and E6: a ring, and one chassis with the latency of its links.

@@ -147,6 +147,11 @@ impl<'s> ScenarioTrees<'s> {
         }
     }
 
+    /// Number of ranks.
+    pub(super) fn ranks(&self) -> usize {
+        self.ranks.len()
+    }
+
     /// Makes the trees.
     pub(super) fn parts(
         &self,

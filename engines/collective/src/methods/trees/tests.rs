@@ -74,6 +74,31 @@ fn other_collectives_are_refused_with_what_to_take() {
     assert!(format!("{:?}", ended.done).contains("demand.copy"), "{:?}", ended.done);
 }
 
+/// The usual method keeps what ends first: trees, chunks in pieces, or whole chunks that meet the floor.
+#[test]
+fn the_usual_method_keeps_what_ends_first() {
+    let by = |method: &str, name: &str, typed: &[(&str, &str)]| {
+        let ended = Ask::of(&all(), method, preset(name)).typed(typed).run();
+        let Some(plan) = &ended.done.plan else { panic!("no plan: {:?}", ended.done) };
+        downcast::<Collective>(plan).unwrap()
+    };
+    for name in ["ndv2x2-allgather-1mb", "ndv2x2-alltoall-64kb", "amdx1-allgather-1mb"] {
+        let (usual, whole) = (by("auto", name, &[("programs_s", "0")]), by("construct", name, &[]));
+        assert!(usual.plan().objective.value < whole.plan().objective.value, "{name}");
+        assert!(result(&usual).time.pieces_per_chunk > 1, "{name}");
+        assert_eq!(usual.bound_trust(), BoundTrust::Verified, "{name}");
+        let alone = by("auto", name, &[("pieces", "false"), ("programs_s", "0")]);
+        assert_eq!(result(&alone).time.pieces_per_chunk, 1, "{name}");
+    }
+    let exchange = by("auto", "ndv2x2-alltoall-1gb", &[]);
+    assert_eq!(
+        (exchange.plan().objective.value, exchange.plan().objective.bound),
+        (320_000.0, Some(320_000.0))
+    );
+    let covers = exchange.plan().provenance.bound_covers();
+    assert_eq!(covers, Some("schedules of any number of chunks in any epochs"));
+}
+
 #[test]
 fn knobs_limit_pieces() {
     let pieces = |typed: &[(&str, &str)]| {
