@@ -86,6 +86,7 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     let topologies = super::collectives::TOPOLOGIES;
     covered.extend(topologies.map(|(format, knob, _)| (format.to_owned(), knob.to_owned())));
     covered.extend(["model", "axis", "layers"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())));
+    covered.extend(["model", "gpus"].map(|knob| ("aicb_moe".to_owned(), knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
     let unchanged =
         AICB.iter().filter(|case| imported(case, case.values[0]) == imported(case, case.values[1]));

@@ -134,6 +134,29 @@ fn every_knob_of_counts_changes_the_scenario() {
 }
 
 #[test]
+fn every_knob_of_workloads_with_experts_changes_the_scenario() {
+    let row = |name: &str, call: &str| format!("{name} -1 2000000 {call} 2000000 {call} 1 NONE 0 100\n");
+    let exchange = row("mlp_moelayer", "ALLTOALL_EP 100663296");
+    let text = format!(
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 16 pp: 1 vpp: 1 ga: 1 checkpoints: 0 \
+         checkpoint_initiates: 0\n5\n{}{}{exchange}{exchange}{}",
+        row("embedding_layer", "NONE 0"),
+        row("attention_column", "NONE 0"),
+        row("final_column", "NONE 0")
+    );
+    let read = |settings_text: &str| {
+        let file = Input { name: "moe.txt".to_owned(), bytes: text.clone().into_bytes() };
+        import("aicb_moe", &[file], &settings(settings_text), false)
+            .map(|imported| imported.product.scenario())
+            .map_err(|problems| problems.to_string())
+    };
+    let usual = read("gpus=128").unwrap();
+    assert_ne!(read("gpus=256").unwrap(), usual);
+    assert_ne!(read("gpus=128 model=mixtral_8x22b").unwrap(), usual);
+    assert!(read("").unwrap_err().contains("set 'gpus='"));
+}
+
+#[test]
 fn the_listing_of_circuits_is_chosen() {
     let plan = AnyPlan::of(&solve(SMALL, "mfabric-swap", "").done.plan.unwrap()).unwrap();
     let written = |text: &str| export(Subject::Plan(&plan), "circuits", &settings(text)).unwrap();

@@ -172,6 +172,13 @@ fn shape(workload: &AicbWorkload, calls: &ExpertCalls, model: MoeModel) -> Resul
         number(workload.tp, "tensor ranks")?,
         number(workload.pp, "stages")?,
     );
+    if workload.ep > 1 && workload.expert_tp != workload.tp {
+        return Err(Problem::new(
+            "",
+            format!("has expert groups of single GPUs beside {} tensor-parallel ranks", workload.tp),
+            "give a workload whose DP is a multiple of EP: a region holds whole tensor-parallel ranks",
+        ));
+    }
     // A rank sends what all its tensor-parallel GPUs do, two bytes for each entry of a token.
     let rank = calls.bytes.saturating_mul(workload.tp);
     let copy = 2 * u64::from(model.hidden) * u64::from(model.top_k);
