@@ -44,7 +44,7 @@ fn times(experts: u32) {
     let settings = FitSettings::default();
     let history = scenario(experts, experts, 1, 600).history(150);
     let fit = sums(&history, &settings);
-    let repeats = 40;
+    let repeats = 400;
     let began = cpu_ms();
     let mut steps = 0;
     for _ in 0..repeats {
@@ -82,7 +82,7 @@ fn accuracies(experts: u32, ranks: u32, iteration: u32) {
         let found = histories.iter().filter_map(|history| accuracy(predictor, history, 1, 50, &settings));
         let rows: Vec<[f64; 4]> = found.map(|one| [one.top[0], one.top[1], one.top[2], one.l1]).collect();
         let of = |at: usize| spread(&rows.iter().map(|row| row[at]).collect::<Vec<_>>());
-        let text = [0, 1, 2, 3].map(|at| of(at)).map(|(mean, sd)| format!("{mean:.3} ± {sd:.3}"));
+        let text = [0, 1, 2, 3].map(&of).map(|(mean, sd)| format!("{mean:.3} ± {sd:.3}"));
         println!("{experts} experts, {ranks} ranks, to iteration {iteration}, {name}: {}", text.join(", "));
         if predictor == Predictor::Copilot && ranks == experts.min(16) {
             println!("figure: copilot of {experts} experts to iteration {iteration}, top 1: {:.3}", of(0).0);

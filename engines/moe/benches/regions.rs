@@ -1,13 +1,18 @@
 //! Running time of circuits by local search, of a placement of experts, and of whole clusters.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point; a failed unwrap ends it
 
+use lightbay_core::param::ParamValue;
 use lightbay_core::random::Streams;
 use lightbay_core::testing::Ask;
 use lightbay_moe::methods::all;
 use lightbay_moe::model::demand::LayerDemand;
 use lightbay_moe::model::rates::RegionRates;
+use lightbay_moe::plan::FabricKind;
 use lightbay_moe::scenario::presets;
 use lightbay_moe::scenario::trace::sample::Normal;
+use lightbay_moe::schedule::assemble::fabric_ms;
+use lightbay_moe::schedule::break_even::DelayStudy;
+use lightbay_moe::schedule::policies::SwitchPolicy;
 use lightbay_moe::search::exchange::{Exchange, RoutingRule};
 use lightbay_moe::search::swap::swapped;
 use std::hint::black_box;
@@ -22,7 +27,9 @@ fn demand(servers: usize, number: u64) -> LayerDemand {
     let mut bytes = vec![0.0; servers * servers];
     for row in bytes.chunks_mut(servers) {
         normal.dirichlet(std::iter::repeat_n(1.0, servers), &mut *row);
-        row.iter_mut().for_each(|share| *share *= 2e9);
+        for share in row {
+            *share *= 2e9;
+        }
     }
     LayerDemand { servers, bytes, busiest_gpu: 0.0, busiest_rail: 0.0 }
 }
@@ -56,9 +63,47 @@ fn clusters() {
     }
 }
 
+/// Iterations that ratios are means over.
+const ITERATIONS: [u32; 6] = [200, 300, 400, 500, 600, 700];
+
+/// Time of an iteration relative to a fat-tree, and the delay up to which changing circuits pays, by model and rate.
+fn ratios() {
+    for model in ["mixtral_8x7b", "mixtral_8x22b", "llama_moe", "qwen_moe"] {
+        for rate in [100.0, 400.0] {
+            let mut sums = [0.0; 6];
+            for iteration in ITERATIONS {
+                let mut scenario = presets::scenario(&format!("moe-{model}")).unwrap();
+                scenario.region.link_gbps = rate;
+                let iteration = ParamValue::Int(i64::from(iteration));
+                scenario.set("planned_iteration", None, &iteration).unwrap();
+                let study = DelayStudy::of(&scenario, || false).unwrap().unwrap();
+                let tree = fabric_ms(&scenario, FabricKind::FatTree).unwrap();
+                let of = |policy, delay| study.time(policy, delay).unwrap() / tree;
+                let found = [
+                    tree / 1e3,
+                    fabric_ms(&scenario, FabricKind::Pooled).unwrap() / tree,
+                    of(SwitchPolicy::Paper, 25.0),
+                    of(SwitchPolicy::Reuse, 25.0),
+                    of(SwitchPolicy::Window, 0.025),
+                    study.break_even_ms().unwrap_or(0.0),
+                ];
+                for (sum, value) in sums.iter_mut().zip(found) {
+                    *sum += value / ITERATIONS.len() as f64;
+                }
+            }
+            let names =
+                ["fat-tree, s", "pooled", "paper", "reuse", "switch of 25 us", "break-even delay, ms"];
+            for (name, value) in names.iter().zip(sums) {
+                println!("figure: {model} at {rate} Gb/s, {name}: {value:.3}");
+            }
+        }
+    }
+}
+
 fn main() {
     for servers in [4, 8, 16, 32] {
         circuits(servers);
     }
     clusters();
+    ratios();
 }

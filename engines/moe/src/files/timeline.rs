@@ -45,12 +45,20 @@ pub fn export(subject: SubjectOf<'_, Moe>, format: &str) -> Result<Vec<Artifact>
     Ok(vec![Artifact::new(format!("{}.{NAME}.json", file_stem(subject.name())), text)])
 }
 
+/// A change of circuits, ms.
+struct CircuitChange {
+    start_ms: f64,
+    end_ms: f64,
+    name: String,
+    args: Vec<(&'static str, Value)>,
+}
+
 /// A walk through one micro-batch.
 struct Walk<'r> {
     layers: &'r [LayerPlan],
     slices: Vec<Slice>,
     /// Changes of circuits with their lengths; they get rows at the end.
-    changes: Vec<(f64, f64, String, Vec<(&'static str, Value)>)>,
+    changes: Vec<CircuitChange>,
     now_ms: f64,
     /// Start of the latest event of every phase.
     began_ms: Vec<(LayerPhase, f64)>,
@@ -81,14 +89,16 @@ fn traced(scenario: &MoeScenario, result: &MoeResult) -> Trace {
         threads: ROWS.map(str::to_owned).into(),
     };
     let mut slices = walk.slices;
-    walk.changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let rows = chrome_trace::rows(walk.changes.iter().map(|(start, end, ..)| (start / 1e3, end / 1e3)));
-    for ((start, end, name, args), row) in walk.changes.into_iter().zip(rows) {
+    walk.changes.sort_by(|a, b| a.start_ms.total_cmp(&b.start_ms));
+    let spans = walk.changes.iter().map(|change| (change.start_ms / 1e3, change.end_ms / 1e3));
+    let rows = chrome_trace::rows(spans);
+    for (change, row) in walk.changes.into_iter().zip(rows) {
         let thread = ROWS.len() - 1 + row;
         while stage.threads.len() <= thread {
             stage.threads.push(format!("{} ({})", ROWS[ROWS.len() - 1], row + 1));
         }
-        slices.push(slice((0, thread), name, "reconfiguration", (start, end), args));
+        let times = (change.start_ms, change.end_ms);
+        slices.push(slice((0, thread), change.name, "reconfiguration", times, change.args));
     }
     let (steps, mut at) = (scenario.cluster.micro_batches + scenario.shape().pp - 1, 0.0);
     for step in 0..steps {
@@ -151,7 +161,12 @@ impl Walk<'_> {
                     ("stall_ms", change.stall_ms.into()),
                     ("window", change.window.clone().into()),
                 ];
-                self.changes.push((start, start + change.delay_ms, format!("set before {word}"), args));
+                self.changes.push(CircuitChange {
+                    start_ms: start,
+                    end_ms: start + change.delay_ms,
+                    name: format!("set before {word}"),
+                    args,
+                });
             }
             self.began_ms.retain(|(known, _)| *known != phase);
             self.began_ms.push((phase, self.now_ms));

@@ -191,12 +191,11 @@ impl<'a> PlacementBoard<'a> {
             };
             swap(&mut held);
             self.slots = of_groups(&self.load, shape, &held);
-            match self.better(circuits, now) {
-                Some(found) => now = found,
-                None => {
-                    swap(&mut held);
-                    self.slots = before;
-                }
+            if let Some(found) = self.better(circuits, now) {
+                now = found;
+            } else {
+                swap(&mut held);
+                self.slots = before;
             }
         }
     }

@@ -85,7 +85,9 @@ fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f
         if value == 0.0 {
             break;
         }
-        next.iter_mut().for_each(|entry| *entry /= value);
+        for entry in &mut next {
+            *entry /= value;
+        }
         vector = next;
     }
     (value, vector)

@@ -60,15 +60,12 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         facts.number("at_once_ms", "changes without delay", ITERATION, at_once);
         facts.number("gain", "gain at most", Unit::PERCENT, 1.0 - at_once / still);
     }
-    match study.break_even_ms() {
-        Some(delay) => {
-            facts.number("break_even_ms", "changing pays up to", MS, delay);
-            facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
-        }
-        None => {
-            facts.add("break_even_ms", "changing pays up to", "never");
-            facts.sentence("circuits that stay are as good as any that change");
-        }
+    if let Some(delay) = study.break_even_ms() {
+        facts.number("break_even_ms", "changing pays up to", MS, delay);
+        facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
+    } else {
+        facts.add("break_even_ms", "changing pays up to", "never");
+        facts.sentence("circuits that stay are as good as any that change");
     }
     let curves = Curves {
         axis: "delay_ms",

@@ -1,6 +1,7 @@
 //! Policies against each other, the optimum against all schedules of a small stage, and ratios of the specification.
 
 use super::assemble::{fabric_ms, regional};
+use super::break_even::DelayStudy;
 use super::optimum::optimum;
 use super::policies::{SwitchPolicy, SwitchSchedule, schedule};
 use super::stage::StageModel;
@@ -89,6 +90,22 @@ fn iterations_on_a_fat_tree_take_as_long_as_the_specification_says() {
             assert!((mean / wanted - 1.0).abs() < 0.06, "{name} {rate}: {mean} s, not {wanted} s");
         }
     }
+}
+
+#[test]
+fn changing_pays_up_to_the_break_even_delay_and_not_beyond() {
+    let mut some = 0;
+    for name in NAMES {
+        let study = DelayStudy::of(&preset(name), || false).unwrap().unwrap();
+        let still = study.still().unwrap();
+        let Some(delay) = study.break_even_ms() else { continue };
+        some += 1;
+        let best = |delay: f64| study.time(SwitchPolicy::Exact, delay).unwrap();
+        assert!(best(0.99 * delay) < still, "{name} {delay}");
+        assert!((best(1.01 * delay) / still - 1.0).abs() < 1e-9, "{name} {delay}");
+        assert!(best(1e9) >= still * (1.0 - 1e-9), "{name}");
+    }
+    assert!(some > 1);
 }
 
 /// All schedules of a stage of two layers.
