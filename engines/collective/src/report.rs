@@ -8,12 +8,14 @@
 //! | [`progress`] | chunks and deliveries over time, and every send |
 //! | [`tree`] | the ways of one chunk |
 //! | [`questions`] | questions that programs were asked |
+//! | [`sizes`] | bandwidth against size |
 
 mod finish;
 mod input;
 mod occupancy;
 mod progress;
 mod questions;
+mod sizes;
 mod tree;
 
 #[cfg(test)]
@@ -34,6 +36,12 @@ const OVERVIEW: usize = 16;
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?"),
     SectionInfo::of_scenario("demand", "Demand", "Who wants what?"),
+    SectionInfo::of_scenario(
+        "sizes",
+        "Bandwidth against size",
+        "How much bandwidth do floor, trees and baselines reach from 1 KB to 1 GB?",
+    )
+    .forms(&["curves", "points"]),
     SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?"),
     SectionInfo::of_plan(
         "bounds",
@@ -107,11 +115,17 @@ impl CollectiveReport<'_> {
 }
 
 impl Report for CollectiveReport<'_> {
-    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "network" => return Ok(input::network(self.scenario)),
             "demand" => return Ok(input::demand(self.scenario)),
             "questions" => return questions::table(&Surroundings::default()),
+            "sizes" => {
+                let plan = self
+                    .plan
+                    .map(|plan| ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result });
+                return sizes::sizes(self.scenario, plan, deadline);
+            }
             _ => {}
         }
         let subject = self.explained()?;

@@ -3,7 +3,7 @@
 
 use super::collective::partition_floors;
 use super::floor::network_floor;
-use super::latency::{LatencyQuestion, distances, latency_floor};
+use super::latency::{LatencyFloor, LatencyQuestion, distances, latency_floor};
 use crate::bounds::{candidates, set_name};
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{FloorProof, floor_words};
@@ -31,27 +31,35 @@ const MOST_SUBSETS: usize = 10;
 /// Returns the floors of a scenario whose tasks are at hand; `None` if some data cannot arrive, or if capacities need
 /// numbers beyond 128 bits.
 pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<ScenarioFloors> {
-    // Of AllReduce the second task runs on the network as it is.
-    let task = tasks.tasks.last()?;
-    let demand = &scenario.demand;
-    let chunks = demand.expand(&scenario.topology);
-    let ranks = demand.rank_nodes(&scenario.topology);
-    let question = FloorSearch {
-        task,
-        network: &task.network,
-        sort: demand.collective,
-        copies: demand.copy,
-        unicast: chunks.is_unicast(),
-        chunk_bytes: demand.chunk_size(&scenario.topology),
-        rank_bytes: demand.chunk_size(&scenario.topology) * f64::from(demand.chunks_per_rank),
-        root: demand.root.and_then(|root| ranks.get(root as usize)).copied(),
-        ranks,
-        chunks,
-    };
+    let question = FloorSearch::of(scenario, tasks)?;
     let without_latency = question.without_latency()?;
     let with_latency = question.with_latency(&without_latency);
     let finite = without_latency.floor_us.is_finite() && with_latency.floor_us.is_finite();
     finite.then_some(ScenarioFloors { without_latency, with_latency })
+}
+
+/// Returns the floors with latencies of a collective by name for sizes of its buffer, µs, from one search; `None` as for
+/// [`scenario_floors`].
+pub fn floor_curve(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    sizes_bytes: &[f64],
+) -> Option<Vec<f64>> {
+    let question = FloorSearch::of(scenario, tasks)?;
+    let without = question.without_latency()?;
+    let (ranks, per_rank) = (question.ranks.len() as u64, u64::from(scenario.demand.chunks_per_rank));
+    let buffer = question.sort.buffer_chunks(ranks, per_rank) as f64 * question.chunk_bytes;
+    let latency = question.latencies(&without)?;
+    let at = |bytes: &f64| {
+        let share = bytes / buffer;
+        let with_latency = if question.is_sum_for_all() {
+            latency.path_us
+        } else {
+            latency.at(question.rank_bytes * share).0
+        };
+        with_latency.max(without.floor_us * share)
+    };
+    without.floor_us.is_finite().then(|| sizes_bytes.iter().map(at).collect())
 }
 
 /// Data whose floors are looked for, on the network as it is planned.
@@ -69,7 +77,27 @@ struct FloorSearch<'t> {
     chunks: ChunkList,
 }
 
-impl FloorSearch<'_> {
+impl<'t> FloorSearch<'t> {
+    fn of(scenario: &CollectiveScenario, tasks: &'t CollectiveTasks) -> Option<Self> {
+        // Of AllReduce the second task runs on the network as it is.
+        let task = tasks.tasks.last()?;
+        let demand = &scenario.demand;
+        let chunks = demand.expand(&scenario.topology);
+        let ranks = demand.rank_nodes(&scenario.topology);
+        Some(Self {
+            task,
+            network: &task.network,
+            sort: demand.collective,
+            copies: demand.copy,
+            unicast: chunks.is_unicast(),
+            chunk_bytes: demand.chunk_size(&scenario.topology),
+            rank_bytes: demand.chunk_size(&scenario.topology) * f64::from(demand.chunks_per_rank),
+            root: demand.root.and_then(|root| ranks.get(root as usize)).copied(),
+            ranks,
+            chunks,
+        })
+    }
+
     fn is_sum_for_all(&self) -> bool {
         self.sort == CollectiveSort::AllReduce
     }
@@ -118,7 +146,9 @@ impl FloorSearch<'_> {
             let Some(left) = work.checked_sub(each) else { break };
             work = left;
             inside.fill(false);
-            set.iter().for_each(|node| inside[*node as usize] = true);
+            for node in &set {
+                inside[*node as usize] = true;
+            }
             let floor_us = self.cut_us(&inside);
             if floor_us > best.floor_us * (1.0 + 1e-12) {
                 best = FloorProof { floor_us, because: self.words(&set), inside: set, target: None };
@@ -161,7 +191,9 @@ impl FloorSearch<'_> {
         };
         let find = |network: &LinkNetwork, sources: &[u32], ends: &[u32]| {
             let mut shards = vec![0; nodes];
-            sources.iter().for_each(|source| shards[*source as usize] = 1);
+            for source in sources {
+                shards[*source as usize] = 1;
+            }
             let symmetric = all_gpus && sources.len() == ends.len();
             network_floor(network, &shards, ends, symmetric).ok()
         };
@@ -237,11 +269,28 @@ impl FloorSearch<'_> {
                 best = FloorProof { floor_us, because: path(ends), inside: Vec::new(), target: None };
             }
         };
-        let Some((sources, destinations, copies)) = self.named() else {
+        let Some(found) = self.latencies(without) else {
             let (floor_us, ends) = self.longest_path();
             take_path(floor_us, ends);
             return best;
         };
+        take_path(found.path_us, found.path);
+        if self.is_sum_for_all() {
+            return best;
+        }
+        if let (floor_us, Some(cut)) = found.at(self.rank_bytes)
+            && floor_us > best.floor_us * (1.0 + 1e-8)
+        {
+            let inside: Vec<u32> =
+                (0..self.network.node_count() as u32).filter(|node| !cut.inside[*node as usize]).collect();
+            best = FloorProof { floor_us, because: self.words(&inside), inside, target: cut.target };
+        }
+        best
+    }
+
+    /// Floors with latencies of a collective by name, for any size; the binding cut without them among its cuts.
+    fn latencies(&self, without: &FloorProof) -> Option<LatencyFloor> {
+        let (sources, destinations, copies) = self.named()?;
         let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();
         let question =
             LatencyQuestion { network: self.network, sources: &units, destinations: &destinations, copies };
@@ -249,22 +298,12 @@ impl FloorSearch<'_> {
             Vec::new()
         } else {
             let mut outside = vec![true; self.network.node_count()];
-            without.inside.iter().for_each(|node| outside[*node as usize] = false);
+            for node in &without.inside {
+                outside[*node as usize] = false;
+            }
             vec![outside]
         };
-        let found = latency_floor(&question, &given);
-        take_path(found.path_us, found.path);
-        if self.is_sum_for_all() {
-            return best;
-        }
-        if let (floor_us, Some(cut)) = found.at(self.rank_bytes)
-            && floor_us > best.floor_us
-        {
-            let inside: Vec<u32> =
-                (0..self.network.node_count() as u32).filter(|node| !cut.inside[*node as usize]).collect();
-            best = FloorProof { floor_us, because: self.words(&inside), inside, target: cut.target };
-        }
-        best
+        Some(latency_floor(&question, &given))
     }
 
     /// Sources and destinations of a collective by name, and whether all get the same data.

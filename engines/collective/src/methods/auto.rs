@@ -171,10 +171,11 @@ fn more_pieces(
         }
     }
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
-    if trees::suits(scenario).is_ok() && piece_us > floors.without_latency.floor_us * (1.0 + SAME) {
-        if let Some(outcome) = along_trees(scenario, &exact, piece_us, cx)? {
-            return Ok(Some(outcome));
-        }
+    if trees::suits(scenario).is_ok()
+        && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
+        && let Some(outcome) = along_trees(scenario, &exact, piece_us, cx)?
+    {
+        return Ok(Some(outcome));
     }
     Ok(best.map(|(finish_us, session)| {
         session.state_bound(cx);

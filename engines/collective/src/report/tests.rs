@@ -28,6 +28,32 @@ fn every_section_of_a_plan_can_be_worked_out() {
     }
 }
 
+/// Nothing is above the floor's curve, and trees are above every baseline at large sizes.
+#[test]
+fn no_curve_is_above_the_floor() {
+    let ended = Ask::of(&methods::all(), "construct", preset("ndv2x2-allgather-1mb")).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
+    let section = report.section("sizes", Deadline::NEVER).unwrap();
+    let Body::Curves(curves) = &section.blocks[0].body else { panic!("no curves") };
+    let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();
+    assert_eq!(names, ["floor", "trees", "ring", "shortest path", "single tree", "plan"]);
+    let floor = &curves.curves[0].points;
+    assert_eq!(floor.len(), 21);
+    for curve in &curves.curves[1..] {
+        for point in &curve.points {
+            let above = floor.iter().find(|floor| floor.at >= point.at).unwrap();
+            assert!(point.value <= above.value * (1.0 + 1e-9), "{} at {}", curve.name, point.at);
+        }
+    }
+    let last = |name: &str| {
+        let curve = curves.curves.iter().find(|curve| curve.name == name).unwrap();
+        curve.points.last().unwrap().value
+    };
+    assert!(last("trees") > last("ring") && last("trees") > last("single tree"));
+    assert!(last("trees") > 0.99 * floor.last().unwrap().value);
+}
+
 #[test]
 fn the_grid_marks_the_binding_cut() {
     let ended = Ask::of(&methods::all(), "construct", preset("ndv2x2-allgather-1gb")).run();

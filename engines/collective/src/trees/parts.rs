@@ -41,7 +41,9 @@ impl<'n> TreeParts<'n> {
         let mut libraries = Vec::with_capacity(networks.len());
         for network in networks {
             let mut shards = vec![0; network.node_count()];
-            roots.iter().for_each(|root| shards[*root as usize] = 1);
+            for root in roots {
+                shards[*root as usize] = 1;
+            }
             let symmetric = roots.len() == network.gpus().len() && ranks.len() == roots.len();
             let floor = network_floor(network, &shards, ranks, symmetric).ok().flatten();
             let rate = floor.map_or(f64::INFINITY, |floor| floor.rate.as_f64());

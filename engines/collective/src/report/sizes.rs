@@ -1,0 +1,193 @@
+//! Bandwidth against size: floor, trees and baselines from 1 KB to 1 GB.
+
+use super::ExplainedPlan;
+use crate::floors::proof::floor_curve;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::search::baselines::{FixedWays, by_fixed_ways};
+use crate::trees::library::TreeEffort;
+use crate::trees::parts::TreeParts;
+use lightbay_core::clock::Deadline;
+use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::watch::Unwatched;
+
+const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
+const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
+const BYTES: Unit = Unit::new("bytes", 1.0, None);
+
+/// Sizes of the buffer: 1 KB, each twice the one before.
+const SIZES: i32 = 21;
+/// Deliveries up to which baselines and trees are worked out here.
+const MOST_DELIVERIES: usize = 1_024;
+/// Efforts for each size: this many sizes are looked at while somebody waits.
+const EFFORT: [u64; 2] = [5_000, 50_000];
+
+/// A curve by size: its name, and the time for each size, µs.
+type Times = (&'static str, &'static str, Vec<Option<f64>>);
+
+/// Bandwidth of schedules against the size of the buffer, below that of the floor.
+pub(super) fn sizes(
+    scenario: &CollectiveScenario,
+    plan: Option<ExplainedPlan<'_>>,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
+    if !scenario.demand.collective.is_named() {
+        let remedy = "take a collective by name, such as all_gather";
+        return Err(Unavailable::absent("sizes are those of collectives by name", remedy));
+    }
+    let wrong = |_| Unavailable::absent("the network cannot be held exactly", "give rates with fewer digits");
+    let sizes: Vec<f64> = (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect();
+    let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0).map_err(wrong)?;
+    let Some(floors) = floor_curve(scenario, &tasks, &sizes) else {
+        return Err(Unavailable::absent("no floor is known", "give rates with fewer digits"));
+    };
+    let mut curves: Vec<Times> = vec![("floor", "floor", floors.into_iter().map(Some).collect())];
+    let deliveries: usize = tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+    let mut pieces = vec![None; sizes.len()];
+    if deliveries <= MOST_DELIVERIES {
+        curves.extend(trees(scenario, &tasks, &sizes, &mut pieces, deadline));
+        for (ways, name) in [
+            (FixedWays::Ring, "ring"),
+            (FixedWays::ShortestPaths, "shortest path"),
+            (FixedWays::SingleTree, "single tree"),
+        ] {
+            let times = sizes.iter().map(|bytes| baseline(scenario, *bytes, ways, deadline)).collect();
+            curves.push((name, name, times));
+        }
+    }
+    let mut section = Section::empty("Bandwidth against size")
+        .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
+        .block("points", "Points", listed(&curves, &sizes, &pieces))
+        .remark(
+            "No schedule of any number of chunks is above the floor's curve; times of baselines are replays.",
+        );
+    if deliveries > MOST_DELIVERIES {
+        section = section.remark(format!(
+            "Trees and baselines of more than {MOST_DELIVERIES} deliveries are not worked out here: solve with trees, ring."
+        ));
+    } else if deadline.is_over() {
+        section = section.remark("Time was over before all points were worked out.");
+    }
+    Ok(section)
+}
+
+/// The scenario with another size of the buffer.
+fn sized(scenario: &CollectiveScenario, bytes: f64) -> CollectiveScenario {
+    let mut scenario = scenario.clone();
+    (scenario.demand.output_buffer_bytes, scenario.demand.chunk_bytes) = (Some(bytes), None);
+    scenario
+}
+
+/// Replay of a baseline, µs.
+fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline: Deadline) -> Option<f64> {
+    if deadline.is_over() {
+        return None;
+    }
+    let mut tasks = CollectiveTasks::of(&sized(scenario, bytes), None).ok()?;
+    if ways == FixedWays::ShortestPaths {
+        tasks = tasks.one_by_one();
+    }
+    let replay = |task: &CollectiveTask| {
+        let schedule = by_fixed_ways::<_, ()>(task, ways, &mut Unwatched::default()).ok()??;
+        Some(schedule.replay_us(task))
+    };
+    tasks.tasks.iter().map(replay).sum()
+}
+
+/// Finishes of trees, with the pieces of each rank, where the collective copies.
+fn trees(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    sizes: &[f64],
+    pieces: &mut [Option<u32>],
+    deadline: Deadline,
+) -> Option<Times> {
+    let demand = &scenario.demand;
+    let sort = demand.collective;
+    let spreads =
+        matches!(sort, CollectiveSort::AllGather | CollectiveSort::ReduceScatter | CollectiveSort::AllReduce);
+    let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
+    if !spreads || !demand.copy || timed || deadline.is_over() {
+        return None;
+    }
+    let ranks = demand.rank_nodes(&scenario.topology);
+    let networks: Vec<LinkNetwork> =
+        tasks.tasks.iter().map(|task| task.network.clone().with_copying(task.switch_copies)).collect();
+    let mut watch = Unwatched::default();
+    let parts = TreeParts::new(&networks, &ranks, &ranks, &mut watch).ok()??;
+    let effort = TreeEffort { run_hops: EFFORT[0], all_hops: EFFORT[1], ..TreeEffort::default() };
+    let time = |(bytes, pieces): (&f64, &mut Option<u32>)| {
+        if deadline.is_over() {
+            return None;
+        }
+        let plan = parts.plan(bytes / ranks.len() as f64, 0.0, &effort, &mut watch).ok()??;
+        *pieces = plan.plans.first().map(|plan| plan.sort.pieces());
+        Some(plan.finish_us)
+    };
+    Some(("trees", "trees", sizes.iter().zip(pieces).map(time).collect()))
+}
+
+fn drawn(
+    curves: &[Times],
+    sizes: &[f64],
+    scenario: &CollectiveScenario,
+    plan: Option<ExplainedPlan<'_>>,
+) -> Curves {
+    let rate = |bytes: f64, time_us: f64| Point { at: bytes, value: bytes / time_us / 1000.0 };
+    let curve = |(name, label, times): &Times| Curve {
+        name: (*name).to_owned(),
+        label: (*label).to_owned(),
+        unit: GBYTE_PER_S,
+        points: sizes
+            .iter()
+            .zip(times)
+            .filter_map(|(bytes, time_us)| {
+                time_us.filter(|time_us| *time_us > 0.0).map(|us| rate(*bytes, us))
+            })
+            .collect(),
+        tone: if *name == "floor" { Tone::Muted } else { Tone::Text },
+        steps: false,
+    };
+    let mut drawn: Vec<Curve> = curves.iter().map(curve).collect();
+    let claims = plan.map(|plan| &plan.result.claims).filter(|claims| claims.finish_us > 0.0);
+    if let (Some(claims), Some(bytes)) = (claims, scenario.demand.output_buffer_bytes) {
+        drawn.push(Curve {
+            name: "plan".to_owned(),
+            label: "this plan".to_owned(),
+            unit: GBYTE_PER_S,
+            points: vec![rate(bytes, claims.replay_us.unwrap_or(claims.finish_us))],
+            tone: Tone::Answer,
+            steps: false,
+        });
+    }
+    Curves {
+        axis: "size_bytes",
+        axis_label: "size of the buffer",
+        axis_unit: BYTES,
+        axis_is_log: true,
+        values_are_log: true,
+        curves: drawn,
+        ..Curves::default()
+    }
+}
+
+fn listed(curves: &[Times], sizes: &[f64], pieces: &[Option<u32>]) -> Table {
+    let mut columns = vec![Column::numbers("size_bytes", "size", BYTES)];
+    columns.extend(curves.iter().map(|(name, label, _)| match *name {
+        "floor" => Column::numbers("floor_us", *label, MICROSECONDS),
+        "trees" => Column::numbers("trees_us", *label, MICROSECONDS),
+        "ring" => Column::numbers("ring_us", *label, MICROSECONDS),
+        "shortest path" => Column::numbers("shortest_path_us", *label, MICROSECONDS),
+        _ => Column::numbers("single_tree_us", *label, MICROSECONDS),
+    }));
+    columns.push(Column::counts("pieces", "pieces of trees"));
+    let mut table = Table::new(["size", "sizes"], columns).overview(SIZES as usize);
+    for (at, bytes) in sizes.iter().enumerate() {
+        let mut row = vec![Cell::new(*bytes)];
+        row.extend(curves.iter().map(|(_, _, times)| times[at].map_or_else(Cell::none, Cell::new)));
+        row.push(pieces[at].map_or_else(Cell::none, Cell::new));
+        table.row(row);
+    }
+    table
+}
