@@ -34,7 +34,7 @@ const fn mesh(param: &'static str, given: &'static str, to: &'static str) -> Cas
 }
 
 const fn trees(param: &'static str, to: &'static str) -> Case {
-    on(CUBE, case(&["trees"], param, "", to, Shows::Log))
+    on(CUBE, case(&["trees"], param, "", to, Shows::Plan))
 }
 
 const PROGRAMS: &[&str] = &["teccl-milp", "teccl-astar"];
