@@ -33,7 +33,7 @@ mod tests;
 use crate::Collective;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
 use lightbay_core::param::Params;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 
 /// All formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
@@ -65,6 +65,11 @@ pub(crate) fn export(
     }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
+    if !result.trees.is_empty() {
+        let message = "needs every send, and the plan keeps its trees in short form";
+        let remedy = "solve with trees and a larger most_sends, or fewer most_pieces";
+        return Err(Problem::new("to", message, remedy).into());
+    }
     match format {
         msccl::NAME => {
             let algorithm = msccl::algorithm(subject.name(), scenario, result, params)?;

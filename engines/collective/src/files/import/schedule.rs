@@ -165,9 +165,10 @@ pub(super) fn played(
     }
     let candidate = whole_chunks(&scenario.body, &tasks, &schedules, None);
     let claims = &candidate.result.claims;
+    let replay = claims.replay_us.map(|us| format!(", without epochs after {us} us")).unwrap_or_default();
     lines.push(format!(
-        "the plan ends after {} us ({} epochs of {} us), without epochs after {} us",
-        claims.finish_us, claims.finish_epochs, tasks.epoch_us, claims.replay_us
+        "the plan ends after {} us ({} epochs of {} us){replay}",
+        claims.finish_us, claims.finish_epochs, tasks.epoch_us
     ));
     let summary = json!({
         "ranks": nodes.len(),
