@@ -276,7 +276,12 @@ const CHECKERS: [Checker; 5] = [
         crates: &["lightbay_highs"],
         forbidden: &[".of_rate(", ".eps_gbps(", ".numa(", ".stage_layers(", ".replicas(", ".copies("],
     },
-    Checker { engine: "collective", crates: &[], forbidden: &[".topology()", ".idle()", ".set("] },
+    // Tables by hash, nothing that solves.
+    Checker {
+        engine: "collective",
+        crates: &["rustc_hash"],
+        forbidden: &[".topology()", ".idle()", ".set("],
+    },
 ];
 
 /// First path segment after every occurrence of `prefix`.

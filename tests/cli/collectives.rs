@@ -75,10 +75,7 @@ fn topologies_and_sketches_of_other_tools_are_solved() {
     place.run(&["show", &topology]).exit(2).says(&["lightbay import taccl"]);
     place.run(&["show", &sketch]).exit(2).says(&["lightbay import taccl TOPOLOGY"]);
     place.run(&["import", "taccl", &sketch]).exit(2).says(&["none of the files is a topology"]);
-    place.write(
-        "mine.json",
-        b"{\"msccl_type\": \"topology\", \"name\": \"m\", \"links\": [[0, 1], [1, 0]]}",
-    );
+    place.write("mine.json", b"{\"msccl_type\": \"topology\", \"name\": \"m\", \"links\": [[0, 1], [1, 0]]}");
     place.run(&["import", "msccl_topology", "mine.json", "-o", "mine.scenario.json"]).done();
     assert_eq!(place.json("mine.scenario.json")["topology"]["links"].as_array().unwrap().len(), 2);
 }

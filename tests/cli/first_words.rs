@@ -118,6 +118,18 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     place.write("loads.csv", "layer,expert,count\n0,0,5\n0,1,3\n");
     let machine = "tests/resources/inputs/collectives/rccl_topo_8p6l.xml";
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(machine), place.path("machine.xml")).unwrap();
+    for file in ["topo-ndv2-1MB.json", "teccl_amd_32.xml.gz"] {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/collectives").join(file);
+        std::fs::copy(&file, place.path(file.file_name().unwrap())).unwrap();
+    }
+    let experts = "tests/resources/inputs/aicb/workload_analytical.txt.gz";
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(experts), place.path("experts.txt.gz")).unwrap();
+    place.write("msccl.json", "{\"msccl_type\": \"topology\", \"name\": \"m\", \"links\": [[0, 1], [1, 0]]}");
+    // A schedule of one chunk on a scenario of two.
+    place.plan("dgx1-allreduce-200kb", "construct", "one.json");
+    place.run(&["export", "one.json", "--to", "mscclpp", "-o", "one.mscclpp.json"]).done();
+    place.run(&["new", "dgx1-allreduce-200kb", "--set", "chunks_per_rank=2", "-o", "two.json"]).done();
     place.write(
         "teccl.json",
         "{\"TopologyParams\": {\"name\": \"NDv2\", \"chassis\": 2, \"chunk_size\": 0.0625}, \
@@ -142,6 +154,27 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&["import", "nccl", "machine.xml"], "latency of every link is 0.7 us", "leave out --strict"),
         (&["import", "teccl", "teccl.json"], "gigabyte of chunk_size is 1e9 bytes", "leave out --strict"),
         (&["import", "routing_counts", "loads.csv"], "every rank sends the same", "leave out --strict"),
+        (&["import", "aicb_moe", "experts.txt.gz"], "shares of the experts", "leave out --strict"),
+        (
+            &["import", "taccl", "topo-ndv2-1MB.json"],
+            "megabyte of the costs is 1e6 bytes",
+            "leave out --strict",
+        ),
+        (
+            &["import", "msccl_topology", "msccl.json"],
+            "latency of every link is 0.7 us",
+            "leave out --strict",
+        ),
+        (
+            &["import", "msccl", "preset:amdx2-allgather-1gb", "teccl_amd_32.xml.gz"],
+            "2 as in the schedule, not 1",
+            "leave out --strict",
+        ),
+        (
+            &["import", "mscclpp", "two.json", "one.mscclpp.json"],
+            "1 as in the schedule, not 2",
+            "leave out --strict",
+        ),
     ];
     let known = place.run(&["methods", "--json"]).done().json()["importers"].clone();
     for importer in known.as_array().unwrap() {

@@ -1,12 +1,15 @@
 //! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
 
+mod begins;
 mod fluid;
 mod trees;
 
+pub use begins::{begins, epochs_of};
 pub use fluid::parts_of_chunks;
 pub use trees::{pieces_along_trees, trees_in_short};
 
 use crate::bounds::{BoundReason, EpochBound};
+use crate::floors::proof::floors_of;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{
@@ -50,8 +53,9 @@ pub fn whole_chunks(
 ) -> Candidate<CollectiveResult> {
     let time = time(scenario, tasks, Discipline::WholeChunk);
     let (mut pieces, mut sends) = (Vec::new(), Vec::new());
-    let (mut begin, mut replay_us) = (0u32, 0.0);
-    for (task, schedule) in tasks.tasks.iter().zip(schedules) {
+    let begins = begins(tasks, schedules);
+    let mut replay_us = 0.0;
+    for ((task, schedule), begin) in tasks.tasks.iter().zip(schedules).zip(&begins) {
         let first = pieces.len() as u32;
         for chunk in 0..task.chunks.len() {
             let copy = tasks.copies.as_ref().map(|copies| copies[chunk]);
@@ -74,11 +78,10 @@ pub fn whole_chunks(
             };
             PieceSend { piece: first + start.chunk, from, to, epoch: begin + epoch }
         }));
-        begin += schedule.finish;
         replay_us += schedule.replay_us(task);
     }
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
-    let claims = claims(scenario, tasks, &time, begin, Some(replay_us), bounds);
+    let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
@@ -135,7 +138,7 @@ fn floor_claim(
     finish_us: f64,
     alpha_threshold: f64,
 ) -> Option<FloorClaim> {
-    let floors = tasks.floors(scenario)?;
+    let floors = floors_of(scenario, tasks)?;
     let (without, with) = (floors.without_latency.clone(), floors.with_latency.clone());
     Some(FloorClaim::of(without, with, finish_us, alpha_threshold))
 }

@@ -212,6 +212,15 @@ pub struct BoundClaim {
     pub inside: Vec<u32>,
 }
 
+/// Floors under every schedule of a scenario: without latencies, and with them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioFloors {
+    /// Floor without latencies.
+    pub without_latency: FloorProof,
+    /// Floor with latencies, at least the other one.
+    pub with_latency: FloorProof,
+}
+
 /// The schedules that a bound in epochs covers, in words.
 pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_parts: bool) -> String {
     let what = match (discipline, pieces_per_chunk) {

@@ -180,7 +180,9 @@ fn a_run_ends_when_a_bound_of_another_run_meets_its_best_plan() {
     let warm = runs.submit(job(Scan { name: "warm", then: Then::UntilClosed }, warm));
     let cold = runs.submit(job(Scan { name: "cold", then: Then::UntilClosed }, request(&ask)));
     assert_eq!(done(&recorder, warm.run).status, EndStatus::Optimal);
-    wait_for(&recorder, |event| event.run == cold.run && matches!(event.body, EventBody::Incumbent(_)));
+    for run in [cold.run, other.run] {
+        wait_for(&recorder, |event| event.run == run && matches!(event.body, EventBody::Incumbent(_)));
+    }
     runs.stop_all(Stop::Requested);
     assert_eq!(done(&recorder, cold.run).status, EndStatus::Stopped);
     assert_eq!(done(&recorder, other.run).status, EndStatus::Stopped, "a bound is of one scenario");

@@ -25,7 +25,7 @@ pub fn all() -> Vec<Arc<dyn Method<Moe>>> {
         Arc::new(regional::Regional { swap: false }),
         Arc::new(exact::ExactRegional),
         Arc::new(copilot::Copilot),
-        Arc::new(placed::Placed),
+        Arc::new(placed::PlacedMethod),
         Arc::new(given::StaticCircuits),
     ];
     for baseline in baseline::BASELINES {

@@ -118,7 +118,8 @@ mod tests {
                 None => assert!(!format.advice().is_empty(), "{format:?}"),
             }
         }
-        for info in known {
+        // The second reader of AICB's files: they are recognised as what the first one reads.
+        for info in known.into_iter().filter(|info| info.name != "aicb_moe") {
             assert!(
                 ALL.iter().any(|format| format.importer() == Some(info.name)),
                 "{} is not recognised",

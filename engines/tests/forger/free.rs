@@ -60,6 +60,11 @@ const FREE_OF_KIND: &[(&str, &str, &str)] = &[
         "any destination inside the cut that is as far behind it proves the same floor",
     ),
     (
+        "collective",
+        "result.trees[].trees[].edges",
+        "another order of the hops is the same tree, as long as each begins where one before has arrived",
+    ),
+    (
         "crossconnect",
         "result.batches",
         "another order of batches is as good if every step is possible and as much is dark, which is counted again",

@@ -53,6 +53,9 @@ pub fn violations_for(
         if !keeps(&sources) || !keeps(&receivers) {
             found.push(format!("symmetry: generators[{place}] maps a rank to a GPU that is none"));
         }
+        if plan.generators.iter().take(place).any(|before| before == images) {
+            found.push(format!("symmetry: generators[{place}] is listed twice"));
+        }
     }
     let uses = FxHashMap::default();
     let mut checker =

@@ -30,7 +30,7 @@ pub(super) struct CheckedLinks {
     pub(super) of_send: Vec<u32>,
     pub(super) is_switch: Vec<bool>,
     pub(super) chunk_bytes: f64,
-    /// What links carry as a whole.
+    /// Size of what links carry as a whole, bytes.
     piece_bytes: f64,
 }
 

@@ -183,7 +183,7 @@ pub(crate) fn import_plan(
     refuse_assumed(&read, strict)?;
     let told = told(&read);
     read.value.lines.extend(told);
-    schedule::played(scenario, &read.value)
+    schedule::played(scenario, &read.value, strict)
 }
 
 /// Refuses what had to be assumed.

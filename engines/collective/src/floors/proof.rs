@@ -6,20 +6,11 @@ use super::floor::network_floor;
 use super::latency::{LatencyFloor, LatencyQuestion, distances, latency_floor};
 use crate::bounds::{candidates, set_name};
 use crate::model::task::{CollectiveTask, CollectiveTasks};
-use crate::plan::{FloorProof, floor_words};
+use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Floors under every schedule of a scenario: without latencies, and with them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScenarioFloors {
-    /// Floor without latencies.
-    pub without_latency: FloorProof,
-    /// Floor with latencies, at least the other one.
-    pub with_latency: FloorProof,
-}
 
 /// Most looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
 const MOST_WORK: usize = 20_000_000;
@@ -27,6 +18,15 @@ const MOST_WORK: usize = 20_000_000;
 const PLAIN_NODES: usize = 150;
 /// Nodes up to which every set is tried.
 const MOST_SUBSETS: usize = 10;
+
+/// Returns the floors of a scenario whose tasks are at hand, which keep them once they are worked out; `None` as for
+/// [`scenario_floors`].
+pub fn floors_of<'t>(
+    scenario: &CollectiveScenario,
+    tasks: &'t CollectiveTasks,
+) -> Option<&'t ScenarioFloors> {
+    tasks.floors.get_or_init(|| scenario_floors(scenario, tasks)).as_ref()
+}
 
 /// Returns the floors of a scenario whose tasks are at hand; `None` if some data cannot arrive, or if capacities need
 /// numbers beyond 128 bits.

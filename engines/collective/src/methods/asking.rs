@@ -176,8 +176,9 @@ pub(super) struct AskedAll {
 
 impl AskedAll {
     /// Epochs of the schedules of all tasks, if all are known.
-    pub(super) fn finish(&self) -> Option<u32> {
-        self.schedules.iter().map(|schedule| schedule.as_ref().map(|known| known.finish)).sum()
+    pub(super) fn finish(&self, session: &EpochSession) -> Option<u32> {
+        let known: Option<Vec<EpochSchedule>> = self.schedules.iter().cloned().collect();
+        known.map(|schedules| session.epochs_of(&schedules))
     }
 }
 

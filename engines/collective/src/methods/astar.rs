@@ -83,7 +83,7 @@ impl Method<Collective> for RoundsMethod {
             };
             schedules.push(in_rounds(task, &folding, bound.epochs, &limits, &mut solver, told)?);
         }
-        let finish = schedules.iter().map(|schedule| schedule.finish).sum();
+        let finish = session.epochs_of(&schedules);
         session.offer(schedules, "rounds", cx)?;
         Ok(end(finish, session.bound_epochs()))
     }

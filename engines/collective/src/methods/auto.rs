@@ -4,9 +4,10 @@
 use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
 use super::lp::{self, FluidBest, ask_fluid_below};
-use super::session::{EpochSession, end, epochs_of, restarts};
+use super::session::{EpochSession, end, restarts};
 use super::trees::{self, ScenarioTrees};
 use crate::Collective;
+use crate::floors::proof::floors_of;
 use crate::model::epochs::epoch_us;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
@@ -96,7 +97,7 @@ impl Method<Collective> for AutoMethod {
         for length_us in epochs(&scenario, params.bool("other_epochs"))? {
             let session = EpochSession::open(&scenario, Some(length_us), cx)?.bounded(cx)?;
             let schedules = session.construct(limits, cx)?;
-            let finish_us = f64::from(epochs_of(&schedules)) * length_us;
+            let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
             // Of schedules that end at once the one with fewer sends is kept as the plan.
             let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
             let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
@@ -108,7 +109,7 @@ impl Method<Collective> for AutoMethod {
         }
         let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
         let seconds = params.float("programs_s").unwrap_or(0.0);
-        let finish = epochs_of(&schedules);
+        let finish = session.epochs_of(&schedules);
         if params.bool("pieces") {
             let known_us = f64::from(finish) * session.tasks.epoch_us;
             if let Some(outcome) = more_pieces(&scenario, known_us, cx)? {
@@ -120,7 +121,7 @@ impl Method<Collective> for AutoMethod {
         }
         let finish_us = f64::from(finish) * session.tasks.epoch_us;
         let threshold = scenario.time.alpha_threshold;
-        let floor_us = session.tasks.floors(&scenario).map(|floors| match threshold {
+        let floor_us = floors_of(&scenario, &session.tasks).map(|floors| match threshold {
             0.0 => floors.with_latency.floor_us,
             _ => floors.without_latency.floor_us,
         });
@@ -153,7 +154,7 @@ fn more_pieces(
         return Ok(None);
     }
     let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-    let Some(floors) = exact.floors(scenario) else { return Ok(None) };
+    let Some(floors) = floors_of(scenario, &exact) else { return Ok(None) };
     if known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
         return Ok(None);
     }
@@ -163,7 +164,7 @@ fn more_pieces(
     if scenario.time.epoch != EpochRule::Fixed {
         for pieces in PIECES.into_iter().filter(within) {
             let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
-            let finish = epochs_of(&session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?);
+            let finish = session.epochs_of(&session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?);
             let finish_us = f64::from(finish) * session.tasks.epoch_us;
             if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
                 best = Some((finish_us, session));
@@ -195,7 +196,7 @@ fn along_trees(
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let Some(parts) = trees.parts(cx)? else { return Ok(None) };
-    let floor_us = tasks.floors(scenario).map_or(0.0, |floors| floors.with_latency.floor_us);
+    let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
     let ranks = trees.ranks() as u64;
     // Two links for each hop.
     let each = (ranks * ranks.saturating_sub(1) * 2 * tasks.tasks.len() as u64).max(1);
@@ -234,7 +235,7 @@ fn improve(
         buffer_limit: session.scenario.buffer_limit_chunks,
     };
     let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS };
-    let finish = epochs_of(&schedules);
+    let finish = session.epochs_of(&schedules);
     if lp::suits(&session.scenario, session).is_ok() {
         let epoch_us = session.tasks.epoch_us;
         let finish_us = f64::from(finish) * epoch_us;
@@ -251,5 +252,5 @@ fn improve(
     let tops: Vec<u32> = schedules.iter().map(|schedule| schedule.finish).collect();
     let schedules = schedules.into_iter().map(Some).collect();
     let all = ask_all(session, schedules, &tops, &asking, cx)?;
-    Ok(end(all.finish().unwrap_or(finish), all.proven))
+    Ok(end(all.finish(session).unwrap_or(finish), all.proven))
 }

@@ -1,6 +1,6 @@
 //! `construct`: bound, and schedules chunk by chunk in the epochs of the scenario.
 
-use super::session::{EpochSession, end, epochs_of, restarts};
+use super::session::{EpochSession, end, restarts};
 use crate::Collective;
 use crate::search::construct::ConstructLimits;
 use lightbay_core::context::Context;
@@ -43,7 +43,7 @@ impl Method<Collective> for Construct {
         let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
         session.state_bound(cx);
         let limits = limits(params, cx);
-        let finish = epochs_of(&session.construct(limits, cx)?);
+        let finish = session.epochs_of(&session.construct(limits, cx)?);
         Ok(end(finish, session.bound_epochs()))
     }
 }

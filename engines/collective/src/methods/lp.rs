@@ -4,7 +4,7 @@ use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, fold, folding_of, options, question_s, seed, solver_knobs, tell,
 };
 use super::construct::limits;
-use super::session::{EpochSession, end, epochs_of, restarts};
+use super::session::{EpochSession, end, restarts};
 use crate::Collective;
 use crate::bounds::{EpochBound, fluid_bound};
 use crate::compose::parts_of_chunks;
@@ -157,7 +157,7 @@ fn coarse(
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(cx)?;
-    let whole = epochs_of(&session.construct(limits(params, cx), cx)?);
+    let whole = session.epochs_of(&session.construct(limits(params, cx), cx)?);
     let limits = QuestionLimits {
         seconds: params.float("question_s").unwrap_or(QUESTION_S),
         until_s: f64::INFINITY,

@@ -104,7 +104,7 @@ impl Method<Collective> for CopyMethod {
             most_columns: MOST_COLUMNS,
         };
         let all = ask_all(&session, schedules, &tops, &asking, cx)?;
-        let (proven, finish) = (all.proven, all.finish());
+        let (proven, finish) = (all.proven, all.finish(&session));
         let schedules: Option<Vec<EpochSchedule>> = all.schedules.into_iter().collect();
         let (Some(schedules), Some(finish)) = (schedules, finish) else {
             return Err(MethodError::Failed(unfit(&scenario, &tops)));
@@ -154,7 +154,7 @@ fn make_early(
         }
     }
     let sends: usize = schedules.iter().map(|schedule| schedule.starts.len()).sum();
-    let finish: u32 = schedules.iter().map(|schedule| schedule.finish).sum();
+    let finish = session.epochs_of(&schedules);
     let (scenario, bounds) = (Arc::clone(&session.scenario), Arc::clone(&session.bounds));
     let value = f64::from(finish) * tasks.epoch_us;
     cx.supersede(value, sends as f64, "early deliveries", move || {

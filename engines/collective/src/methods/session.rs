@@ -2,7 +2,7 @@
 
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
-use crate::compose::whole_chunks;
+use crate::compose::{epochs_of, whole_chunks};
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{Discipline, covers};
@@ -78,6 +78,11 @@ impl EpochSession {
         self.bounds.iter().map(|bound| bound.epochs).sum()
     }
 
+    /// Epochs of schedules one after the other.
+    pub(super) fn epochs_of(&self, schedules: &[EpochSchedule]) -> u32 {
+        epochs_of(&self.tasks, schedules)
+    }
+
     /// States the bound of the session, with what it covers.
     pub(super) fn state_bound(&self, cx: &mut Context<'_, Collective>) {
         let bound_us = f64::from(self.bound_epochs()) * self.tasks.epoch_us;
@@ -96,7 +101,7 @@ impl EpochSession {
         cx: &mut Context<'_, Collective>,
     ) -> Result<(), MethodError> {
         self.fits_buffers(&schedules)?;
-        let finish: u32 = schedules.iter().map(|schedule| schedule.finish).sum();
+        let finish = self.epochs_of(&schedules);
         let sends: usize = schedules.iter().map(|schedule| schedule.starts.len()).sum();
         let (scenario, tasks, bounds) =
             (Arc::clone(&self.scenario), Arc::clone(&self.tasks), Arc::clone(&self.bounds));
@@ -142,11 +147,6 @@ impl EpochSession {
             _ => Ok(()),
         }
     }
-}
-
-/// Epochs of schedules one after the other.
-pub(super) fn epochs_of(schedules: &[EpochSchedule]) -> u32 {
-    schedules.iter().map(|schedule| schedule.finish).sum()
 }
 
 /// Most chunks that a GPU holds at a time without having them from the beginning or wanting them.

@@ -3,6 +3,7 @@
 use super::session::end;
 use crate::Collective;
 use crate::compose::{pieces_along_trees, trees_in_short};
+use crate::floors::proof::floors_of;
 use crate::model::task::CollectiveTasks;
 use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
 use crate::scenario::network::LinkNetwork;
@@ -65,7 +66,7 @@ impl Method<Collective> for TreesMethod {
         let scenario = &scenario.body;
         suits(scenario)?;
         let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-        let floor = tasks.floors(scenario).map_or(0.0, |floors| floors.with_latency.floor_us);
+        let floor = floors_of(scenario, &tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
         cx.note(Severity::Info, format!("no schedule of any number of chunks ends before {floor:.3} us"));
         let sorts = TreeSorts::ALL.into_iter().find(|(name, _)| Some(*name) == params.text("schedule"));
         let effort = TreeEffort {

@@ -2,7 +2,7 @@
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
-use crate::floors::proof::{ScenarioFloors, scenario_floors};
+use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::problem::Problems;
@@ -46,8 +46,8 @@ pub struct CollectiveTasks {
     pub remarks: Vec<String>,
     /// Chunk of the scenario and destination of every chunk, where every delivery has a chunk of its own.
     pub copies: Option<Vec<(u32, u32)>>,
-    /// Floors of the scenario, once they are asked for.
-    floors: OnceLock<Option<ScenarioFloors>>,
+    /// Floors of the scenario, once they are asked for: see [`crate::floors::proof::floors_of`].
+    pub floors: OnceLock<Option<ScenarioFloors>>,
 }
 
 impl CollectiveTasks {
@@ -107,11 +107,6 @@ impl CollectiveTasks {
             })
             .collect();
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
-    }
-
-    /// Times that no schedule of the scenario can beat, whatever its chunks and epochs; worked out once.
-    pub fn floors(&self, scenario: &CollectiveScenario) -> Option<&ScenarioFloors> {
-        self.floors.get_or_init(|| scenario_floors(scenario, self)).as_ref()
     }
 
     /// The same with a chunk of its own for every delivery: nothing is copied on the way.

@@ -72,7 +72,7 @@ fn sentence(asked: &ToldQuestion) -> Phrase {
     ))
 }
 
-/// What is asked now, or how many questions there were.
+/// The question that is asked now, or the number of those that were.
 fn standing(run: &RunBeside, asked: &[ToldQuestion]) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {

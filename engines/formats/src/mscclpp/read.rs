@@ -317,7 +317,7 @@ fn operation(
     Some(found)
 }
 
-/// What an operation lacks.
+/// The first thing that an operation lacks.
 fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     let (sources, destinations) = (operation.sources.len(), operation.destinations.len());
     let action = operation.action;

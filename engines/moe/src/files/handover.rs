@@ -1,4 +1,4 @@
-//! What other kinds take from a region: the circuits of a layer, the network that they make, and a demand.
+//! Parts of a region that other kinds take: the circuits of a layer, the network that they make, and a demand.
 
 use crate::model::demand::LayerDemand;
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};

@@ -54,7 +54,7 @@ struct CircuitChange {
 }
 
 /// A walk through one micro-batch.
-struct Walk<'r> {
+struct TimelineWalk<'r> {
     layers: &'r [LayerPlan],
     slices: Vec<Slice>,
     /// Changes of circuits with their lengths; they get rows at the end.
@@ -69,7 +69,7 @@ struct Walk<'r> {
 fn traced(scenario: &MoeScenario, result: &MoeResult) -> Trace {
     let iteration = &result.iteration;
     let layers = result.layers.len().max(1) as f64;
-    let mut walk = Walk {
+    let mut walk = TimelineWalk {
         layers: &result.layers,
         slices: Vec::new(),
         changes: Vec::new(),
@@ -126,7 +126,7 @@ fn slice(
     Slice { process, thread, name, category, start_s: start / 1e3, end_s: end / 1e3, args }
 }
 
-impl Walk<'_> {
+impl TimelineWalk<'_> {
     /// The forward or the backward pass of a layer.
     fn pass(&mut self, number: usize, is_forward: bool) {
         let layers = self.layers;

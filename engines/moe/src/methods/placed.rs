@@ -18,12 +18,12 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// Placement of experts beside circuits.
-pub(super) struct Placed;
+pub(super) struct PlacedMethod;
 
 /// The policy if none is named.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
 
-impl Method<Moe> for Placed {
+impl Method<Moe> for PlacedMethod {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "mfabric-placed",

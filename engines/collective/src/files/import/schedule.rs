@@ -111,17 +111,20 @@ fn scenario_in(input: &Input) -> Result<Scenario<Collective>, Problems> {
 ///
 /// # Errors
 /// A scenario for another collective or number of ranks, sums that do not go along one tree to one rank, and ranks that
-/// nothing joins.
+/// nothing joins. With `strict`, a schedule that is not taken as it is.
 pub(super) fn played(
     scenario: Scenario<Collective>,
     outside: &OutsideSchedule,
+    strict: bool,
 ) -> Result<ImportedPlan<Collective>, Problems> {
     let mut lines = outside.lines.clone();
     let mut scenario = scenario;
+    // Where the schedule does not go over as it is: `strict` refuses it.
+    let mut changed = Vec::new();
     let per_rank = fitting(&scenario.body, outside)?;
     let before = std::mem::replace(&mut scenario.body.demand.chunks_per_rank, per_rank);
     if before != per_rank {
-        lines
+        changed
             .push(format!("chunks per rank: {per_rank} as in the schedule, not {before} as in the scenario"));
     }
     scenario.body.validate()?;
@@ -152,20 +155,29 @@ pub(super) fn played(
     }
     if detours > 0 {
         let sends = counted(detours as u64, "send goes", "sends go");
-        lines.push(format!(
+        changed.push(format!(
             "{sends} by way of other GPUs, because no link or chain of switches joins its ends"
         ));
     }
     if repeated > 0 {
         let sends = counted(repeated as u64, "send", "sends");
-        lines.push(format!("{sends} left out: the chunk was there already"));
+        changed.push(format!("{sends} left out: the chunk was there already"));
     }
+    if strict && !changed.is_empty() {
+        let mut problems = Problems::new();
+        for line in changed {
+            let remedy = "give a scenario that the schedule is for, or leave out --strict";
+            problems.add("schedule", format!("is not taken as it is; {line}"), remedy);
+        }
+        return Err(problems);
+    }
+    lines.append(&mut changed);
     if tasks.tasks.len() > 1 {
         lines.push("sums are all complete before the first of them is spread".to_owned());
     }
     let candidate = whole_chunks(&scenario.body, &tasks, &schedules, None);
     let claims = &candidate.result.claims;
-    let replay = claims.replay_us.map(|us| format!(", without epochs after {us} us")).unwrap_or_default();
+    let replay = claims.replay_us.map(|us| format!(", without epochs after {us:.3} us")).unwrap_or_default();
     lines.push(format!(
         "the plan ends after {} us ({} epochs of {} us){replay}",
         claims.finish_us, claims.finish_epochs, tasks.epoch_us

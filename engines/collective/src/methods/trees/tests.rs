@@ -145,7 +145,7 @@ fn trees_in_short_form_are_checked() {
     has("bound", &|result| result.claims.floor.as_mut().unwrap().with_latency.floor_us += 1.0);
 }
 
-/// What is written is read again, in both forms.
+/// Both forms are read as they were written.
 #[test]
 fn plans_are_written_and_read() {
     use lightbay_core::problem::Problems;
