@@ -119,9 +119,8 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     let machine = "tests/resources/inputs/collectives/rccl_topo_8p6l.xml";
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(machine), place.path("machine.xml")).unwrap();
     for file in ["topo-ndv2-1MB.json", "teccl_amd_32.xml.gz"] {
-        let file =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/collectives").join(file);
-        std::fs::copy(&file, place.path(file.file_name().unwrap())).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/collectives");
+        std::fs::copy(folder.join(file), place.path(file)).unwrap();
     }
     let experts = "tests/resources/inputs/aicb/workload_analytical.txt.gz";
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(experts), place.path("experts.txt.gz")).unwrap();
