@@ -4,9 +4,9 @@
 //! brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so that none can close a
 //! circle. What has been written is executed before it leaves.
 
-use super::places::ChunkPlaces;
+use super::places::{ChunkPlaces, size_range};
 use super::transfers::{Transfer, transfers};
-use crate::plan::{CollectiveResult, Discipline};
+use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
@@ -53,20 +53,8 @@ pub fn algorithm(
     result: &CollectiveResult,
     params: &Params,
 ) -> Result<Algorithm, Problems> {
-    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
-    if bytes("min_bytes") > bytes("max_bytes") {
-        let message = format!("is {}, below min_bytes {}", bytes("max_bytes"), bytes("min_bytes"));
-        return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());
-    }
-    let sort = scenario.demand.collective;
-    if !sort.is_named() {
-        let message = format!("is {}, and a program of MSCCL is for one collective by name", sort.word());
-        return Err(Problem::new("demand.collective", message, "export it as sends or chakra").into());
-    }
-    if result.time.discipline == Discipline::Fluid {
-        let message = "the schedule sends parts of chunks of unlike sizes, programs of MSCCL whole chunks";
-        return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
-    }
+    let (min_bytes, max_bytes) =
+        size_range(scenario, result, params, ["a program of MSCCL", "programs of MSCCL"])?;
     let transfers = transfers(scenario, result)?;
     let buffers = ChunkPlaces::of(scenario, result.time.pieces_per_chunk);
     let mut programs = Programs::new(&buffers, &transfers);
@@ -92,8 +80,8 @@ pub fn algorithm(
         chunks_per_loop: buffers.input.max(buffers.output),
         in_place: buffers.in_place,
         out_of_place: !buffers.in_place,
-        min_bytes: bytes("min_bytes"),
-        max_bytes: bytes("max_bytes"),
+        min_bytes,
+        max_bytes,
         gpus,
     };
     let options =

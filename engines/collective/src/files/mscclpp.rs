@@ -5,9 +5,9 @@
 //! and waits for what its peer sends; before the next level the blocks meet. What is added up arrives in room of its own
 //! and is added by one of the blocks. What has been written is executed before it leaves.
 
-use super::places::ChunkPlaces;
+use super::places::{ChunkPlaces, size_range};
 use super::transfers::transfers;
-use crate::plan::{CollectiveResult, Discipline};
+use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
@@ -58,20 +58,8 @@ pub fn plan(
     result: &CollectiveResult,
     params: &Params,
 ) -> Result<ExecutionPlan, Problems> {
-    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
-    if bytes("min_bytes") > bytes("max_bytes") {
-        let message = format!("is {}, below min_bytes {}", bytes("max_bytes"), bytes("min_bytes"));
-        return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());
-    }
-    let sort = scenario.demand.collective;
-    if !sort.is_named() {
-        let message = format!("is {}, and an execution plan is for one collective by name", sort.word());
-        return Err(Problem::new("demand.collective", message, "export it as sends or chakra").into());
-    }
-    if result.time.discipline == Discipline::Fluid {
-        let message = "the schedule sends parts of chunks of unlike sizes, execution plans whole chunks";
-        return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
-    }
+    let (min_bytes, max_bytes) =
+        size_range(scenario, result, params, ["an execution plan", "execution plans"])?;
     let buffers = ChunkPlaces::of(scenario, result.time.pieces_per_chunk);
     let levels = Levels::of(scenario, result, &buffers)?;
     let channel = params.text("channel").unwrap_or(BY_GROUP);
@@ -101,8 +89,8 @@ pub fn plan(
         collective: buffers.op,
         protocol: PlanProtocol::Simple,
         in_place: buffers.in_place,
-        min_bytes: bytes("min_bytes"),
-        max_bytes: bytes("max_bytes"),
+        min_bytes,
+        max_bytes,
         gpus,
     };
     let done = execute(&plan, scenario.demand.root, &buffers.wanted())?;

@@ -1,9 +1,40 @@
 //! Places of chunks in the buffers of executors: input, output, and room for what passes through.
 
-use crate::plan::{ChunkPiece, CollectiveResult};
+use crate::plan::{ChunkPiece, CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use lightbay_core::param::Params;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::collective::{Buffer, BufferPlace, CollectiveOp, Contribution, Wanted};
 use rustc_hash::FxHashMap;
+
+/// Smallest and largest buffer that a schedule is written for, bytes. `what` names one of the files, and several:
+/// `["a program of MSCCL", "programs of MSCCL"]`.
+///
+/// # Errors
+/// An empty range, demands that are no collective by name, and parts of chunks of unlike sizes.
+pub(super) fn size_range(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    params: &Params,
+    what: [&str; 2],
+) -> Result<(u64, u64), Problems> {
+    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
+    let range = (bytes("min_bytes"), bytes("max_bytes"));
+    if range.0 > range.1 {
+        let message = format!("is {}, below min_bytes {}", range.1, range.0);
+        return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());
+    }
+    let sort = scenario.demand.collective;
+    if !sort.is_named() {
+        let message = format!("is {}, and {} is for one collective by name", sort.word(), what[0]);
+        return Err(Problem::new("demand.collective", message, "export it as sends or chakra").into());
+    }
+    if result.time.discipline == Discipline::Fluid {
+        let message = format!("the schedule sends parts of chunks of unlike sizes, {} whole chunks", what[1]);
+        return Err(Problem::new("to", message, "solve with construct or teccl-milp").into());
+    }
+    Ok(range)
+}
 
 /// Places of chunks in the buffers of the ranks.
 pub(super) struct ChunkPlaces {
