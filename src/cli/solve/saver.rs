@@ -7,6 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::show;
 use crate::cli::target::{FileTarget, Target};
 use lightbay_core::checked::SharedPlan;
+use lightbay_core::read::MAX_FILE_BYTES;
 use lightbay_engines::AnyPlan;
 use std::fs;
 use std::io::Write as _;
@@ -95,12 +96,18 @@ impl Saver {
             Target::File(file) if file.is_stream() => {
                 let place = file.to_string();
                 plan_output
-                    .write(&plan, &place, console, |_| save(file, &plan))
+                    .write(&plan, &place, console, |_| save(file, &plan).map(|_| ()))
                     .map_err(|failure| rescue(&plan, &failure, console))?;
             }
             Target::File(file) => match save(file, &plan) {
-                Ok(()) => {
-                    if console.err_is_terminal() {
+                Ok(bytes) => {
+                    if bytes > MAX_FILE_BYTES as usize {
+                        let (size, most) = (bytes >> 20, MAX_FILE_BYTES >> 20);
+                        console.say(&format!(
+                            "the plan in {file} takes {size} MiB, and files of more than {most} MiB are not read back: \
+                             it was checked when it was found"
+                        ));
+                    } else if console.err_is_terminal() {
                         console.say(&format!("the plan is in {file}"));
                     }
                 }
@@ -111,8 +118,11 @@ impl Saver {
     }
 }
 
-fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
-    Ok(file.write(&content(plan)?)?)
+/// Writes a plan; the size of its text, bytes.
+fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<usize, Failure> {
+    let bytes = content(plan)?;
+    file.write(&bytes)?;
+    Ok(bytes.len())
 }
 
 /// Shows a plan to a person who named no file for it, and says where it is.

@@ -17,14 +17,67 @@ const MOST_SEEDS: usize = 64;
 pub struct Folding {
     /// The elements, the identity first.
     pub elements: Vec<Symmetry>,
-    /// Image of every chunk, by element.
-    pub chunk_images: Vec<Vec<u32>>,
+    chunk_images: ChunkImages,
     /// The first chunk of every orbit, ascending.
     pub chunks: Vec<u32>,
     /// The first link of the orbit of every link, and the number of elements that map the link there.
     pub links: Vec<(u32, u32)>,
     /// The first node of the orbit of every node, and the number of elements that map the node there.
     pub nodes: Vec<(u32, u32)>,
+}
+
+/// Images of chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ChunkImages {
+    /// Image of every chunk, by element.
+    Listed(Vec<Vec<u32>>),
+    /// Looked up by source and destination.
+    OfPairs(PairChunks),
+}
+
+/// Chunks with one destination each, all of one weight, by source and destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PairChunks {
+    /// Source and destination of every chunk, and its place among those of the pair.
+    ends: Vec<(u32, u32, u32)>,
+    /// Chunks of each pair, ascending.
+    of_pair: FxHashMap<(u32, u32), Vec<u32>>,
+}
+
+/// Images of chunks by all elements above which they are looked up.
+const MOST_IMAGES: usize = 1 << 22;
+
+impl PairChunks {
+    /// `None` if chunks have several destinations or weights.
+    fn new(chunks: &ChunkList) -> Option<Self> {
+        let mut all = Self { ends: Vec::with_capacity(chunks.len()), of_pair: FxHashMap::default() };
+        for chunk in 0..chunks.len() {
+            let mut dests = chunks.dests(chunk);
+            let (dest, None) = (dests.next()?, dests.next()) else { return None };
+            if chunks.priority(chunk).to_bits() != chunks.priority(0).to_bits() {
+                return None;
+            }
+            let source = chunks.source(chunk);
+            let of_pair = all.of_pair.entry((source, dest)).or_default();
+            all.ends.push((source, dest, of_pair.len() as u32));
+            of_pair.push(chunk as u32);
+        }
+        Some(all)
+    }
+
+    /// Returns `true` if a permutation of nodes keeps the wishes.
+    fn keeps(&self, nodes: &[u32]) -> bool {
+        self.of_pair.iter().all(|((source, dest), chunks)| {
+            let image = (nodes[*source as usize], nodes[*dest as usize]);
+            self.of_pair.get(&image).is_some_and(|others| others.len() == chunks.len())
+        })
+    }
+
+    /// Image of a chunk under a permutation of nodes that keeps the wishes.
+    fn image(&self, nodes: &[u32], chunk: u32) -> u32 {
+        let (source, dest, place) = self.ends[chunk as usize];
+        self.of_pair[&(nodes[source as usize], nodes[dest as usize])][place as usize]
+    }
 }
 
 impl Symmetry {
@@ -171,6 +224,13 @@ impl Folding {
     /// The largest group that is found among the declared symmetries of a network that keep the wishes; that of the
     /// identity if there is no other.
     pub fn largest(network: &LinkNetwork, chunks: &ChunkList) -> Self {
+        if chunks.len().saturating_mul(network.gpus().len()) > MOST_IMAGES
+            && let Some(pairs) = PairChunks::new(chunks)
+        {
+            let keeps = |symmetry: &&Symmetry| pairs.keeps(&symmetry.nodes);
+            let generators: Vec<&Symmetry> = network.generators().iter().filter(keeps).collect();
+            return Self::of_pairs(network, pairs, free_group(network, &generators));
+        }
         let classes = ChunkClasses::new(chunks);
         let keeps = |symmetry: &&Symmetry| classes.images(chunks.len(), &symmetry.nodes).is_some();
         let generators: Vec<&Symmetry> = network.generators().iter().filter(keeps).collect();
@@ -184,6 +244,28 @@ impl Folding {
             kept.unwrap_or_else(|| (0..chunks.len() as u32).collect())
         };
         let chunk_images: Vec<Vec<u32>> = elements.iter().map(image).collect();
+        let firsts = (0..chunks.len() as u32)
+            .filter(|chunk| chunk_images.iter().all(|images| images[*chunk as usize] >= *chunk))
+            .collect();
+        Self::with(network, elements, ChunkImages::Listed(chunk_images), firsts)
+    }
+
+    fn of_pairs(network: &LinkNetwork, pairs: PairChunks, elements: Vec<Symmetry>) -> Self {
+        // One element maps a GPU to the first of its orbit, so one chunk of every orbit begins there.
+        let is_first = |gpu: u32| elements.iter().all(|element| element.nodes[gpu as usize] >= gpu);
+        let begins: FxHashSet<u32> = network.gpus().iter().copied().filter(|gpu| is_first(*gpu)).collect();
+        let ends = (0u32..).zip(&pairs.ends);
+        let firsts =
+            ends.filter(|(_, (source, ..))| begins.contains(source)).map(|(chunk, _)| chunk).collect();
+        Self::with(network, elements, ChunkImages::OfPairs(pairs), firsts)
+    }
+
+    fn with(
+        network: &LinkNetwork,
+        elements: Vec<Symmetry>,
+        chunk_images: ChunkImages,
+        chunks: Vec<u32>,
+    ) -> Self {
         let first = |point: u32, images: &dyn Fn(usize) -> u32| {
             let least = (0..elements.len()).map(images).min().unwrap_or(point);
             (least, (0..elements.len()).filter(|at| images(*at) == least).count() as u32)
@@ -194,10 +276,15 @@ impl Folding {
         let nodes = (0..network.node_count() as u32)
             .map(|node| first(node, &|at| elements[at].nodes[node as usize]))
             .collect();
-        let firsts = (0..chunks.len() as u32)
-            .filter(|chunk| chunk_images.iter().all(|images| images[*chunk as usize] >= *chunk))
-            .collect();
-        Self { elements, chunk_images, chunks: firsts, links, nodes }
+        Self { elements, chunk_images, chunks, links, nodes }
+    }
+
+    /// Image of a chunk under an element, by its place.
+    pub fn image(&self, element: usize, chunk: u32) -> u32 {
+        match &self.chunk_images {
+            ChunkImages::Listed(images) => images[element][chunk as usize],
+            ChunkImages::OfPairs(pairs) => pairs.image(&self.elements[element].nodes, chunk),
+        }
     }
 
     /// Number of elements.
@@ -243,9 +330,9 @@ mod tests {
     #[test]
     fn images_of_chunks_follow_their_sources_and_destinations() {
         let (network, chunks, folding) = folding("torus4x4-alltoall-1mb");
-        for (element, images) in folding.elements.iter().zip(&folding.chunk_images) {
-            for (chunk, &image) in images.iter().enumerate() {
-                let image = image as usize;
+        for (place, element) in folding.elements.iter().enumerate() {
+            for chunk in 0..chunks.len() {
+                let image = folding.image(place, chunk as u32) as usize;
                 assert_eq!(chunks.source(image), element.nodes[chunks.source(chunk) as usize]);
                 let moved: Vec<u32> = chunks.dests(chunk).map(|dest| element.nodes[dest as usize]).collect();
                 assert_eq!(moved, chunks.dests(image).collect::<Vec<u32>>());
@@ -254,6 +341,24 @@ mod tests {
         let links = folding.links.iter().filter(|(first, _)| folding.links[*first as usize].0 == *first);
         assert_eq!(links.count(), network.links().len());
         assert!(folding.links.iter().all(|(_, count)| *count == 1));
+    }
+
+    #[test]
+    fn images_that_are_looked_up_are_those_that_are_listed() {
+        for name in ["torus4x4-alltoall-1mb", "ndv2x2-alltoall-1gb", "dgx2x2-alltoall-1gb"] {
+            let (network, chunks, folding) = folding(name);
+            let pairs = PairChunks::new(&chunks).unwrap();
+            assert!(folding.elements.iter().all(|element| pairs.keeps(&element.nodes)));
+            let looked_up = Folding::of_pairs(&network, pairs, folding.elements.clone());
+            assert_eq!(looked_up.chunks, folding.chunks, "{name}");
+            for element in 0..folding.order() {
+                for chunk in 0..chunks.len() as u32 {
+                    assert_eq!(looked_up.image(element, chunk), folding.image(element, chunk), "{name}");
+                }
+            }
+        }
+        let (_, chunks, _) = folding("dgx1-allgather-200kb");
+        assert!(PairChunks::new(&chunks).is_none());
     }
 
     #[test]

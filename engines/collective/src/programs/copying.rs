@@ -137,11 +137,11 @@ impl<'t> CopyProgram<'t> {
             for (link, span) in (0u32..).zip(&self.starts[at]) {
                 for (epoch, column) in span.iter().filter(|(_, column)| point[column.index()] > 0.5) {
                     debug_assert!(point[column.index()] < 1.5);
-                    let images = self.folding.elements.iter().zip(&self.folding.chunk_images);
-                    starts.extend(images.map(|(element, images)| ChunkStart {
+                    let elements = self.folding.elements.iter().enumerate();
+                    starts.extend(elements.map(|(place, element)| ChunkStart {
                         epoch,
                         link: element.links[link as usize],
-                        chunk: images[chunk as usize],
+                        chunk: self.folding.image(place, chunk),
                     }));
                 }
             }

@@ -69,8 +69,17 @@ pub fn construct<W: Watch<S>, S>(
     watch: &mut W,
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<Option<EpochSchedule>, MethodError> {
-    let mut placer = Placer::new(task);
     let mut state = BestSchedule { schedule: None, bound: bound.epochs };
+    let folding = folding(task);
+    if let Some(folding) = folding.as_ref().filter(|_| task.chunks.len() > MOST_ONE_BY_ONE) {
+        let limits = ConstructLimits { restarts: limits.restarts.max(1), ..limits };
+        let mut stream = Streams::new(limits.seed).stream(0);
+        folded(task, folding, limits, &mut stream, watch, &mut state, &mut found)?;
+        if state.schedule.is_some() {
+            return Ok(state.schedule);
+        }
+    }
+    let mut placer = Placer::new(task);
     let (mut rule, mut finishes) = (rules(task)[0], Vec::new());
     for order in orders::fixed(task, bound) {
         for &next in rules(task) {
@@ -85,7 +94,7 @@ pub fn construct<W: Watch<S>, S>(
         }
     }
     let mut stream = Streams::new(limits.seed).stream(0);
-    if let Some(folding) = folding(task) {
+    if let Some(folding) = folding.filter(|_| task.chunks.len() <= MOST_ONE_BY_ONE) {
         folded(task, &folding, limits, &mut stream, watch, &mut state, &mut found)?;
         if state.is_met() {
             return Ok(state.schedule);
@@ -149,6 +158,35 @@ fn folded<W: Watch<S>, S>(
     state: &mut BestSchedule,
     found: &mut impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<(), MethodError> {
+    let mut best: Option<(u32, Vec<ChunkStart>)> = None;
+    let ended = folded_passes(task, folding, limits, stream, watch, |watch, finish, starts| {
+        if !state.is_improved_by(finish) || best.as_ref().is_some_and(|(known, _)| *known <= finish) {
+            return Ok(false);
+        }
+        if task.chunks.len() > MOST_ONE_BY_ONE {
+            // Unfolding takes longer than a pass, so it waits for the last of them.
+            best = Some((finish, starts.to_vec()));
+            return Ok(finish <= state.bound);
+        }
+        state.keep(EpochSchedule::pruned(task, unfolded(folding, starts)), watch, found)?;
+        Ok(state.is_met())
+    });
+    // What is found when a run is stopped is handed over.
+    if let Some((_, starts)) = best {
+        state.keep(EpochSchedule::pruned(task, unfolded(folding, &starts)), watch, found)?;
+    }
+    ended
+}
+
+/// Hands over the finish and the starts of each pass over the representatives, until `passed` wants no more of them.
+fn folded_passes<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    folding: &Folding,
+    limits: ConstructLimits,
+    stream: &mut Stream,
+    watch: &mut W,
+    mut passed: impl FnMut(&mut W, u32, &[ChunkStart]) -> Result<bool, MethodError>,
+) -> Result<(), MethodError> {
     let mut placer = Placer::folded(task, folding);
     let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
     let longest = f64::from(far.iter().copied().max().unwrap_or(1));
@@ -167,10 +205,7 @@ fn folded<W: Watch<S>, S>(
         let Some(finish) = placer.pass(&order, PlacementRule { noise, ..rule }, watch)? else {
             return Ok(());
         };
-        if state.is_improved_by(finish) {
-            state.keep(EpochSchedule::pruned(task, unfolded(folding, &placer.starts)), watch, found)?;
-        }
-        if state.is_met() {
+        if passed(watch, finish, &placer.starts)? {
             break;
         }
     }
@@ -180,10 +215,9 @@ fn folded<W: Watch<S>, S>(
 /// The group by which a task is folded: one that also moves every link, so that no link carries two images of a start.
 fn folding(task: &CollectiveTask) -> Option<Folding> {
     let (chunks, gpus) = (task.chunks.len(), task.network.gpus().len());
-    if task.network.generators().is_empty()
-        || chunks.saturating_mul(gpus) > MOST_IMAGES
-        || task.chunks.deliveries() > MOST_DELIVERIES
-    {
+    // Images of chunks with one destination are looked up, those of others are listed.
+    let listed = chunks.saturating_mul(gpus) > MOST_IMAGES && !task.chunks.is_unicast();
+    if task.network.generators().is_empty() || listed || task.chunks.deliveries() > MOST_DELIVERIES {
         return None;
     }
     let folding = Folding::largest(&task.network, &task.chunks);
@@ -194,11 +228,13 @@ fn folding(task: &CollectiveTask) -> Option<Folding> {
 /// Starts of all chunks from those of the first chunk of every orbit.
 fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     let images = |start: &ChunkStart| {
-        let (epoch, link, chunk) = (start.epoch, start.link as usize, start.chunk as usize);
-        let elements = folding.elements.iter().zip(&folding.chunk_images);
-        elements
-            .map(|(element, chunks)| ChunkStart { epoch, link: element.links[link], chunk: chunks[chunk] })
-            .collect::<Vec<_>>()
+        let ChunkStart { epoch, link, chunk } = *start;
+        let elements = folding.elements.iter().enumerate();
+        elements.map(move |(place, element)| ChunkStart {
+            epoch,
+            link: element.links[link as usize],
+            chunk: folding.image(place, chunk),
+        })
     };
     starts.iter().flat_map(images).collect()
 }
@@ -206,7 +242,9 @@ fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
 /// Images of chunks up to which tasks are folded.
 const MOST_IMAGES: usize = 1 << 22;
 /// Deliveries up to which tasks are folded.
-const MOST_DELIVERIES: usize = 1 << 18;
+const MOST_DELIVERIES: usize = 1 << 20;
+/// Chunks above which folded tasks are not placed one by one as well.
+const MOST_ONE_BY_ONE: usize = 8_192;
 /// Passes over a folded task for each restart.
 const FOLDED_PASSES: u32 = 8;
 /// Noise of ways as shares of the longest way of a chunk.

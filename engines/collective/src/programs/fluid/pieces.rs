@@ -61,10 +61,10 @@ impl FluidProgram<'_> {
             for (&dest, chunks) in &source.wanted {
                 let ways = self.ways(source, dest, chunks.len() as f64, &mut into)?;
                 for (chunk, offset, size, hops) in laid_out(chunks, ways) {
-                    for (element, images) in self.folding.elements.iter().zip(&self.folding.chunk_images) {
+                    for (place, element) in self.folding.elements.iter().enumerate() {
                         let moved = |(link, epoch): &(u32, u32)| (element.links[*link as usize], *epoch);
                         schedule.pieces.push(FluidPiece {
-                            chunk: images[chunk as usize],
+                            chunk: self.folding.image(place, chunk),
                             dest: element.nodes[dest as usize],
                             offset,
                             size,
