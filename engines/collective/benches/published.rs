@@ -159,7 +159,31 @@ fn others() {
     }
 }
 
+/// Schedules for 21 sizes from 1 KB to 1 GB.
+fn frontiers() {
+    for name in
+        ["ndv2x2-allgather-1gb", "dgx2x2-allgather-1gb", "ndv2x2-alltoall-1gb", "dgx1-allreduce-200kb"]
+    {
+        let mut scenario = preset(name);
+        scenario.demand.sizes_bytes = (0..21).map(|step| 1000 << step).collect();
+        let began = Instant::now();
+        let done = Ask::of(&methods::all(), "auto", scenario).typed(&[("programs_s", "0")]).run().done;
+        let plan = downcast::<Collective>(done.plan.as_ref().unwrap()).unwrap();
+        let ranges = &plan.plan().result.ranges;
+        let gaps = ranges.iter().flat_map(|range| &range.points).map(|point| {
+            point.finish_us / point.floor.as_ref().map_or(f64::INFINITY, |floor| floor.floor_us) - 1.0
+        });
+        println!(
+            "figure: {name}, 21 sizes from 1 KB: {} schedules, at most {:.1} % above the floor, {:.2} s",
+            ranges.len(),
+            100.0 * gaps.fold(0.0, f64::max),
+            began.elapsed().as_secs_f64()
+        );
+    }
+}
+
 fn main() {
+    frontiers();
     tables();
     programs();
     others();

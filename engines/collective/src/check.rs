@@ -10,6 +10,7 @@ mod floor;
 mod flow;
 mod links;
 mod pieces;
+mod ranges;
 mod replay;
 mod sums;
 mod trees;
@@ -20,7 +21,7 @@ mod tests;
 
 use crate::plan::{CollectiveResult, floor_covers};
 use crate::scenario::CollectiveScenario;
-use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
+use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, Violation, compare_metrics};
 use lightbay_core::kind::Sense;
 use std::collections::BTreeMap;
 
@@ -50,10 +51,12 @@ pub mod code {
     pub const CLAIM: &str = "claim";
     /// A claimed bound is above what the schedule reaches, or is not proven by what it names.
     pub const BOUND: &str = "bound";
+    /// Ranges of sizes leave gaps or overlap, or are not those of the scenario.
+    pub const RANGE: &str = "range";
 
     /// All.
-    pub const ALL: [&str; 12] =
-        [TIME, PIECE, LINK, CAPACITY, DOWN, CAUSALITY, SWITCH, DEMAND, USELESS, BUFFER, CLAIM, BOUND];
+    pub const ALL: [&str; 13] =
+        [TIME, PIECE, LINK, CAPACITY, DOWN, CAUSALITY, SWITCH, DEMAND, USELESS, BUFFER, CLAIM, BOUND, RANGE];
 }
 
 /// Claims of a plan outside its result.
@@ -94,6 +97,14 @@ impl Findings {
         self.list.is_empty()
     }
 
+    /// Adds what was found of a part of the plan, with the path of the part in front.
+    fn include(&mut self, path: &str, part: Self) {
+        for violation in part.finish() {
+            let code = code::ALL.into_iter().find(|code| *code == violation.code).unwrap_or(code::CLAIM);
+            self.add(code, || format!("{path}: {}", violation.message));
+        }
+    }
+
     fn finish(mut self) -> Vec<Violation> {
         for (code, count) in self.of_rule {
             if count > MOST_OF_A_RULE {
@@ -112,35 +123,13 @@ pub fn check(
     envelope: &ScheduleEnvelope<'_>,
 ) -> Verdict {
     let mut found = Findings::default();
-    figures::time(scenario, result, &mut found);
-    let chunks = scenario.demand.expand(&scenario.topology);
-    if !result.trees.is_empty() {
-        let (floor_us, mut violations) = trees::check(scenario, &chunks, result, envelope, &mut found);
-        let (trust, verified) = trust(result, envelope, None, floor_us, &mut found);
-        violations.extend(found.finish());
-        if !violations.is_empty() {
-            return Verdict::refused(violations);
-        }
-        let mut verdict = Verdict::clean();
-        (verdict.bound, verdict.verified) = (trust, verified);
-        return verdict;
-    }
-    let parts = pieces::PieceParts::of(scenario, &chunks, result, &mut found);
-    let links = links::CheckedLinks::of(scenario, result, &mut found);
-    let (Some(parts), Some(links), true) = (parts, links, found.is_empty()) else {
-        return Verdict::refused(found.finish());
-    };
-    links.check_capacity(result, &mut found);
-    let deliveries = flow::follow(scenario, result, &parts, &links, &mut found);
+    let judged = schedule(scenario, result, envelope.value, &mut found);
+    ranges::check(scenario, result, &mut found);
     let mut violations = Vec::new();
     let mut verdict = Verdict::clean();
-    if found.is_empty() {
-        let figures = figures::compare(scenario, result, envelope, &links, &deliveries, &mut found);
-        violations.extend(compare_metrics(envelope.metrics, &figures));
-        let pieces = chunks.clone().in_pieces(result.time.pieces_per_chunk);
-        let proven = bound::prove(scenario, &pieces, result, &links, &mut found);
-        let floor_us = floor::check(scenario, &chunks, result, &links, &mut found);
-        let (trust, verified) = trust(result, envelope, proven, floor_us, &mut found);
+    if let Some(judged) = judged {
+        violations.extend(compare_metrics(envelope.metrics, &judged.figures));
+        let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         (verdict.bound, verdict.verified) = (trust, verified);
     }
     violations.extend(found.finish());
@@ -148,6 +137,50 @@ pub fn check(
         return Verdict::refused(violations);
     }
     verdict
+}
+
+/// Figures of a schedule that keeps to all rules, worked out again.
+struct Judged {
+    figures: Vec<Figure>,
+    /// Bound in epochs that the cuts of the plan prove, µs.
+    proven_us: Option<f64>,
+    /// Floor under the finish, µs.
+    floor_us: Option<f64>,
+}
+
+/// Checks the schedule of one size and its claims, for an objective `value`. `None` if it breaks a rule that figures rest
+/// on.
+fn schedule(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    value: f64,
+    found: &mut Findings,
+) -> Option<Judged> {
+    figures::time(scenario, result, found);
+    let chunks = scenario.demand.expand(&scenario.topology);
+    if !result.trees.is_empty() {
+        return trees::check(scenario, &chunks, result, value, found);
+    }
+    let parts = pieces::PieceParts::of(scenario, &chunks, result, found);
+    let links = links::CheckedLinks::of(scenario, result, found);
+    let (Some(parts), Some(links), true) = (parts, links, found.is_empty()) else { return None };
+    links.check_capacity(result, found);
+    let deliveries = flow::follow(scenario, result, &parts, &links, found);
+    if !found.is_empty() {
+        return None;
+    }
+    let figures = figures::compare(scenario, result, value, &links, &deliveries, found);
+    let pieces = chunks.clone().in_pieces(result.time.pieces_per_chunk);
+    let proven_us = bound::prove(scenario, &pieces, result, &links, found);
+    let floor_us = floor::check(scenario, &chunks, result, &links, found);
+    Some(Judged { figures, proven_us, floor_us })
+}
+
+/// Time of the last delivery of a plan without epochs, with pieces `scale` times as large as it says, µs.
+#[cfg(test)]
+pub(crate) fn replay_of(scenario: &CollectiveScenario, result: &CollectiveResult, scale: f64) -> Option<f64> {
+    let links = links::CheckedLinks::of(scenario, result, &mut Findings::default())?;
+    replay::replay_us(scenario, result, &links, scale)
 }
 
 /// Trust in the bound of the envelope, and the bound that was worked out again: in epochs, or for any of them.

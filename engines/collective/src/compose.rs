@@ -82,7 +82,7 @@ pub fn whole_chunks(
     }
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
-    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), claims };
+    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
@@ -162,7 +162,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
 
 /// Figures of a plan for comparison.
 pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> BTreeMap<String, f64> {
-    let CollectiveResult { time, pieces, sends, trees, claims } = result;
+    let CollectiveResult { time, pieces, sends, trees, claims, .. } = result;
     let mut load: FxHashMap<(u32, u32), f64> = FxHashMap::default();
     for send in sends {
         *load.entry((send.from, send.to)).or_default() += pieces[send.piece as usize].size_bytes;

@@ -31,9 +31,15 @@ pub mod tuner;
 mod tests;
 
 use crate::Collective;
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
-use lightbay_core::param::Params;
+use lightbay_core::method::without_effect;
+use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
+
+/// Part of a plan of several sizes that files of one size leave out.
+const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several";
 
 /// All formats that are written.
 pub(crate) fn formats() -> Vec<FormatInfo> {
@@ -65,24 +71,70 @@ pub(crate) fn export(
     }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
-    if !result.trees.is_empty() {
-        let message = "needs every send, and the plan keeps its trees in short form";
-        let remedy = "solve with trees and a larger most_sends, or fewer most_pieces";
-        return Err(Problem::new("to", message, remedy).into());
+    let name = subject.name();
+    if format == msccl::NAME || format == mscclpp::NAME {
+        if result.ranges.is_empty() {
+            return Ok(vec![program(format, name, (scenario, result), params, &stem)?]);
+        }
+        return programs_of_ranges(format, name, (scenario, result), params);
     }
+    lists_sends(result)?;
     match format {
-        msccl::NAME => {
-            let algorithm = msccl::algorithm(subject.name(), scenario, result, params)?;
-            Ok(one("xml", lightbay_formats::msccl::write(&algorithm)))
-        }
-        mscclpp::NAME => {
-            let plan = mscclpp::plan(subject.name(), scenario, result, params)?;
-            Ok(one("mscclpp.json", lightbay_formats::mscclpp::write(&plan)))
-        }
         traffic::NAME => Ok(one("traffic.csv", traffic::table(scenario, result, params)?)),
-        timeline::NAME => Ok(one("trace.json", timeline::trace(subject.name(), scenario, result)?)),
-        picture::NAME => Ok(one("svg", picture::svg(subject.name(), scenario, result)?)),
+        timeline::NAME => Ok(one("trace.json", timeline::trace(name, scenario, result)?)),
+        picture::NAME => Ok(one("svg", picture::svg(name, scenario, result)?)),
         traces::NAME => traces::files(&stem, scenario, result),
         _ => Ok(one("sends.csv", tables::sends(scenario, result)?)),
     }
+}
+
+/// Refuses plans whose trees stand for sends.
+fn lists_sends(result: &CollectiveResult) -> Result<(), Problem> {
+    if result.trees.is_empty() {
+        return Ok(());
+    }
+    let message = "needs every send, and the plan keeps its trees in short form";
+    Err(Problem::new("to", message, "solve with trees and a larger most_sends, or fewer most_pieces"))
+}
+
+/// The schedule of one size as a program of an executor.
+fn program(
+    format: &str,
+    name: &str,
+    (scenario, result): (&CollectiveScenario, &CollectiveResult),
+    params: &Params,
+    stem: &str,
+) -> Result<Artifact, Problems> {
+    lists_sends(result)?;
+    if format == msccl::NAME {
+        let algorithm = msccl::algorithm(name, scenario, result, params)?;
+        return Ok(Artifact::new(format!("{stem}.xml"), lightbay_formats::msccl::write(&algorithm)));
+    }
+    let plan = mscclpp::plan(name, scenario, result, params)?;
+    Ok(Artifact::new(format!("{stem}.mscclpp.json"), lightbay_formats::mscclpp::write(&plan)))
+}
+
+/// A program for each range of sizes, each used from the size behind that of the one before.
+fn programs_of_ranges(
+    format: &str,
+    name: &str,
+    (scenario, result): (&CollectiveScenario, &CollectiveResult),
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    let given = ["min_bytes", "max_bytes"].into_iter().filter(|knob| params.int(knob).is_some());
+    let why = "on a plan of several sizes, whose ranges say it";
+    let mut problems = Problems::new();
+    without_effect(given, why, "leave it out").for_each(|problem| problems.push(problem));
+    problems.into_result(())?;
+    let mut files = Vec::with_capacity(result.ranges.len());
+    for range in &result.ranges {
+        let mut params = params.clone();
+        for (knob, bytes) in [("min_bytes", range.min_bytes), ("max_bytes", range.max_bytes)] {
+            params.set(knob, ParamValue::Int(i64::try_from(bytes).unwrap_or(i64::MAX)));
+        }
+        let sized = scenario.sized(range.planned_for_bytes as f64);
+        let stem = format!("{}.{}-{}", file_stem(name), range.min_bytes, range.max_bytes);
+        files.push(program(format, name, (&sized, &range.schedule), &params, &stem)?);
+    }
+    Ok(files)
 }

@@ -8,6 +8,8 @@ mod construct;
 mod lp;
 mod milp;
 mod modelled;
+mod one_size;
+mod ranges;
 mod session;
 mod trees;
 
@@ -18,20 +20,21 @@ use crate::Collective;
 use crate::search::baselines::FixedWays;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
+use one_size::OneSize;
 use std::sync::Arc;
 
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     vec![
         Arc::new(auto::AutoMethod),
-        Arc::new(construct::Construct),
-        Arc::new(trees::TreesMethod),
-        Arc::new(milp::CopyMethod),
-        Arc::new(lp::FluidMethod),
-        Arc::new(astar::RoundsMethod),
-        Arc::new(baselines::FixedWaysMethod { ways: FixedWays::Ring }),
-        Arc::new(baselines::FixedWaysMethod { ways: FixedWays::ShortestPaths }),
-        Arc::new(baselines::FixedWaysMethod { ways: FixedWays::SingleTree }),
+        Arc::new(OneSize(construct::Construct)),
+        Arc::new(OneSize(trees::TreesMethod)),
+        Arc::new(OneSize(milp::CopyMethod)),
+        Arc::new(OneSize(lp::FluidMethod)),
+        Arc::new(OneSize(astar::RoundsMethod)),
+        Arc::new(OneSize(baselines::FixedWaysMethod { ways: FixedWays::Ring })),
+        Arc::new(OneSize(baselines::FixedWaysMethod { ways: FixedWays::ShortestPaths })),
+        Arc::new(OneSize(baselines::FixedWaysMethod { ways: FixedWays::SingleTree })),
     ]
 }
 

@@ -21,6 +21,9 @@ pub struct CollectiveResult {
     /// is added up takes the hops of a tree the other way, from the end of its part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<CompactPlan>,
+    /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<SizeRange>,
     /// Figures of the plan, and the bound that it was made with.
     pub claims: ScheduleClaims,
 }
@@ -33,6 +36,34 @@ pub enum Discipline {
     WholeChunk,
     /// Any pieces; a link carries what it can in every epoch.
     Fluid,
+}
+
+/// Sizes of the buffer that one schedule serves.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SizeRange {
+    /// Smallest size, bytes.
+    pub min_bytes: u64,
+    /// Largest size, bytes.
+    pub max_bytes: u64,
+    /// Size that the epochs of the schedule are for, bytes. Other sizes are sent in the same order, each send as soon as
+    /// its data is there and its link is free.
+    pub planned_for_bytes: u64,
+    /// The schedule, without ranges of its own.
+    pub schedule: CollectiveResult,
+    /// Sizes of the scenario inside the range, ascending.
+    pub points: Vec<SizePoint>,
+}
+
+/// A size of the buffer with its finish.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SizePoint {
+    /// Size, bytes.
+    pub output_buffer_bytes: u64,
+    /// Time until the last delivery, µs: the replay of the schedule with this size, the finish of trees in short form.
+    pub finish_us: f64,
+    /// Time with latencies that no schedule can beat; missing if none was worked out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<FloorProof>,
 }
 
 /// Epochs and abilities of switches.

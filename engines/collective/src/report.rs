@@ -41,7 +41,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Bandwidth against size",
         "How much bandwidth do floor, trees and baselines reach from 1 KB to 1 GB?",
     )
-    .forms(&["curves", "points"]),
+    .forms(&["curves", "points", "ranges"]),
     SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?"),
     SectionInfo::of_plan(
         "bounds",

@@ -7,6 +7,7 @@ pub mod network;
 pub mod presets;
 pub mod rational;
 mod read;
+mod sizes;
 mod validate;
 
 #[cfg(test)]

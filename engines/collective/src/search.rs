@@ -6,8 +6,10 @@
 //! | [`rounds`] | round by round, each an integer program |
 //! | [`baselines`] | ring, shortest paths, one tree |
 //! | [`given`] | steps that somebody else put in order |
+//! | [`ranges`] | which of some schedules serve which sizes |
 
 pub mod baselines;
 pub mod construct;
 pub mod given;
+pub mod ranges;
 pub mod rounds;

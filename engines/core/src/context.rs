@@ -330,6 +330,15 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
+    /// The best plan so far, built and checked if that has not been done yet.
+    ///
+    /// # Errors
+    /// [`MethodError::Rejected`] if the checker refuses the plan.
+    pub fn best_plan(&mut self) -> Result<Option<Arc<Checked<K>>>, MethodError> {
+        self.build_pending()?;
+        Ok(self.checked.clone())
+    }
+
     /// The best value and secondary value so far.
     pub fn best(&self) -> Option<(f64, f64)> {
         self.best.as_ref().map(|best| (best.value, best.secondary))

@@ -1,9 +1,9 @@
 //! Knobs of collectives and of their methods: every one changes the plan or what the run says.
 
 use super::methods::{Case, Shows, case, change, on};
-use super::runs::{fails, settings, solve, solve_ask};
+use super::runs::{fails, run, settings, solve, solve_ask};
 use super::{assert_all_changed, assert_covered};
-use lightbay_core::event::EventBody;
+use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_engines::files::read_value;
 use lightbay_engines::{
     AnyFile, AnyPlan, AnyScenario, Input, Request, Subject, apply, conversion, convert, export, import,
@@ -133,7 +133,7 @@ fn every_knob_of_collectives_changes_the_plan() {
     let entries: Vec<String> = knobs("collective").iter().map(|knob| knob.name.to_string()).collect();
     let mut covered: Vec<String> = COLLECTIVE.iter().map(|(knob, ..)| (*knob).to_owned()).collect();
     // Tested below.
-    covered.extend(["chunk_bytes", "buffer_limit_chunks"].map(str::to_owned));
+    covered.extend(["chunk_bytes", "buffer_limit_chunks", "sizes"].map(str::to_owned));
     assert_covered("knobs of collectives", &entries, &covered);
     let mut idle = Vec::new();
     for (knob, name, given, to) in COLLECTIVE {
@@ -166,6 +166,21 @@ fn the_size_of_listed_chunks_changes_the_plan() {
         solve_ask(&scenario, &Request::of("construct").with(given)).plan()
     };
     assert_ne!(solved("chunk_bytes=200000"), solved(""));
+}
+
+#[test]
+fn sizes_are_planned_by_auto_and_refused_by_all_others() {
+    let solved = |text: &str| solve(CUBE, "auto", text).plan();
+    assert_ne!(solved("sizes=1e3..1e6"), solved(""));
+    let (with_sizes, _) = apply(&preset(CUBE).unwrap(), "auto", &settings("sizes=1e3..1e6")).unwrap();
+    for method in methods("collective").iter().filter(|method| method.name != "auto") {
+        let told =
+            apply(&preset(CUBE).unwrap(), method.name, &settings("sizes=1e3..1e6")).unwrap_err().to_string();
+        assert!(told.contains("sizes: has no effect"), "{}: {told}", method.name);
+        // A file may list them too.
+        let ran = run(&with_sizes, &Request::of(method.name));
+        assert_eq!(ran.done.status, EndStatus::Invalid, "{}", method.name);
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Launcher for NoHelpers {
     }
 }
 
-fn run(scenario: &AnyScenario, ask: &Request) -> Ran {
+pub fn run(scenario: &AnyScenario, ask: &Request) -> Ran {
     let recorder = Arc::new(Recorder::default());
     let clock = Arc::new(SystemClock::start());
     let runs = Runs::new(2, RunId(1), recorder.clone(), clock, Some(Arc::new(NoHelpers))).unwrap();

@@ -2,7 +2,7 @@
 
 use super::flow::Deliveries;
 use super::links::CheckedLinks;
-use super::{Findings, ScheduleEnvelope, code, replay};
+use super::{Findings, code, replay};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{Figure, same};
@@ -40,7 +40,7 @@ pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, fou
 pub(super) fn compare(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    envelope: &ScheduleEnvelope<'_>,
+    value: f64,
     links: &CheckedLinks,
     deliveries: &Deliveries,
     found: &mut Findings,
@@ -57,7 +57,7 @@ pub(super) fn compare(
     for (name, claimed, exact) in [
         ("finish_us", claims.finish_us, finish_us),
         ("algbw_gbyte_per_s", claims.algbw_gbyte_per_s, algbw),
-        ("the objective", envelope.value, finish_us),
+        ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
             found.add(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
@@ -73,7 +73,7 @@ pub(super) fn compare(
     if claims.lower_bound_epochs.unwrap_or(0) != parts {
         found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
     }
-    match replay::replay_us(scenario, result, links) {
+    match replay::replay_us(scenario, result, links, 1.0) {
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
             found.add(code::CLAIM, || match claims.replay_us {
                 Some(said) => format!("'replay_us' is {said}, the sends give {exact}"),

@@ -40,6 +40,22 @@ pub(super) fn check(
     holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)
 }
 
+/// The floor with latencies that a proof gives for data `scale` times as large as that of the scenario, µs; `None` if its
+/// words do not fit it.
+pub(super) fn proven_us(
+    scenario: &CollectiveScenario,
+    chunks: &ChunkList,
+    links: &CheckedLinks,
+    proof: &FloorProof,
+    scale: f64,
+) -> Option<f64> {
+    let sort = scenario.demand.collective;
+    let turned = sort.starts_backwards() && sort != CollectiveSort::AllReduce;
+    let mut check = FloorCheck::new(scenario, chunks, links, turned);
+    check.chunk_bytes *= scale;
+    check.floor_us(proof, true)
+}
+
 /// The finish beside the floor under it.
 fn beside(
     scenario: &CollectiveScenario,

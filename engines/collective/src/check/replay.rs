@@ -17,21 +17,22 @@ struct Replayed {
 
 /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
 ///
-/// Collectives that are played backwards are replayed as they are planned, with all links turned round; AllReduce takes
+/// Pieces are `scale` times as large as the plan says. Collectives that are played backwards are replayed as they are planned, with all links turned round; AllReduce takes
 /// the sum of both halves.
 pub(super) fn replay_us(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
     links: &CheckedLinks,
+    scale: f64,
 ) -> Option<f64> {
     let sort = scenario.demand.collective;
     let half = |backwards: bool, adds_up: bool| {
         let of_half = |at: &usize| result.pieces[result.sends[*at].piece as usize].adds_up == adds_up;
-        replay_part(scenario, result, links, backwards, of_half)
+        replay_part(scenario, result, links, (backwards, scale), of_half)
     };
     match sort {
         CollectiveSort::AllReduce => Some(half(true, true)? + half(false, false)?),
-        sort => replay_part(scenario, result, links, sort.starts_backwards(), |_| true),
+        sort => replay_part(scenario, result, links, (sort.starts_backwards(), scale), |_| true),
     }
 }
 
@@ -39,7 +40,7 @@ fn replay_part(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
     links: &CheckedLinks,
-    backwards: bool,
+    (backwards, scale): (bool, f64),
     belongs: impl Fn(&usize) -> bool,
 ) -> Option<f64> {
     let chunks = scenario.demand.expand(&scenario.topology);
@@ -67,12 +68,12 @@ fn replay_part(
         free_us: vec![0.0; links.links.len()],
         end_us: 0.0,
     };
+    let bytes = |piece: u32| scale * result.pieces[piece as usize].size_bytes;
     if result.time.discipline == Discipline::Fluid {
         // Parts that pass several links in one epoch go on in the order of their links.
         let steps = replay.steps(&sends)?;
         let mut order: Vec<(Replayed, u32)> = sends.into_iter().zip(steps).collect();
         order.sort_by_key(|(send, step)| (send.epoch, *step, send.piece));
-        let bytes = |piece: u32| result.pieces[piece as usize].size_bytes;
         let done = order.iter().all(|(send, _)| replay.send(send, bytes(send.piece)));
         return done.then_some(replay.end_us);
     }
@@ -81,7 +82,7 @@ fn replay_part(
         let mut waiting = of_epoch.to_vec();
         while !waiting.is_empty() {
             let before = waiting.len();
-            waiting.retain(|send| !replay.send(send, result.pieces[send.piece as usize].size_bytes));
+            waiting.retain(|send| !replay.send(send, bytes(send.piece)));
             if waiting.len() == before {
                 return None;
             }

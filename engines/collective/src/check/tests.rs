@@ -2,6 +2,7 @@ use super::*;
 use crate::bounds::bound;
 use crate::compose::whole_chunks;
 use crate::model::task::CollectiveTasks;
+use crate::plan::{SizePoint, SizeRange};
 use crate::scenario::presets;
 use crate::search::construct::{ConstructLimits, construct};
 use lightbay_core::kind::Candidate;
@@ -265,6 +266,57 @@ fn floors_are_worked_out_again() {
         (cut.inside, cut.because) = (vec![1], "cut into c0.g1".to_owned());
     });
     refused(NAME, code::BOUND, |_, plan| floor(plan).with_latency.because = "path c0.g0->c0.g1".to_owned());
+}
+
+/// A plan with ranges of one schedule each: up to 150 kB, and up to 400 kB.
+fn with_ranges() -> (CollectiveScenario, Candidate<CollectiveResult>) {
+    let mut scenario = presets::scenario("dgx1-allgather-200kb").unwrap();
+    scenario.demand.sizes_bytes = vec![100_000, 200_000, 400_000];
+    let mut plan = made(&scenario);
+    let range = |min_bytes, max_bytes, planned_for_bytes: u64, sizes: &[u64]| {
+        let sized = scenario.sized(planned_for_bytes as f64);
+        let schedule = made(&sized).result;
+        let point = |bytes: &u64| SizePoint {
+            output_buffer_bytes: *bytes,
+            finish_us: replay_of(&sized, &schedule, *bytes as f64 / planned_for_bytes as f64).unwrap(),
+            floor: made(&scenario.sized(*bytes as f64)).result.claims.floor.map(|floor| floor.with_latency),
+        };
+        let points = sizes.iter().map(point).collect();
+        SizeRange { min_bytes, max_bytes, planned_for_bytes, schedule, points }
+    };
+    plan.result.ranges = vec![
+        range(100_000, 150_000, 100_000, &[100_000]),
+        range(150_001, 400_000, 200_000, &[200_000, 400_000]),
+    ];
+    (scenario, plan)
+}
+
+#[test]
+fn ranges_are_worked_out_again() {
+    let (scenario, plan) = with_ranges();
+    assert_eq!(broken(&scenario, &plan), [] as [&str; 0]);
+    let refused = |code: &str, change: &dyn Fn(&mut CollectiveScenario, &mut Vec<SizeRange>)| {
+        let (mut scenario, mut plan) = with_ranges();
+        change(&mut scenario, &mut plan.result.ranges);
+        let told = broken(&scenario, &plan);
+        assert!(told.iter().any(|told| told.starts_with(&format!("{code}:"))), "{code} is not in {told:?}");
+    };
+    refused(code::RANGE, &|scenario, _| scenario.demand.sizes_bytes = vec![100_000, 400_000]);
+    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes = 150_000);
+    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes = 150_002);
+    refused(code::RANGE, &|_, ranges| ranges[1].max_bytes = 300_000);
+    refused(code::RANGE, &|_, ranges| ranges[1].max_bytes = 500_000);
+    refused(code::RANGE, &|_, ranges| ranges[0].min_bytes = 0);
+    refused(code::RANGE, &|_, ranges| ranges[0].planned_for_bytes = 0);
+    refused(code::RANGE, &|_, ranges| ranges[1].points.swap(0, 1));
+    refused(code::RANGE, &|_, ranges| ranges[0].points.clear());
+    refused(code::RANGE, &|_, ranges| ranges[1].schedule.ranges = vec![ranges[0].clone()]);
+    refused(code::CLAIM, &|_, ranges| ranges[1].points[1].finish_us *= 0.99);
+    refused(code::BOUND, &|_, ranges| ranges[1].points[0].floor.as_mut().unwrap().floor_us *= 0.99);
+    refused(code::DEMAND, &|_, ranges| {
+        ranges[1].schedule.sends.pop();
+    });
+    refused(code::PIECE, &|_, ranges| ranges[1].planned_for_bytes = 400_000);
 }
 
 #[test]

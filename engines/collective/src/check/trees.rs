@@ -1,20 +1,20 @@
 //! Plans of trees in short form: each part on the network as it is planned, and the figures that follow.
 
 use super::links::CheckedLinks;
-use super::{Findings, ScheduleEnvelope, code, compact, figures, floor};
+use super::{Findings, Judged, code, compact, figures, floor};
 use crate::plan::compact::CompactDiscipline;
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
-use lightbay_core::checked::{Figure, Violation, compare_metrics, same};
+use lightbay_core::checked::{Figure, same};
 
-/// Checks a plan of trees; the floor under its finish if it holds.
+/// Checks a plan of trees.
 pub(super) fn check(
     scenario: &CollectiveScenario,
     chunks: &ChunkList,
     result: &CollectiveResult,
-    envelope: &ScheduleEnvelope<'_>,
+    value: f64,
     found: &mut Findings,
-) -> (Option<f64>, Vec<Violation>) {
+) -> Option<Judged> {
     let sort = scenario.demand.collective;
     let parts: &[bool] = match sort {
         CollectiveSort::AllReduce => &[true, false],
@@ -22,14 +22,14 @@ pub(super) fn check(
         CollectiveSort::AllGather | CollectiveSort::Broadcast => &[false],
         _ => {
             found.add(code::DEMAND, || format!("trees in short form do not carry out {}", sort.label()));
-            return (None, Vec::new());
+            return None;
         }
     };
     if parts.len() != result.trees.len() || !result.pieces.is_empty() || !result.sends.is_empty() {
         found.add(code::PIECE, || {
             format!("trees stand for {} parts, without pieces and sends beside them", parts.len())
         });
-        return (None, Vec::new());
+        return None;
     }
     if !scenario.demand.copy || result.time.pieces_per_chunk != 1 || result.time.alpha_threshold != 0.0 {
         found.add(code::TIME, || {
@@ -63,12 +63,10 @@ pub(super) fn check(
             found.add(code_of(word), || format!("trees[{place}]: {text}"));
         }
     }
-    let Some(links) = CheckedLinks::of(scenario, result, found).filter(|_| found.is_empty()) else {
-        return (None, Vec::new());
-    };
-    let figures = claims(scenario, result, envelope, &links, found);
+    let links = CheckedLinks::of(scenario, result, found).filter(|_| found.is_empty())?;
+    let figures = claims(scenario, result, value, &links, found);
     let floor_us = floor::check(scenario, chunks, result, &links, found);
-    (floor_us, compare_metrics(envelope.metrics, &figures))
+    Some(Judged { figures, proven_us: None, floor_us })
 }
 
 /// Code of a rule by its class word.
@@ -102,7 +100,7 @@ fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
 fn claims(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    envelope: &ScheduleEnvelope<'_>,
+    value: f64,
     links: &CheckedLinks,
     found: &mut Findings,
 ) -> Vec<Figure> {
@@ -119,7 +117,7 @@ fn claims(
     for (name, claimed, exact) in [
         ("finish_us", claims.finish_us, finish_us),
         ("algbw_gbyte_per_s", claims.algbw_gbyte_per_s, algbw),
-        ("the objective", envelope.value, finish_us),
+        ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
             found.add(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));

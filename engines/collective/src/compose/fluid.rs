@@ -45,7 +45,7 @@ pub fn parts_of_chunks(
     let replay_us = replay_us(task, &schedule.pieces);
     let bounds = bound.map(std::slice::from_ref);
     let claims = claims(scenario, tasks, &time, schedule.finish, Some(replay_us), bounds);
-    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), claims };
+    let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }
 

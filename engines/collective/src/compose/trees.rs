@@ -1,17 +1,17 @@
 //! Plans of trees: as sends of equal pieces, or in short form.
 
-use super::{claims, figures_of, time, whole_chunks};
+use super::{claims, figures_of, time};
 use crate::model::schedule::{ChunkStart, EpochSchedule};
 use crate::model::task::CollectiveTasks;
 use crate::plan::compact::{CompactDiscipline, CompactPlan};
-use crate::plan::{CollectiveResult, Discipline};
+use crate::plan::{CollectiveResult, Discipline, ScenarioFloors};
 use crate::scenario::CollectiveScenario;
 use crate::trees::sends::ListSends;
 use lightbay_core::kind::Candidate;
 use lightbay_core::problem::Problems;
 
-/// A plan of equal pieces that are sent along trees: sends of each part of the collective, in epochs of a length, with
-/// `pieces` pieces of every chunk.
+/// Schedules of equal pieces that are sent along trees, with the tasks that they answer: sends of each part of the
+/// collective, in epochs of a length, with `pieces` pieces of every chunk.
 ///
 /// # Errors
 /// Networks that cannot be held exactly.
@@ -20,7 +20,7 @@ pub fn pieces_along_trees(
     epoch_us: f64,
     pieces: u32,
     parts: &[ListSends],
-) -> Result<Candidate<CollectiveResult>, Problems> {
+) -> Result<(CollectiveTasks, Vec<EpochSchedule>), Problems> {
     let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), pieces, 0.0)?;
     let mut schedules = Vec::with_capacity(parts.len());
     for (task, part) in tasks.tasks.iter().zip(parts) {
@@ -45,24 +45,32 @@ pub fn pieces_along_trees(
         };
         schedules.push(EpochSchedule::pruned(task, part.sends.iter().map(start).collect()));
     }
-    Ok(whole_chunks(scenario, &tasks, &schedules, None))
+    Ok((tasks, schedules))
 }
 
-/// A plan of trees in short form, one for each part of the collective.
+/// A plan of trees in short form, one for each part of the collective. Floors are worked out unless they are given.
 ///
 /// # Errors
 /// Networks that cannot be held exactly.
 pub fn trees_in_short(
     scenario: &CollectiveScenario,
     parts: Vec<CompactPlan>,
+    floors: Option<ScenarioFloors>,
 ) -> Result<Candidate<CollectiveResult>, Problems> {
     let epoch_us = parts.first().map_or(1.0, |part| part.epoch_us);
-    let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), 1, 0.0)?;
+    let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), 1, 0.0)?.with_floors(floors);
     let fluid = parts.iter().any(|part| part.discipline == CompactDiscipline::Fluid);
     let discipline = if fluid { Discipline::Fluid } else { Discipline::WholeChunk };
     let time = time(scenario, &tasks, discipline);
     let finish: u64 = parts.iter().map(|part| part.finish_epochs).sum();
     let claims = claims(scenario, &tasks, &time, u32::try_from(finish).unwrap_or(u32::MAX), None, None);
-    let result = CollectiveResult { time, pieces: Vec::new(), sends: Vec::new(), trees: parts, claims };
+    let result = CollectiveResult {
+        time,
+        pieces: Vec::new(),
+        sends: Vec::new(),
+        trees: parts,
+        ranges: Vec::new(),
+        claims,
+    };
     Ok(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }

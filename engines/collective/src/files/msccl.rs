@@ -4,7 +4,7 @@
 //! brought its chunk, and sums wait for each other. All waits follow the order of the schedule, so that none can close a
 //! circle. What has been written is executed before it leaves.
 
-use super::places::{ChunkPlaces, size_range};
+use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::{Transfer, transfers};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -26,6 +26,7 @@ const MOST_CHANNELS: u32 = 64;
 /// The format.
 pub(super) fn format() -> FormatInfo {
     let protocols: Vec<&'static str> = Protocol::ALL.iter().map(|(name, _)| *name).collect();
+    let [min_bytes, max_bytes] = size_knobs();
     FormatInfo::new(
         NAME,
         "The schedule as MSCCL XML, for MSCCL and RCCL executors; it is executed before it is written.",
@@ -35,10 +36,8 @@ pub(super) fn format() -> FormatInfo {
     .leaving_out(&["the epochs of the sends", "the switches between the ranks", "the bound"])
     .with(vec![
         ParamInfo::choice("protocol", &protocols, "Simple", "Protocol of the connections."),
-        ParamInfo::int("min_bytes", 0, 1 << 50, 0, "Smallest buffer that the schedule is used for.")
-            .unit("B"),
-        ParamInfo::int("max_bytes", 0, 1 << 50, 1 << 40, "Largest buffer that the schedule is used for.")
-            .unit("B"),
+        min_bytes,
+        max_bytes,
     ])
 }
 

@@ -5,7 +5,7 @@
 //! and waits for what its peer sends; before the next level the blocks meet. What is added up arrives in room of its own
 //! and is added by one of the blocks. What has been written is executed before it leaves.
 
-use super::places::{ChunkPlaces, size_range};
+use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::transfers;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -28,6 +28,7 @@ const BY_GROUP: &str = "by_group";
 
 /// The format.
 pub(super) fn format() -> FormatInfo {
+    let [min_bytes, max_bytes] = size_knobs();
     FormatInfo::new(
         NAME,
         "The schedule as an execution plan of MSCCL++, JSON, for its executor; it is executed before it is written.",
@@ -42,8 +43,8 @@ pub(super) fn format() -> FormatInfo {
             BY_GROUP,
             "Channels between ranks: through memory inside of a chassis and by ports between them, or all of one sort.",
         ),
-        ParamInfo::int("min_bytes", 0, 1 << 50, 0, "Smallest buffer that the plan is used for.").unit("B"),
-        ParamInfo::int("max_bytes", 0, 1 << 50, 1 << 40, "Largest buffer that the plan is used for.").unit("B"),
+        min_bytes,
+        max_bytes,
     ])
 }
 

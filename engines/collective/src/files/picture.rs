@@ -1,5 +1,6 @@
 //! The picture of a schedule for a review: when every link carries something.
 
+use super::OTHER_SIZES;
 use super::occupation::{Transmission, advice, binds, transmissions};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -37,7 +38,12 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Plan,
         "svg",
     )
-    .leaving_out(&["links beyond the busiest 64", "which chunk is where", "what proves the bound"])
+    .leaving_out(&[
+        "links beyond the busiest 64",
+        OTHER_SIZES,
+        "which chunk is where",
+        "what proves the bound",
+    ])
 }
 
 /// The file.

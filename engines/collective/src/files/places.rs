@@ -2,10 +2,25 @@
 
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
-use lightbay_core::param::Params;
+use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::collective::{Buffer, BufferPlace, CollectiveOp, Contribution, Wanted};
 use rustc_hash::FxHashMap;
+
+/// Largest buffer that a schedule is written for if nothing else is said, bytes.
+const LARGEST: u64 = 1 << 40;
+
+/// Knobs of the smallest and the largest buffer that a schedule is written for.
+pub(super) fn size_knobs() -> [ParamInfo; 2] {
+    let smallest = "Smallest buffer that the schedule is used for. Default: any; of a plan of several sizes, that of each \
+                    range.";
+    let largest = "Largest buffer that the schedule is used for. Default: any; of a plan of several sizes, that of each \
+                   range.";
+    [
+        ParamInfo::int("min_bytes", 0, 1 << 50, 0, smallest).unit("B").derived(),
+        ParamInfo::int("max_bytes", 0, 1 << 50, LARGEST as i64, largest).unit("B").derived(),
+    ]
+}
 
 /// Smallest and largest buffer that a schedule is written for, bytes. `what` names one of the files, and several:
 /// `["a program of MSCCL", "programs of MSCCL"]`.
@@ -18,8 +33,8 @@ pub(super) fn size_range(
     params: &Params,
     what: [&str; 2],
 ) -> Result<(u64, u64), Problems> {
-    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
-    let range = (bytes("min_bytes"), bytes("max_bytes"));
+    let bytes = |name: &str, usual: u64| params.int(name).map_or(usual, i64::unsigned_abs);
+    let range = (bytes("min_bytes", 0), bytes("max_bytes", LARGEST));
     if range.0 > range.1 {
         let message = format!("is {}, below min_bytes {}", range.1, range.0);
         return Err(Problem::new("max_bytes", message, "give at least min_bytes").into());

@@ -1,5 +1,6 @@
 //! Every send as a table.
 
+use super::OTHER_SIZES;
 use super::transfers::latencies;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -18,7 +19,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Plan,
         "csv",
     )
-    .leaving_out(&["the bound and what proves it"])
+    .leaving_out(&["the bound and what proves it", OTHER_SIZES])
 }
 
 /// The table of sends by epoch, from, to and piece.

@@ -127,6 +127,36 @@ fn what_a_program_cannot_say_is_refused() {
     assert!(told.contains("below min_bytes 9"), "{told}");
 }
 
+/// A program for each range, used from the size behind that of the one before.
+#[test]
+fn programs_of_ranges_touch() {
+    let mut scenario = preset("ndv2x2-allgather-1gb");
+    scenario.demand.sizes_bytes = (0..21).map(|step| 1000 << step).collect();
+    let ended = Ask::of(&methods::all(), "auto", scenario).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let ranges = &plan.plan().result.ranges;
+    assert!(ranges.len() > 1);
+    for (format, info) in [("msccl", msccl::format()), ("mscclpp", mscclpp::format())] {
+        let params = Params::resolve(&info.params, []).unwrap();
+        let files = export(SubjectOf::Plan(&plan), format, &params).unwrap();
+        assert_eq!(files.len(), ranges.len());
+        for (file, range) in files.iter().zip(ranges) {
+            let text = String::from_utf8_lossy(&file.bytes).replace("\": ", "\":");
+            let (min, max) = (range.min_bytes, range.max_bytes);
+            let [first, last] = if format == "msccl" {
+                [format!("minBytes=\"{min}\""), format!("maxBytes=\"{max}\"")]
+            } else {
+                [format!("\"min_message_size\":{min}"), format!("\"max_message_size\":{max}")]
+            };
+            assert!(text.contains(&first) && text.contains(&last), "{}: {first}, {last}", file.name);
+        }
+        let given = ParamValue::Int(5);
+        let params = Params::resolve(&info.params, [("min_bytes", &given)]).unwrap();
+        let told = export(SubjectOf::Plan(&plan), format, &params).unwrap_err().to_string();
+        assert!(told.contains("min_bytes") && told.contains("has no effect"), "{told}");
+    }
+}
+
 #[test]
 fn traces_send_what_they_receive() {
     let scenario = preset("dgx1-allreduce-200kb");

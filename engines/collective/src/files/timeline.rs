@@ -1,5 +1,6 @@
 //! A schedule as a timeline for ui.perfetto.dev and chrome://tracing: a track for every link.
 
+use super::OTHER_SIZES;
 use super::occupation::{advice, group_name, group_of, transmissions};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -20,7 +21,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Plan,
         "json",
     )
-    .leaving_out(&["links that carry nothing", "what proves the bound"])
+    .leaving_out(&["links that carry nothing", OTHER_SIZES, "what proves the bound"])
 }
 
 /// The timeline.

@@ -1,5 +1,6 @@
 //! Schedules as Chakra traces: sends and receives of every rank.
 
+use super::OTHER_SIZES;
 use super::transfers::transfers;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -25,6 +26,7 @@ pub(super) fn format() -> FormatInfo {
         "the epochs of the sends",
         "the switches between the ranks",
         "the order of sends that do not depend on each other",
+        OTHER_SIZES,
     ]);
     FormatInfo { folder: true, ..info }
 }

@@ -1,5 +1,6 @@
 //! Loads of links and of pairs of groups as tables, for planners of circuits.
 
+use super::OTHER_SIZES;
 use super::occupation::{PlaceLoad, group_name, group_of, loads, next_circuit, transmissions};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
@@ -27,7 +28,7 @@ pub(super) fn format() -> FormatInfo {
         SubjectSort::Plan,
         "csv",
     )
-    .leaving_out(&["the times of the sends", "the chunks", "the bound and what proves it"])
+    .leaving_out(&["the times of the sends", OTHER_SIZES, "the chunks", "the bound and what proves it"])
     .with(vec![
         ParamInfo::choice(
             "between",

@@ -94,7 +94,7 @@ pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, P
     let mut rows: Vec<TunerRow> = Vec::new();
     for exponent in SIZES {
         let bytes = 1u64 << exponent;
-        let timed = replays.iter_mut().map(|(name, replays)| (replays.time_us(bytes as f64 / chunks), *name));
+        let timed = replays.iter().map(|(name, replays)| (replays.time_us(bytes as f64 / chunks), *name));
         let Some((_, algorithm)) = timed.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
         match rows.last_mut() {
             Some(row) if row.algorithm == algorithm => row.max_bytes = bytes,
@@ -138,11 +138,7 @@ impl Replays {
     }
 
     /// Time until the last delivery with chunks of a size, µs.
-    fn time_us(&mut self, chunk_bytes: f64) -> f64 {
-        let part = |(task, schedule): &mut (CollectiveTask, EpochSchedule)| {
-            task.epochs.chunk_bytes = chunk_bytes;
-            schedule.replay_us(task)
-        };
-        self.parts.iter_mut().map(part).sum()
+    fn time_us(&self, chunk_bytes: f64) -> f64 {
+        self.parts.iter().map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
     }
 }

@@ -33,18 +33,19 @@ pub fn floors_of<'t>(
 pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<ScenarioFloors> {
     let question = FloorSearch::of(scenario, tasks)?;
     let without_latency = question.without_latency()?;
-    let with_latency = question.with_latency(&without_latency);
+    let latency = question.latencies(&without_latency);
+    let with_latency = question.with_latency(&without_latency, 1.0, latency.as_ref());
     let finite = without_latency.floor_us.is_finite() && with_latency.floor_us.is_finite();
     finite.then_some(ScenarioFloors { without_latency, with_latency })
 }
 
-/// Returns the floors with latencies of a collective by name for sizes of its buffer, µs, from one search; `None` as for
+/// Returns the floors of a collective by name for sizes of its buffer, bytes, from one search; `None` as for
 /// [`scenario_floors`].
-pub fn floor_curve(
+pub fn floors_of_sizes(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
     sizes_bytes: &[f64],
-) -> Option<Vec<f64>> {
+) -> Option<Vec<ScenarioFloors>> {
     let question = FloorSearch::of(scenario, tasks)?;
     let without = question.without_latency()?;
     let (ranks, per_rank) = (question.ranks.len() as u64, u64::from(scenario.demand.chunks_per_rank));
@@ -52,12 +53,9 @@ pub fn floor_curve(
     let latency = question.latencies(&without)?;
     let at = |bytes: &f64| {
         let share = bytes / buffer;
-        let with_latency = if question.is_sum_for_all() {
-            latency.path_us
-        } else {
-            latency.at(question.rank_bytes * share).0
-        };
-        with_latency.max(without.floor_us * share)
+        let without_latency = FloorProof { floor_us: without.floor_us * share, ..without.clone() };
+        let with_latency = question.with_latency(&without_latency, share, Some(&latency));
+        ScenarioFloors { without_latency, with_latency }
     };
     without.floor_us.is_finite().then(|| sizes_bytes.iter().map(at).collect())
 }
@@ -257,7 +255,8 @@ impl<'t> FloorSearch<'t> {
         sum * self.chunk_bytes
     }
 
-    fn with_latency(&self, without: &FloorProof) -> FloorProof {
+    /// The floor with latencies for a share of the data, from the one `without` them.
+    fn with_latency(&self, without: &FloorProof, share: f64, found: Option<&LatencyFloor>) -> FloorProof {
         let name = |node: u32| self.network.nodes()[node as usize].name.clone();
         let path = |(from, to): (u32, u32)| {
             let (from, to) = if self.task.backwards { (to, from) } else { (from, to) };
@@ -269,7 +268,7 @@ impl<'t> FloorSearch<'t> {
                 best = FloorProof { floor_us, because: path(ends), inside: Vec::new(), target: None };
             }
         };
-        let Some(found) = self.latencies(without) else {
+        let Some(found) = found else {
             let (floor_us, ends) = self.longest_path();
             take_path(floor_us, ends);
             return best;
@@ -278,7 +277,7 @@ impl<'t> FloorSearch<'t> {
         if self.is_sum_for_all() {
             return best;
         }
-        if let (floor_us, Some(cut)) = found.at(self.rank_bytes)
+        if let (floor_us, Some(cut)) = found.at(self.rank_bytes * share)
             && floor_us > best.floor_us * (1.0 + 1e-8)
         {
             let inside: Vec<u32> =

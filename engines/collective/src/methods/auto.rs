@@ -4,6 +4,7 @@
 use super::asking::{Asking, ask_all, options, seed};
 use super::construct::limits;
 use super::lp::{self, FluidBest, ask_fluid_below};
+use super::ranges;
 use super::session::{EpochSession, end, restarts};
 use super::trees::{self, ScenarioTrees};
 use crate::Collective;
@@ -16,7 +17,6 @@ use crate::programs::questions::QuestionLimits;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, EpochRule, TimeRule};
 use crate::search::construct::ConstructLimits;
-use crate::trees::library::{TreeEffort, TreeSorts};
 use lightbay_core::checked::same;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -40,7 +40,7 @@ const SAME: f64 = 1e-9;
 
 /// Lengths of epochs to try, µs: that of the scenario, and those that the slowest link, the fastest link and their
 /// geometric mean give.
-fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
+pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
@@ -93,54 +93,66 @@ impl Method<Collective> for AutoMethod {
     ) -> Result<Outcome, MethodError> {
         let scenario = Arc::new(scenario.body.clone());
         let limits = limits(params, cx);
-        let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
-        for length_us in epochs(&scenario, params.bool("other_epochs"))? {
-            let session = EpochSession::open(&scenario, Some(length_us), cx)?.bounded(cx)?;
-            let schedules = session.construct(limits, cx)?;
-            let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
-            // Of schedules that end at once the one with fewer sends is kept as the plan.
-            let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
-            let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
-                finish_us < known_us * (1.0 - SAME) || (finish_us <= known_us * (1.0 + SAME) && sends < known)
-            };
-            if best.as_ref().is_none_or(earlier) {
-                best = Some(((finish_us, sends), schedules, session));
-            }
+        let outcome = one_size(&scenario, limits, params, cx)?;
+        if !scenario.demand.sizes_bytes.is_empty() {
+            ranges::plan_ranges(&scenario, limits, cx)?;
         }
-        let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
-        let seconds = params.float("programs_s").unwrap_or(0.0);
-        let finish = session.epochs_of(&schedules);
-        if params.bool("pieces") {
-            let known_us = f64::from(finish) * session.tasks.epoch_us;
-            if let Some(outcome) = more_pieces(&scenario, known_us, cx)? {
-                return Ok(outcome);
-            }
-        }
-        if finish > session.bound_epochs() && seconds > 0.0 {
-            return improve(&session, schedules, seconds, params, cx);
-        }
-        let finish_us = f64::from(finish) * session.tasks.epoch_us;
-        let threshold = scenario.time.alpha_threshold;
-        let floor_us = floors_of(&scenario, &session.tasks).map(|floors| match threshold {
-            0.0 => floors.with_latency.floor_us,
-            _ => floors.without_latency.floor_us,
-        });
-        if let Some(floor_us) = floor_us.filter(|floor_us| same(finish_us, *floor_us)) {
-            cx.bound_over(floor_us.min(finish_us), floor_covers(threshold));
-            return Ok(Outcome::done(Status::Optimal));
-        }
-        // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
-        session.state_bound(cx);
-        Ok(end(finish, session.bound_epochs()))
+        Ok(outcome)
     }
+}
+
+/// Plans the size of the buffer that the scenario is about.
+fn one_size(
+    scenario: &Arc<CollectiveScenario>,
+    limits: ConstructLimits,
+    params: &Params,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Outcome, MethodError> {
+    let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
+    for length_us in epochs(scenario, params.bool("other_epochs"))? {
+        let session = EpochSession::open(scenario, Some(length_us), cx)?.bounded(cx)?;
+        let schedules = session.construct(limits, cx)?;
+        let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
+        // Of schedules that end at once the one with fewer sends is kept as the plan.
+        let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
+        let earlier = |&((known_us, known), ..): &((f64, usize), _, _)| {
+            finish_us < known_us * (1.0 - SAME) || (finish_us <= known_us * (1.0 + SAME) && sends < known)
+        };
+        if best.as_ref().is_none_or(earlier) {
+            best = Some(((finish_us, sends), schedules, session));
+        }
+    }
+    let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
+    let seconds = params.float("programs_s").unwrap_or(0.0);
+    let finish = session.epochs_of(&schedules);
+    if params.bool("pieces") {
+        let known_us = f64::from(finish) * session.tasks.epoch_us;
+        if let Some(outcome) = more_pieces(scenario, known_us, cx)? {
+            return Ok(outcome);
+        }
+    }
+    if finish > session.bound_epochs() && seconds > 0.0 {
+        return improve(&session, schedules, seconds, params, cx);
+    }
+    let finish_us = f64::from(finish) * session.tasks.epoch_us;
+    let threshold = scenario.time.alpha_threshold;
+    let floor_us = floors_of(scenario, &session.tasks).map(|floors| match threshold {
+        0.0 => floors.with_latency.floor_us,
+        _ => floors.without_latency.floor_us,
+    });
+    if let Some(floor_us) = floor_us.filter(|floor_us| same(finish_us, *floor_us)) {
+        cx.bound_over(floor_us.min(finish_us), floor_covers(threshold));
+        return Ok(Outcome::done(Status::Optimal));
+    }
+    // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
+    session.state_bound(cx);
+    Ok(end(finish, session.bound_epochs()))
 }
 
 /// Numbers of pieces of a chunk that are constructed.
 const PIECES: [u32; 3] = [2, 4, 8];
 /// Most deliveries of pieces that are constructed.
 const MOST_DELIVERIES: usize = 10_000;
-/// Fewest pieces of every rank that are worth a list of sends.
-const LEAST_PIECES: u64 = 16;
 
 /// Schedules of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier than the
 /// first of `known_us`; else the bound of the best is stated.
@@ -197,24 +209,15 @@ fn along_trees(
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let Some(parts) = trees.parts(cx)? else { return Ok(None) };
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
-    let ranks = trees.ranks() as u64;
-    // Two links for each hop.
-    let each = (ranks * ranks.saturating_sub(1) * 2 * tasks.tasks.len() as u64).max(1);
-    let listed = trees::MOST_SENDS.unsigned_abs() / each;
-    let mut effort = TreeEffort {
-        multiple: scenario.demand.chunks_per_rank,
-        run_hops: 30_000,
-        all_hops: 300_000,
-        ..TreeEffort::default()
+    let most_sends = trees::MOST_SENDS.unsigned_abs();
+    let effort = trees::effort(scenario, tasks, most_sends);
+    let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
+        return Ok(None);
     };
-    if listed >= LEAST_PIECES {
-        (effort.most_pieces, effort.sorts) = (listed as u32, TreeSorts::List);
-    }
-    let Some(plan) = parts.plan(trees.shard_bytes, floor_us, &effort, cx)? else { return Ok(None) };
     if plan.finish_us >= known_us * (1.0 - SAME) {
         return Ok(None);
     }
-    let candidate = trees.candidate(&parts, &plan, trees::MOST_SENDS.unsigned_abs())?;
+    let candidate = trees::schedule(scenario, &parts, &plan, most_sends)?.candidate(scenario)?;
     let outcome = trees::stated(candidate.value, floor_us, cx);
     trees::offer(candidate, "trees", cx)?;
     Ok(Some(outcome))

@@ -1,6 +1,7 @@
 //! The integer program of `teccl-milp` for other solvers, and the way back from its points.
 
 use super::milp::{CopyMethod, epochs_knob, reward_knob};
+use super::one_size::refuse_sizes;
 use crate::Collective;
 use crate::bounds::bound;
 use crate::compose::whole_chunks;
@@ -30,6 +31,7 @@ fn with_program<T>(
     then: impl FnOnce(&CollectiveTasks, &CopyProgram<'_>) -> Result<T, MethodError>,
 ) -> Result<T, MethodError> {
     let body = &scenario.body;
+    refuse_sizes(body, CopyMethod::NAME)?;
     let tasks = CollectiveTasks::of(body, None)?;
     let [task] = &tasks.tasks[..] else {
         return Err(Problems::one(Problem::new(

@@ -2,9 +2,11 @@
 
 use super::session::end;
 use crate::Collective;
-use crate::compose::{pieces_along_trees, trees_in_short};
+use crate::compose::{pieces_along_trees, trees_in_short, whole_chunks};
 use crate::floors::proof::floors_of;
+use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
+use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
@@ -22,9 +24,11 @@ use lightbay_core::scenario::Scenario;
 pub(super) struct TreesMethod;
 
 /// Usual smallest piece, bytes.
-const MIN_PIECE_BYTES: f64 = 1024.0;
+pub(super) const MIN_PIECE_BYTES: f64 = 1024.0;
 /// Usual most sends that a plan lists.
 pub(super) const MOST_SENDS: i64 = 200_000;
+/// Fewest pieces of every rank that are worth a list of sends.
+const LEAST_PIECES: u64 = 16;
 /// Usual most pieces.
 const MOST_PIECES: i64 = 65_536;
 
@@ -83,10 +87,11 @@ impl Method<Collective> for TreesMethod {
             cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
         }
         cx.phase("pieces", "numbers of pieces and orders of them");
-        let Some(plan) = parts.plan(trees.shard_bytes, floor, &effort, cx)? else {
+        let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
             return Err(super::session::never());
         };
-        let candidate = trees.candidate(&parts, &plan, params.count("most_sends") as u64)?;
+        let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
+        let candidate = made.candidate(scenario)?;
         let outcome = stated(candidate.value, floor, cx);
         offer(candidate, "trees", cx)?;
         Ok(outcome)
@@ -116,19 +121,16 @@ pub(super) fn stated(finish_us: f64, floor_us: f64, cx: &mut Context<'_, Collect
 }
 
 /// Networks and data of a scenario whose trees are looked for.
-pub(super) struct ScenarioTrees<'s> {
-    scenario: &'s CollectiveScenario,
+pub(super) struct ScenarioTrees {
     /// The network of each part, as it is planned.
     networks: Vec<LinkNetwork>,
     roots: Vec<u32>,
     ranks: Vec<u32>,
-    /// Data of every root, bytes.
-    pub(super) shard_bytes: f64,
 }
 
-impl<'s> ScenarioTrees<'s> {
+impl ScenarioTrees {
     /// The trees of a scenario that suits them.
-    pub(super) fn of(scenario: &'s CollectiveScenario, tasks: &CollectiveTasks) -> Self {
+    pub(super) fn of(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Self {
         let demand = &scenario.demand;
         let ranks = demand.rank_nodes(&scenario.topology);
         let roots = match demand.collective {
@@ -139,18 +141,7 @@ impl<'s> ScenarioTrees<'s> {
         };
         let planned =
             |task: &crate::model::task::CollectiveTask| task.network.clone().with_copying(task.switch_copies);
-        Self {
-            scenario,
-            networks: tasks.tasks.iter().map(planned).collect(),
-            roots,
-            ranks,
-            shard_bytes: demand.chunk_size(&scenario.topology) * f64::from(demand.chunks_per_rank),
-        }
-    }
-
-    /// Number of ranks.
-    pub(super) fn ranks(&self) -> usize {
-        self.ranks.len()
+        Self { networks: tasks.tasks.iter().map(planned).collect(), roots, ranks }
     }
 
     /// Makes the trees.
@@ -160,26 +151,70 @@ impl<'s> ScenarioTrees<'s> {
     ) -> Result<Option<TreeParts<'_>>, MethodError> {
         TreeParts::new(&self.networks, &self.roots, &self.ranks, cx)
     }
+}
 
-    /// The plan of schedules: as sends if there are at most so many, else in short form.
+/// A schedule with every send, or in short form.
+pub(super) enum ScheduleForm {
+    /// Every send.
+    Listed(Box<CollectiveTasks>, Vec<EpochSchedule>),
+    /// Trees in short form.
+    Short(Vec<CompactPlan>),
+}
+
+impl ScheduleForm {
+    /// The plan.
     pub(super) fn candidate(
-        &self,
-        parts: &TreeParts<'_>,
-        plan: &PartsPlan,
-        most_sends: u64,
+        self,
+        scenario: &CollectiveScenario,
     ) -> Result<Candidate<CollectiveResult>, MethodError> {
-        if let Some((epoch_us, pieces, sends)) = parts.sends(plan, self.shard_bytes, most_sends) {
-            let per_chunk = pieces / self.scenario.demand.chunks_per_rank.max(1);
-            return Ok(pieces_along_trees(self.scenario, epoch_us, per_chunk, &sends)?);
+        match self {
+            Self::Listed(tasks, schedules) => Ok(whole_chunks(scenario, &tasks, &schedules, None)),
+            Self::Short(parts) => Ok(trees_in_short(scenario, parts, None)?),
         }
-        let short = parts.in_short(plan, self.shard_bytes);
-        let short = short.ok_or_else(|| {
-            MethodError::Failed(
-                "the schedule has more epochs than a plan can hold: raise min_piece_bytes".to_owned(),
-            )
-        })?;
-        Ok(trees_in_short(self.scenario, short)?)
     }
+}
+
+/// The schedule of a plan for a size of the buffer: as sends if there are at most so many, else in short form.
+pub(super) fn schedule(
+    sized: &CollectiveScenario,
+    parts: &TreeParts<'_>,
+    plan: &PartsPlan,
+    most_sends: u64,
+) -> Result<ScheduleForm, MethodError> {
+    let shard_bytes = shard_bytes(sized);
+    if let Some((epoch_us, pieces, sends)) = parts.sends(plan, shard_bytes, most_sends) {
+        let per_chunk = pieces / sized.demand.chunks_per_rank.max(1);
+        let (tasks, schedules) = pieces_along_trees(sized, epoch_us, per_chunk, &sends)?;
+        return Ok(ScheduleForm::Listed(Box::new(tasks), schedules));
+    }
+    parts.in_short(plan, shard_bytes).map(ScheduleForm::Short).ok_or_else(|| {
+        MethodError::Failed(
+            "the schedule has more epochs than a plan can hold: raise min_piece_bytes".to_owned(),
+        )
+    })
+}
+
+/// Data of every root, bytes.
+pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
+    scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
+}
+
+/// Effort for schedules of at most so many sends, of which lists are preferred where they can hold some pieces.
+pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
+    let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
+    // Two links for each hop.
+    let each = (ranks * ranks.saturating_sub(1) * 2 * tasks.tasks.len() as u64).max(1);
+    let listed = most_sends / each;
+    let mut effort = TreeEffort {
+        multiple: scenario.demand.chunks_per_rank,
+        run_hops: 30_000,
+        all_hops: 300_000,
+        ..TreeEffort::default()
+    };
+    if listed >= LEAST_PIECES {
+        (effort.most_pieces, effort.sorts) = (listed as u32, TreeSorts::List);
+    }
+    effort
 }
 
 /// Refuses collectives that trees do not carry out.

@@ -37,7 +37,12 @@ impl EpochSchedule {
     /// Time of the last delivery if every send starts as soon as its data is there and its link is free, in the order
     /// of epochs, µs.
     pub fn replay_us(&self, task: &CollectiveTask) -> f64 {
-        replay(task, &self.starts)
+        self.replay_with(task, task.epochs.chunk_bytes)
+    }
+
+    /// The same with chunks of another size, bytes.
+    pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
+        replay(task, &self.starts, chunk_bytes)
     }
 }
 
@@ -98,7 +103,7 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
     finish
 }
 
-fn replay(task: &CollectiveTask, starts: &[ChunkStart]) -> f64 {
+fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64 {
     let mut free = vec![0.0f64; task.network.links().len()];
     // Times at which a chunk is at a GPU, and those of arrivals at a switch by the epoch in which it has to leave.
     let mut at_gpu: FxHashMap<(u32, u32), f64> = FxHashMap::default();
@@ -115,7 +120,7 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart]) -> f64 {
             at_gpu.get(&(start.chunk, link.from)).copied()
         };
         let Some(data) = data else { return false };
-        let transmission = task.epochs.chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
+        let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
         let begin = data.max(free[start.link as usize]);
         free[start.link as usize] = begin + transmission;
         let paid = if task.epochs.links[start.link as usize].through { 0.0 } else { transmission };

@@ -109,6 +109,15 @@ impl CollectiveTasks {
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
     }
 
+    /// The same with floors that are known, if there are any.
+    #[must_use]
+    pub fn with_floors(mut self, floors: Option<ScenarioFloors>) -> Self {
+        if floors.is_some() {
+            self.floors = OnceLock::from(floors);
+        }
+        self
+    }
+
     /// The same with a chunk of its own for every delivery: nothing is copied on the way.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {

@@ -3,7 +3,7 @@
 use super::compact::CompactPlan;
 use super::{
     BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, FloorProof, PieceSend, PlanTime,
-    ScheduleClaims,
+    ScheduleClaims, SizePoint, SizeRange,
 };
 use crate::scenario::SwitchHop;
 use lightbay_core::problem::Problems;
@@ -13,10 +13,21 @@ use lightbay_core::read::{Fields, whole_numbers};
 const HUGE: f64 = 1e18;
 /// Largest id or epoch.
 const MOST: i64 = u32::MAX as i64 / 8;
+/// Largest size of a range, bytes.
+const MOST_BYTES: i64 = 1 << 60;
 
 impl CollectiveResult {
     /// Reads the keys of a `result`. The caller finishes `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let ranges = match fields.optional("ranges") {
+            None => Some(Vec::new()),
+            Some(_) => fields.each("ranges", problems, range),
+        };
+        Self::of_one_size(fields, problems).zip(ranges).map(|(result, ranges)| Self { ranges, ..result })
+    }
+
+    /// Reads a schedule without ranges.
+    fn of_one_size(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let time = fields.object("time", problems).and_then(|mut inner| {
             let time = time(&mut inner, problems);
             inner.finish(problems);
@@ -37,8 +48,42 @@ impl CollectiveResult {
             inner.finish(problems);
             claims
         });
-        Some(Self { time: time?, pieces: pieces?, sends: sends?, trees: trees?, claims: claims? })
+        Some(Self {
+            time: time?,
+            pieces: pieces?,
+            sends: sends?,
+            trees: trees?,
+            ranges: Vec::new(),
+            claims: claims?,
+        })
     }
+}
+
+/// A range of sizes with its schedule.
+fn range(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<SizeRange> {
+    let mut bytes = |key| fields.int(key, 0..=MOST_BYTES, problems).map(i64::unsigned_abs);
+    let (min, max, planned) = (bytes("min_bytes"), bytes("max_bytes"), bytes("planned_for_bytes"));
+    let schedule = fields.object("schedule", problems).and_then(|mut inner| {
+        let schedule = CollectiveResult::of_one_size(&mut inner, problems);
+        inner.finish(problems);
+        schedule
+    });
+    let points = fields.each("points", problems, |fields, problems| {
+        let bytes = fields.int("output_buffer_bytes", 1..=MOST_BYTES, problems).map(i64::unsigned_abs);
+        let finish_us = fields.float("finish_us", 0.0..=HUGE, problems);
+        let floor = match fields.optional("floor") {
+            None => Some(None),
+            Some(_) => proof("floor", fields, problems).map(Some),
+        };
+        Some(SizePoint { output_buffer_bytes: bytes?, finish_us: finish_us?, floor: floor? })
+    });
+    Some(SizeRange {
+        min_bytes: min?,
+        max_bytes: max?,
+        planned_for_bytes: planned?,
+        schedule: schedule?,
+        points: points?,
+    })
 }
 
 fn time(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<PlanTime> {
@@ -127,25 +172,27 @@ fn claims(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ScheduleCl
     })
 }
 
+fn proof(name: &'static str, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FloorProof> {
+    fields.object(name, problems).and_then(|mut inner| {
+        let floor_us = inner.float("floor_us", 0.0..=HUGE, problems);
+        let because = inner.text("because", problems).map(str::to_owned);
+        let path = inner.path_of("inside");
+        let inside = match inner.optional("inside") {
+            None => Some(Vec::new()),
+            Some(value) => whole_numbers(value, &path, problems),
+        };
+        let target = match inner.optional("target") {
+            None => Some(None),
+            Some(_) => inner.int("target", 0..=MOST, problems).map(|node| Some(node as u32)),
+        };
+        inner.finish(problems);
+        Some(FloorProof { floor_us: floor_us?, because: because?, inside: inside?, target: target? })
+    })
+}
+
 fn floor(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FloorClaim> {
-    let mut proof = |name: &'static str| {
-        fields.object(name, problems).and_then(|mut inner| {
-            let floor_us = inner.float("floor_us", 0.0..=HUGE, problems);
-            let because = inner.text("because", problems).map(str::to_owned);
-            let path = inner.path_of("inside");
-            let inside = match inner.optional("inside") {
-                None => Some(Vec::new()),
-                Some(value) => whole_numbers(value, &path, problems),
-            };
-            let target = match inner.optional("target") {
-                None => Some(None),
-                Some(_) => inner.int("target", 0..=MOST, problems).map(|node| Some(node as u32)),
-            };
-            inner.finish(problems);
-            Some(FloorProof { floor_us: floor_us?, because: because?, inside: inside?, target: target? })
-        })
-    };
-    let (without_latency, with_latency) = (proof("without_latency"), proof("with_latency"));
+    let without_latency = proof("without_latency", fields, problems);
+    let with_latency = proof("with_latency", fields, problems);
     let gap = fields.float("gap_to_floor", 0.0..=HUGE, problems);
     let cut_through_credit = fields.bool_or("cut_through_credit", false, problems);
     Some(FloorClaim {

@@ -1,8 +1,9 @@
 //! Bandwidth against size: floor, trees and baselines from 1 KB to 1 GB.
 
 use super::ExplainedPlan;
-use crate::floors::proof::floor_curve;
+use crate::floors::proof::floors_of_sizes;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::plan::SizeRange;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::search::baselines::{FixedWays, by_fixed_ways};
@@ -37,12 +38,22 @@ pub(super) fn sizes(
         return Err(Unavailable::absent("sizes are those of collectives by name", remedy));
     }
     let wrong = |_| Unavailable::absent("the network cannot be held exactly", "give rates with fewer digits");
-    let sizes: Vec<f64> = (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect();
+    let listed_sizes = &scenario.demand.sizes_bytes;
+    let sizes: Vec<f64> = if listed_sizes.is_empty() {
+        (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect()
+    } else {
+        listed_sizes.iter().map(|bytes| *bytes as f64).collect()
+    };
     let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0).map_err(wrong)?;
-    let Some(floors) = floor_curve(scenario, &tasks, &sizes) else {
+    let Some(floors) = floors_of_sizes(scenario, &tasks, &sizes) else {
         return Err(Unavailable::absent("no floor is known", "give rates with fewer digits"));
     };
-    let mut curves: Vec<Times> = vec![("floor", "floor", floors.into_iter().map(Some).collect())];
+    let ranges = plan.map_or(&[][..], |plan| &plan.result.ranges);
+    let mut curves: Vec<Times> = vec![(
+        "floor",
+        "floor",
+        floors.into_iter().map(|floors| Some(floors.with_latency.floor_us)).collect(),
+    )];
     let deliveries: usize = tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
     let mut pieces = vec![None; sizes.len()];
     if deliveries <= MOST_DELIVERIES {
@@ -56,12 +67,22 @@ pub(super) fn sizes(
             curves.push((name, name, times));
         }
     }
+    if !ranges.is_empty() {
+        let points = || ranges.iter().flat_map(|range| &range.points);
+        let time = |bytes: &f64| {
+            points().find(|point| point.output_buffer_bytes as f64 == *bytes).map(|point| point.finish_us)
+        };
+        curves.push(("plan", "this plan", sizes.iter().map(time).collect()));
+    }
     let mut section = Section::empty("Bandwidth against size")
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
             "No schedule of any number of chunks is above the floor's curve; times of baselines are replays.",
         );
+    if !ranges.is_empty() {
+        section = section.block("ranges", "Schedules by size", range_table(ranges));
+    }
     if deliveries > MOST_DELIVERIES {
         section = section.remark(format!(
             "Trees and baselines of more than {MOST_DELIVERIES} deliveries are not worked out here: solve with trees, ring."
@@ -72,19 +93,12 @@ pub(super) fn sizes(
     Ok(section)
 }
 
-/// The scenario with another size of the buffer.
-fn sized(scenario: &CollectiveScenario, bytes: f64) -> CollectiveScenario {
-    let mut scenario = scenario.clone();
-    (scenario.demand.output_buffer_bytes, scenario.demand.chunk_bytes) = (Some(bytes), None);
-    scenario
-}
-
 /// Replay of a baseline, µs.
 fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline: Deadline) -> Option<f64> {
     if deadline.is_over() {
         return None;
     }
-    let mut tasks = CollectiveTasks::of(&sized(scenario, bytes), None).ok()?;
+    let mut tasks = CollectiveTasks::of(&scenario.sized(bytes), None).ok()?;
     if ways == FixedWays::ShortestPaths {
         tasks = tasks.one_by_one();
     }
@@ -146,11 +160,17 @@ fn drawn(
                 time_us.filter(|time_us| *time_us > 0.0).map(|us| rate(*bytes, us))
             })
             .collect(),
-        tone: if *name == "floor" { Tone::Muted } else { Tone::Text },
+        tone: match *name {
+            "floor" => Tone::Muted,
+            "plan" => Tone::Answer,
+            _ => Tone::Text,
+        },
         steps: false,
     };
     let mut drawn: Vec<Curve> = curves.iter().map(curve).collect();
-    let claims = plan.map(|plan| &plan.result.claims).filter(|claims| claims.finish_us > 0.0);
+    // A plan of one size is a point.
+    let claims = plan.filter(|plan| plan.result.ranges.is_empty()).map(|plan| &plan.result.claims);
+    let claims = claims.filter(|claims| claims.finish_us > 0.0);
     if let (Some(claims), Some(bytes)) = (claims, scenario.demand.output_buffer_bytes) {
         drawn.push(Curve {
             name: "plan".to_owned(),
@@ -178,16 +198,52 @@ fn listed(curves: &[Times], sizes: &[f64], pieces: &[Option<u32>]) -> Table {
         "floor" => Column::numbers("floor_us", *label, MICROSECONDS),
         "trees" => Column::numbers("trees_us", *label, MICROSECONDS),
         "ring" => Column::numbers("ring_us", *label, MICROSECONDS),
+        "plan" => Column::numbers("plan_us", *label, MICROSECONDS),
         "shortest path" => Column::numbers("shortest_path_us", *label, MICROSECONDS),
         _ => Column::numbers("single_tree_us", *label, MICROSECONDS),
     }));
     columns.push(Column::counts("pieces", "pieces of trees"));
-    let mut table = Table::new(["size", "sizes"], columns).overview(SIZES as usize);
+    let mut table = Table::new(["size", "sizes"], columns).overview(sizes.len());
     for (at, bytes) in sizes.iter().enumerate() {
         let mut row = vec![Cell::new(*bytes)];
         row.extend(curves.iter().map(|(_, _, times)| times[at].map_or_else(Cell::none, Cell::new)));
         row.push(pieces[at].map_or_else(Cell::none, Cell::new));
         table.row(row);
+    }
+    table
+}
+
+/// The ranges of a plan with what their schedules are made of.
+fn range_table(ranges: &[SizeRange]) -> Table {
+    let columns = vec![
+        Column::numbers("min_bytes", "from", BYTES),
+        Column::numbers("max_bytes", "to", BYTES),
+        Column::numbers("planned_for_bytes", "planned for", BYTES),
+        Column::counts("sizes", "sizes"),
+        Column::counts("pieces", "pieces of a chunk"),
+        Column::counts("sends", "sends"),
+        Column::numbers("least_gap_to_floor", "above the floor", Unit::PERCENT),
+        Column::numbers("most_gap_to_floor", "at most", Unit::PERCENT),
+    ];
+    let mut table = Table::new(["range", "ranges"], columns).overview(ranges.len());
+    for range in ranges {
+        let floors = || range.points.iter().filter_map(|point| Some((point, point.floor.as_ref()?.floor_us)));
+        let gaps = || floors().map(|(point, floor_us)| (point.finish_us / floor_us - 1.0).max(0.0));
+        let gap = |of: Option<f64>| of.map_or_else(Cell::none, Cell::new);
+        let schedule = &range.schedule;
+        let short = schedule.trees.first();
+        let pieces = short.map_or(schedule.time.pieces_per_chunk, |trees| trees.pieces_per_tree);
+        let sends = if short.is_some() { Cell::none() } else { Cell::new(schedule.sends.len()) };
+        table.row(vec![
+            Cell::new(range.min_bytes as f64),
+            Cell::new(range.max_bytes as f64),
+            Cell::new(range.planned_for_bytes as f64),
+            Cell::new(range.points.len()),
+            Cell::new(pieces),
+            sends,
+            gap(gaps().reduce(f64::min)),
+            gap(gaps().reduce(f64::max)),
+        ]);
     }
     table
 }

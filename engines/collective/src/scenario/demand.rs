@@ -46,6 +46,10 @@ pub struct Demand {
     /// Size of a chunk, bytes, in place of `output_buffer_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<f64>,
+    /// Sizes of the buffer, ascending, bytes, for which schedules are planned beside that of `output_buffer_bytes`; for
+    /// collectives by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes_bytes: Vec<u64>,
     /// Chunks of every rank, or of every pair of ranks, p; for collectives by name.
     pub chunks_per_rank: u32,
     /// GPUs that take part, in order of rank; all if missing.
@@ -186,6 +190,7 @@ impl Demand {
             collective,
             output_buffer_bytes: Some(output_buffer_bytes),
             chunk_bytes: None,
+            sizes_bytes: Vec::new(),
             chunks_per_rank: 1,
             ranks: None,
             root: collective.has_root().then_some(0),

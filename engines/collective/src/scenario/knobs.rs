@@ -2,7 +2,7 @@
 
 use super::families::{FamilySort, NetworkFamily};
 use super::read::{MAX_PER_RANK, RATES, SCALES};
-use super::{CollectiveScenario, CollectiveSort, EpochRule, SwitchHop};
+use super::{CollectiveScenario, CollectiveSort, EpochRule, SwitchHop, sizes};
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
@@ -41,6 +41,9 @@ pub fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
         knobs.push(ParamInfo::int("chunks_per_rank", 1, MAX_PER_RANK, 1, help).effect(Effect::Cold));
         let help = "Size of the buffer that the figure for bandwidth counts.";
         knobs.push(ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, help).unit("bytes"));
+        let help = "Sizes of the buffer to plan schedules for, beside output_buffer_bytes: '1e3..1e9' doubles from the first on, \
+                    '1000,64000' lists them, 'none' for that size alone. Method auto plans them.";
+        knobs.push(ParamInfo::text("sizes", help).effect(Effect::Cold));
         let help = "GPU that sends or receives everything, by its place among the ranks.";
         knobs.push(ParamInfo::int("root", 0, super::MAX_NODES as i64, 0, help).effect(Effect::Cold));
     }
@@ -112,7 +115,7 @@ impl CollectiveScenario {
         let named = self.demand.collective.is_named();
         if !named {
             let why = "where chunks or tenants are listed";
-            let names = ["collective", "chunks_per_rank", "output_buffer_bytes", "root"];
+            let names = ["collective", "chunks_per_rank", "output_buffer_bytes", "sizes", "root"];
             idle.extend(without_effect(names, why, "edit 'demand' in the file"));
         } else if !self.demand.collective.has_root() {
             let why = format!("on {}, where no rank is special", self.demand.collective.label());
@@ -153,6 +156,7 @@ impl CollectiveScenario {
             "chunks_per_rank" => ParamValue::Int(i64::from(self.demand.chunks_per_rank)),
             "output_buffer_bytes" => ParamValue::Float(self.demand.output_buffer_bytes?),
             "chunk_bytes" => ParamValue::Float(self.demand.chunk_bytes?),
+            "sizes" => listed(self.demand.sizes_bytes.iter().map(u64::to_string))?,
             "root" => ParamValue::Int(i64::from(self.demand.root?)),
             "copy" => ParamValue::Bool(self.demand.copy),
             "epoch" => text(self.time.epoch.word()),
@@ -229,6 +233,11 @@ impl CollectiveScenario {
                 (self.demand.output_buffer_bytes, self.demand.chunk_bytes) = (Some(number()), None);
             }
             "chunk_bytes" => self.demand.chunk_bytes = Some(number()),
+            "sizes" => {
+                let remedy = "give '1e3..1e9', '1000,64000' in whole bytes, or 'none'";
+                self.demand.sizes_bytes =
+                    sizes::parse(&text()).ok_or_else(|| wrong(name, &text(), remedy))?;
+            }
             "root" if self.demand.collective.has_root() => self.demand.root = Some(whole() as u32),
             "copy" => self.demand.copy = truth(),
             "epoch" => {

@@ -224,6 +224,11 @@ impl Demand {
         };
         let output_buffer_bytes = size("output_buffer_bytes", fields, problems);
         let chunk_bytes = size("chunk_bytes", fields, problems);
+        let path = fields.path_of("sizes_bytes");
+        let sizes_bytes = match fields.optional("sizes_bytes") {
+            None => Some(Vec::new()),
+            Some(value) => whole_numbers(value, &path, problems),
+        };
         let chunks_per_rank = fields.int_or("chunks_per_rank", 1..=MAX_PER_RANK, 1, problems);
         let path = fields.path_of("ranks");
         let ranks = match fields.optional("ranks") {
@@ -256,6 +261,7 @@ impl Demand {
             collective: collective?,
             output_buffer_bytes: output_buffer_bytes?,
             chunk_bytes: chunk_bytes?,
+            sizes_bytes: sizes_bytes?,
             chunks_per_rank: chunks_per_rank? as u32,
             ranks: ranks?,
             root: root.ok()?,

@@ -21,6 +21,7 @@ impl CollectiveScenario {
             return Err(problems);
         }
         self.validate_failed(&mut problems);
+        self.validate_sizes(&mut problems);
         self.demand.validate(&self.topology, &mut problems);
         let network = match LinkNetwork::in_order(self) {
             Ok(network) => network,
@@ -288,6 +289,11 @@ impl Demand {
         let tenants = self.collective != CollectiveSort::MultiTenant && !self.tenants.is_empty();
         idle("tenants", tenants, "leave it out, or set collective to multi_tenant");
         idle("output_buffer_bytes", !named && self.output_buffer_bytes.is_some(), "give chunk_bytes");
+        idle(
+            "sizes_bytes",
+            !named && !self.sizes_bytes.is_empty(),
+            "leave it out, or take a collective by name",
+        );
         idle("chunks_per_rank", !named && self.chunks_per_rank != 1, "leave it out");
         let ranks = self.ranks.is_some() && !named && (!custom || self.matrix.is_empty());
         idle("ranks", ranks, "leave it out");

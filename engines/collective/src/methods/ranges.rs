@@ -1,0 +1,312 @@
+//! Schedules for every size of a list: the certified frontier of latency and bandwidth.
+//!
+//! Each size is planned on its own. The schedules are then replayed with the sizes beside their own, and the fewest that
+//! come close to the best of each size are kept.
+
+use super::auto::epochs;
+use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
+use crate::Collective;
+use crate::bounds::bound;
+use crate::compose::{trees_in_short, whole_chunks};
+use crate::floors::proof::floors_of_sizes;
+use crate::model::schedule::EpochSchedule;
+use crate::model::task::CollectiveTasks;
+use crate::plan::compact::CompactPlan;
+use crate::plan::{CollectiveResult, ScenarioFloors, SizePoint, SizeRange};
+use crate::scenario::CollectiveScenario;
+use crate::search::construct::{ConstructLimits, construct};
+use crate::search::ranges::{ServedSizes, TimesBySize, crossover, fewest};
+use crate::trees::parts::TreeParts;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::Problems;
+
+/// Share of its time by which a schedule may be later than the best one of a size that it serves.
+const CLOSE: f64 = 0.01;
+/// Rounding of times.
+const SAME: f64 = 1e-9;
+/// Most sends of the schedule of a range.
+const MOST_SENDS: u64 = 60_000;
+/// Deliveries up to which every size is constructed.
+const MOST_DELIVERIES: usize = 10_000;
+/// Numbers of pieces of a chunk that are constructed where there are no trees.
+const PIECES: [u32; 4] = [1, 2, 4, 8];
+
+/// A schedule with the size that it was planned for.
+struct SizedSchedule {
+    form: ScheduleForm,
+    /// Place of that size in the list.
+    planned_for: usize,
+    /// Time with that size, µs.
+    time_us: f64,
+}
+
+/// Plans a schedule for every size of the scenario and adds them to the best plan. What is planned when a run is stopped
+/// is kept.
+pub(super) fn plan_ranges(
+    scenario: &CollectiveScenario,
+    limits: ConstructLimits,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(), MethodError> {
+    let mut search = RangeSearch::of(scenario, limits)?;
+    let ended = search.plan_all(cx);
+    if matches!(ended, Err(MethodError::Failed(_) | MethodError::Rejected(_))) {
+        return ended;
+    }
+    let (Some(best), Some((_, secondary))) = (cx.best_plan()?, cx.best()) else { return ended };
+    let ranges = search.ranges()?;
+    let served: usize = ranges.iter().map(|range| range.points.len()).sum();
+    let (count, all) = (ranges.len(), search.sizes.len());
+    cx.note(Severity::Info, format!("{count} schedules serve {served} of {all} sizes"));
+    let plan = best.plan();
+    let candidate = Candidate {
+        value: plan.objective.value,
+        metrics: plan.metrics.clone(),
+        result: CollectiveResult { ranges, ..plan.result.clone() },
+    };
+    cx.supersede(candidate.value, secondary, "ranges of sizes", move || candidate)?;
+    ended
+}
+
+struct RangeSearch<'s> {
+    scenario: &'s CollectiveScenario,
+    limits: ConstructLimits,
+    sizes: Vec<u64>,
+    /// Tasks of the scenario's own size, whose networks are those of all sizes.
+    tasks: CollectiveTasks,
+    /// Floors of each size; none if they are not known.
+    floors: Option<Vec<ScenarioFloors>>,
+    schedules: Vec<SizedSchedule>,
+    /// Best time of each size, µs.
+    best_us: Vec<f64>,
+    /// Best time of whole chunks for each size, µs.
+    whole_us: Vec<f64>,
+}
+
+impl<'s> RangeSearch<'s> {
+    fn of(scenario: &'s CollectiveScenario, limits: ConstructLimits) -> Result<Self, Problems> {
+        let sizes = scenario.demand.sizes_bytes.clone();
+        let bytes: Vec<f64> = sizes.iter().map(|bytes| *bytes as f64).collect();
+        let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
+        let none = vec![f64::INFINITY; sizes.len()];
+        Ok(Self {
+            scenario,
+            limits,
+            floors: floors_of_sizes(scenario, &tasks, &bytes),
+            tasks,
+            schedules: Vec::new(),
+            best_us: none.clone(),
+            whole_us: none,
+            sizes,
+        })
+    }
+
+    fn sized(&self, at: usize) -> CollectiveScenario {
+        self.scenario.sized(self.sizes[at] as f64)
+    }
+
+    fn plan_all(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
+        let count = self.sizes.len();
+        let network_tasks = self.tasks.clone();
+        let along_trees = ScenarioTrees::of(self.scenario, &network_tasks);
+        let mut parts = None;
+        if trees::suits(self.scenario).is_ok() {
+            cx.phase("trees", "shares of spanning trees for all sizes");
+            parts = along_trees.parts(cx)?;
+        }
+        let deliveries: usize = network_tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+        for at in 0..count {
+            cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
+            let sized = self.sized(at);
+            if let Some(parts) = &parts {
+                self.plan_along_trees(at, &sized, parts, cx)?;
+            }
+            // Large demands are constructed for few sizes, and only where there is nothing else.
+            let every = deliveries <= MOST_DELIVERIES;
+            let few = parts.is_none() && [0, count / 2, count - 1].contains(&at);
+            if every || few {
+                for epoch_us in epochs(&sized, every)? {
+                    self.plan_in_pieces(at, &sized, Some(epoch_us), 1, cx)?;
+                }
+                let chunk_bytes = sized.demand.chunk_size(&sized.topology);
+                let pieces =
+                    PIECES.iter().skip(1).filter(|pieces| deliveries * **pieces as usize <= MOST_DELIVERIES);
+                let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(**pieces) >= MIN_PIECE_BYTES);
+                for pieces in pieces.filter(|_| parts.is_none()) {
+                    self.plan_in_pieces(at, &sized, None, *pieces, cx)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a schedule if it is the best so far for the size that it is planned for.
+    fn keep(&mut self, schedule: SizedSchedule) {
+        let best_us = &mut self.best_us[schedule.planned_for];
+        if schedule.time_us < *best_us * (1.0 - SAME) {
+            *best_us = schedule.time_us;
+            self.schedules.retain(|known| known.planned_for != schedule.planned_for);
+            self.schedules.push(schedule);
+        }
+    }
+
+    fn plan_along_trees(
+        &mut self,
+        at: usize,
+        sized: &CollectiveScenario,
+        parts: &TreeParts<'_>,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<(), MethodError> {
+        let floor_us = self.floors.as_ref().map_or(0.0, |floors| floors[at].with_latency.floor_us);
+        let effort = trees::effort(sized, &self.tasks, MOST_SENDS);
+        let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, &effort, cx)? else { return Ok(()) };
+        let form = trees::schedule(sized, parts, &plan, MOST_SENDS)?;
+        let finish = |part: &CompactPlan| part.finish_epochs as f64 * part.epoch_us;
+        let time_us = match &form {
+            ScheduleForm::Listed(tasks, schedules) => replay_us(tasks, schedules, tasks.chunk_bytes),
+            ScheduleForm::Short(parts) => parts.iter().map(finish).sum(),
+        };
+        self.keep(SizedSchedule { form, planned_for: at, time_us });
+        Ok(())
+    }
+
+    fn plan_in_pieces(
+        &mut self,
+        at: usize,
+        sized: &CollectiveScenario,
+        epoch_us: Option<f64>,
+        pieces: u32,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<(), MethodError> {
+        let tasks = CollectiveTasks::in_pieces(sized, epoch_us, pieces, self.scenario.time.alpha_threshold)?;
+        let mut schedules = Vec::with_capacity(tasks.tasks.len());
+        for task in &tasks.tasks {
+            let bound = bound::<_, ()>(task, cx)?;
+            let found = construct::<_, ()>(task, &bound, self.limits, cx, |_, _| Ok(()))?;
+            let Some(schedule) = found else { return Ok(()) };
+            schedules.push(schedule);
+        }
+        let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
+        if pieces == 1 {
+            self.whole_us[at] = self.whole_us[at].min(time_us);
+        }
+        self.keep(SizedSchedule {
+            form: ScheduleForm::Listed(Box::new(tasks), schedules),
+            planned_for: at,
+            time_us,
+        });
+        Ok(())
+    }
+
+    /// Time of a schedule with a size, µs; `None` of trees in short form for any but their own, and of small pieces.
+    fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
+        match &schedule.form {
+            ScheduleForm::Listed(tasks, schedules) => {
+                let share = bytes as f64 / self.sizes[schedule.planned_for] as f64;
+                let piece_bytes = tasks.chunk_bytes * share;
+                // Pieces of a few bytes would cost more than the replay counts.
+                let is_fine = tasks.pieces > 1 && piece_bytes < MIN_PIECE_BYTES;
+                (!is_fine).then(|| replay_us(tasks, schedules, piece_bytes))
+            }
+            ScheduleForm::Short(_) => (self.sizes[schedule.planned_for] == bytes).then_some(schedule.time_us),
+        }
+    }
+
+    /// Times of all schedules with the sizes around their own, as far as they are close to the best.
+    fn times(&mut self) -> Vec<TimesBySize> {
+        let count = self.sizes.len();
+        let mut times = Vec::with_capacity(self.schedules.len());
+        for schedule in &self.schedules {
+            let mut row: TimesBySize = vec![None; count];
+            row[schedule.planned_for] = Some(schedule.time_us);
+            let up = schedule.planned_for + 1..count;
+            let down = (0..schedule.planned_for).rev();
+            for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
+                for at in sizes {
+                    let Some(time_us) = self.time_us(schedule, self.sizes[at]) else { break };
+                    let best_us = self.best_us[at];
+                    if time_us > best_us * (1.0 + CLOSE) {
+                        break;
+                    }
+                    self.best_us[at] = best_us.min(time_us);
+                    row[at] = Some(time_us);
+                }
+            }
+            times.push(row);
+        }
+        times
+    }
+
+    /// The ranges, each with its schedule.
+    fn ranges(&mut self) -> Result<Vec<SizeRange>, MethodError> {
+        let times = self.times();
+        // Close to the best, and never later than whole chunks.
+        let limit = |(best, whole): (&f64, &f64)| (best * (1.0 + CLOSE)).min(whole * (1.0 + SAME));
+        let limits: Vec<f64> = self.best_us.iter().zip(&self.whole_us).map(limit).collect();
+        let served = fewest(&times, &limits);
+        let mut ranges = Vec::with_capacity(served.len());
+        let mut min_bytes = self.sizes[0];
+        for (place, sizes) in served.iter().enumerate() {
+            let max_bytes = match served.get(place + 1) {
+                Some(next) => self.last_size(*sizes, *next),
+                None => self.sizes[sizes.last],
+            };
+            ranges.push(self.range(*sizes, (min_bytes, max_bytes), &times[sizes.schedule])?);
+            min_bytes = max_bytes + 1;
+        }
+        Ok(ranges)
+    }
+
+    /// The last size before the next schedule takes over: where both are as fast. Trees in short form give way half way,
+    /// in ratio.
+    fn last_size(&self, sizes: ServedSizes, next: ServedSizes) -> u64 {
+        let (from, to) = (self.sizes[sizes.last], self.sizes[next.first]);
+        let (before, after) = (&self.schedules[sizes.schedule], &self.schedules[next.schedule]);
+        let listed = |schedule: &SizedSchedule| matches!(schedule.form, ScheduleForm::Listed(..));
+        if !listed(before) || !listed(after) {
+            return ((from as f64 * to as f64).sqrt() as u64).clamp(from, to - 1);
+        }
+        let time = |schedule| move |bytes| self.time_us(schedule, bytes).unwrap_or(f64::INFINITY);
+        crossover(from, to, time(before), time(after))
+    }
+
+    fn range(
+        &self,
+        sizes: ServedSizes,
+        (min_bytes, max_bytes): (u64, u64),
+        times: &TimesBySize,
+    ) -> Result<SizeRange, MethodError> {
+        let schedule = &self.schedules[sizes.schedule];
+        let at = schedule.planned_for;
+        let sized = self.sized(at);
+        let floors = self.floors.as_ref().map(|floors| floors[at].clone());
+        let candidate = match &schedule.form {
+            ScheduleForm::Listed(tasks, schedules) => {
+                whole_chunks(&sized, &CollectiveTasks::clone(tasks).with_floors(floors), schedules, None)
+            }
+            ScheduleForm::Short(parts) => trees_in_short(&sized, parts.clone(), floors)?,
+        };
+        let point = |at: usize| SizePoint {
+            output_buffer_bytes: self.sizes[at],
+            finish_us: times[at].unwrap_or_default(),
+            floor: self.floors.as_ref().map(|floors| floors[at].with_latency.clone()),
+        };
+        Ok(SizeRange {
+            min_bytes,
+            max_bytes,
+            planned_for_bytes: self.sizes[at],
+            schedule: candidate.result,
+            points: (sizes.first..=sizes.last).map(point).collect(),
+        })
+    }
+}
+
+/// Time of schedules one after the other, without epochs, µs.
+fn replay_us(tasks: &CollectiveTasks, schedules: &[EpochSchedule], chunk_bytes: f64) -> f64 {
+    tasks.tasks.iter().zip(schedules).map(|(task, schedule)| schedule.replay_with(task, chunk_bytes)).sum()
+}
+
+#[cfg(test)]
+mod tests;

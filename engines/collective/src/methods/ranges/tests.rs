@@ -1,0 +1,91 @@
+use super::*;
+use crate::methods;
+use crate::testing::preset;
+use lightbay_core::checked::{Checked, downcast};
+use lightbay_core::testing::Ask;
+use std::sync::Arc;
+
+/// The plan of a scenario with 21 sizes from 1 KB on.
+fn planned(name: &str) -> Arc<Checked<Collective>> {
+    let mut scenario = preset(name);
+    scenario.demand.sizes_bytes = (0..21).map(|step| 1000 << step).collect();
+    scenario.validate().unwrap();
+    let ended = Ask::of(&methods::all(), "auto", scenario).run();
+    let Some(plan) = &ended.done.plan else { panic!("no plan: {:?}", ended.done) };
+    downcast::<Collective>(plan).unwrap()
+}
+
+/// Replay of the constructed schedule of whole chunks for a size, µs.
+fn whole_us(scenario: &CollectiveScenario, bytes: u64) -> f64 {
+    let ended = Ask::of(&methods::all(), "construct", scenario.sized(bytes as f64))
+        .typed(&[("restarts", "24")])
+        .run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    plan.plan().result.claims.replay_us.unwrap()
+}
+
+#[test]
+fn ranges_cover_all_sizes_and_are_never_later_than_whole_chunks() {
+    for name in
+        ["ndv2x2-allgather-1gb", "dgx1-alltoall-200kb", "dgx1-allreduce-200kb", "dgx1-broadcast-200kb"]
+    {
+        let plan = planned(name);
+        let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
+        let points: Vec<&SizePoint> = result.ranges.iter().flat_map(|range| &range.points).collect();
+        let planned: Vec<u64> = points.iter().map(|point| point.output_buffer_bytes).collect();
+        assert_eq!(planned, scenario.demand.sizes_bytes, "{name}");
+        assert!(result.ranges.len() < 21, "{name}: {} ranges", result.ranges.len());
+        for pair in result.ranges.windows(2) {
+            assert_eq!(pair[0].max_bytes + 1, pair[1].min_bytes, "{name}");
+        }
+        for point in points.iter().step_by(5) {
+            let whole = whole_us(scenario, point.output_buffer_bytes);
+            let (bytes, finish) = (point.output_buffer_bytes, point.finish_us);
+            assert!(
+                finish <= whole * (1.0 + 1e-9),
+                "{name}, {bytes} bytes: {finish} us, whole chunks {whole}"
+            );
+            assert!(finish >= point.floor.as_ref().unwrap().floor_us * (1.0 - 1e-9), "{name}, {bytes} bytes");
+        }
+    }
+}
+
+/// Small sizes take few pieces, large ones many, and the last ones are close to the floor.
+#[test]
+fn schedules_of_large_sizes_have_more_pieces() {
+    let plan = planned("ndv2x2-allgather-1gb");
+    let ranges = &plan.plan().result.ranges;
+    let pieces: Vec<u32> = ranges.iter().map(|range| range.schedule.time.pieces_per_chunk).collect();
+    assert!(pieces[0] < 4 && *pieces.last().unwrap() > 20, "{pieces:?}");
+    let last = ranges.last().unwrap().points.last().unwrap();
+    assert!(last.finish_us < last.floor.as_ref().unwrap().floor_us * 1.02, "{last:?}");
+}
+
+/// At the end of a range both schedules are as fast, or the next one would have too small pieces.
+#[test]
+fn ranges_end_where_the_next_schedule_takes_over() {
+    let plan = planned("dgx1-alltoall-200kb");
+    let (scenario, result) = (&plan.plan().scenario.body, &plan.plan().result);
+    assert!(result.ranges.len() > 1);
+    let time = |range: &SizeRange, bytes: u64| {
+        let sized = scenario.sized(range.planned_for_bytes as f64);
+        let pieces = range.schedule.time.pieces_per_chunk;
+        let chunk_bytes = scenario.sized(bytes as f64).demand.chunk_size(&scenario.topology);
+        if pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES {
+            return f64::INFINITY;
+        }
+        crate::check::replay_of(&sized, &range.schedule, bytes as f64 / range.planned_for_bytes as f64)
+            .unwrap()
+    };
+    for pair in result.ranges.windows(2) {
+        let (last, first) = (pair[0].points.last().unwrap(), pair[1].points.first().unwrap());
+        let end = pair[0].max_bytes;
+        assert!((last.output_buffer_bytes..first.output_buffer_bytes).contains(&end));
+        if end > last.output_buffer_bytes {
+            assert!(time(&pair[0], end) <= time(&pair[1], end) * (1.0 + 1e-9));
+        }
+        if end + 1 < first.output_buffer_bytes {
+            assert!(time(&pair[0], end + 1) >= time(&pair[1], end + 1) * (1.0 - 1e-9));
+        }
+    }
+}

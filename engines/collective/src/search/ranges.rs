@@ -1,0 +1,87 @@
+//! Schedules for a list of sizes: the sizes that each of some schedules serves, and the size at which the next takes over.
+
+/// Times of a schedule with sizes of a list, µs; none where they are not known.
+pub type TimesBySize = Vec<Option<f64>>;
+
+/// Sizes that a schedule serves, by their places in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedSizes {
+    /// The schedule.
+    pub schedule: usize,
+    /// First size.
+    pub first: usize,
+    /// Last size.
+    pub last: usize,
+}
+
+/// Returns the fewest schedules that serve all sizes, each a range of them, within `limits_us`. Sizes that no schedule
+/// serves are left out, and so is all that follows them.
+pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
+    let within = |schedule: usize, size: usize| {
+        times[schedule].get(size).copied().flatten().filter(|time| *time <= limits_us[size])
+    };
+    let mut served = Vec::new();
+    let mut first = 0;
+    while first < limits_us.len() {
+        // The longest range from the first size on: no choice of ranges can do with fewer.
+        let range = |schedule: usize| {
+            let (mut end, mut sum) = (first, 0.0);
+            while let Some(time) = (end < limits_us.len()).then(|| within(schedule, end)).flatten() {
+                (end, sum) = (end + 1, sum + time / limits_us[end]);
+            }
+            (end, sum, schedule)
+        };
+        let longest = (0..times.len()).map(range).max_by(|one, other| {
+            one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)).then(other.2.cmp(&one.2))
+        });
+        let Some((end, _, schedule)) = longest.filter(|(end, ..)| *end > first) else { break };
+        served.push(ServedSizes { schedule, first, last: end - 1 });
+        first = end;
+    }
+    served
+}
+
+/// Returns the last size, bytes, up to which the schedule of `before_us` is not later than that of `after_us`, from `from`
+/// on and below `to`.
+pub fn crossover(from: u64, to: u64, before_us: impl Fn(u64) -> f64, after_us: impl Fn(u64) -> f64) -> u64 {
+    let is_before = |bytes: u64| before_us(bytes) <= after_us(bytes);
+    let (mut low, mut high) = (from, to);
+    // The size `from` is served by the first schedule whichever is earlier there.
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_schedules_serve_all_sizes() {
+        let times = vec![
+            vec![Some(1.0), Some(2.0), Some(4.0), None],
+            vec![Some(1.5), Some(1.99), Some(3.0), Some(5.0)],
+            vec![None, None, Some(2.9), Some(4.9)],
+        ];
+        let served = |schedule, first, last| ServedSizes { schedule, first, last };
+        assert_eq!(
+            fewest(&times, &[1.0, 1.99, 2.9, 4.9]),
+            [served(0, 0, 0), served(1, 1, 1), served(2, 2, 3)]
+        );
+        assert_eq!(fewest(&times, &[1.0, 2.0, 3.0, 5.0]), [served(0, 0, 1), served(2, 2, 3)]);
+        assert_eq!(fewest(&times, &[1.5, 2.0, 3.0, 5.0]), [served(1, 0, 3)]);
+        // Nothing serves the third size.
+        assert_eq!(fewest(&times, &[1.0, 2.0, 2.0, 5.0]), [served(0, 0, 1)]);
+    }
+
+    #[test]
+    fn schedules_take_over_where_they_are_as_fast() {
+        let before = |bytes: u64| 1.0 + bytes as f64 / 100.0;
+        let after = |bytes: u64| 3.0 + bytes as f64 / 200.0;
+        assert_eq!(crossover(100, 1000, before, after), 400);
+        assert_eq!(crossover(500, 1000, before, after), 500);
+        assert_eq!(crossover(100, 300, before, after), 299);
+    }
+}
