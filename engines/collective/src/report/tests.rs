@@ -54,6 +54,27 @@ fn no_curve_is_above_the_floor() {
     assert!(last("trees") > 0.99 * floor.last().unwrap().value);
 }
 
+/// A plan of several sizes has its own curve, and a table of its ranges.
+#[test]
+fn plans_of_several_sizes_are_drawn_for_all_of_them() {
+    let mut scenario = preset("dgx1-allgather-200kb");
+    scenario.demand.sizes_bytes = vec![1_000, 30_000, 1_000_000, 30_000_000];
+    let ended = Ask::of(&methods::all(), "auto", scenario).run();
+    let plan = downcast::<Collective>(&ended.done.plan.unwrap()).unwrap();
+    let report = Collective::report(&plan.plan().scenario, Some(plan.plan())).unwrap();
+    let section = report.section("sizes", Deadline::NEVER).unwrap();
+    let Body::Curves(curves) = &section.blocks[0].body else { panic!("no curves") };
+    let [floor, own] = &curves.curves[..2] else { panic!("two curves") };
+    assert_eq!((floor.name.as_str(), own.name.as_str()), ("floor", "plan"));
+    let sizes: Vec<f64> = own.points.iter().map(|point| point.at).collect();
+    assert_eq!(sizes, [1e3, 3e4, 1e6, 3e7]);
+    for (floor, own) in floor.points.iter().zip(&own.points) {
+        assert!(own.value <= floor.value * (1.0 + 1e-9), "{own:?} above {floor:?}");
+    }
+    let Body::Table(ranges) = &section.blocks[2].body else { panic!("no table of ranges") };
+    assert_eq!(ranges.rows.len(), plan.plan().result.ranges.len());
+}
+
 #[test]
 fn the_grid_marks_the_binding_cut() {
     let ended = Ask::of(&methods::all(), "construct", preset("ndv2x2-allgather-1gb")).run();
