@@ -150,9 +150,9 @@ fn one_size(
 }
 
 /// Numbers of pieces of a chunk that are constructed.
-const PIECES: [u32; 3] = [2, 4, 8];
+pub(super) const PIECES: [u32; 3] = [2, 4, 8];
 /// Most deliveries of pieces that are constructed.
-const MOST_DELIVERIES: usize = 10_000;
+pub(super) const MOST_DELIVERIES: usize = 10_000;
 
 /// Schedules of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier than the
 /// first of `known_us`; else the bound of the best is stated.

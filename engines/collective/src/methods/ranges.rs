@@ -3,7 +3,7 @@
 //! Each size is planned on its own. The schedules are then replayed with the sizes beside their own, and the fewest that
 //! come close to the best of each size are kept.
 
-use super::auto::epochs;
+use super::auto::{MOST_DELIVERIES, PIECES, epochs};
 use super::trees::{self, MIN_PIECE_BYTES, ScenarioTrees, ScheduleForm};
 use crate::Collective;
 use crate::bounds::bound;
@@ -29,10 +29,6 @@ const CLOSE: f64 = 0.01;
 const SAME: f64 = 1e-9;
 /// Most sends of the schedule of a range.
 const MOST_SENDS: u64 = 60_000;
-/// Deliveries up to which every size is constructed.
-const MOST_DELIVERIES: usize = 10_000;
-/// Numbers of pieces of a chunk that are constructed where there are no trees.
-const PIECES: [u32; 4] = [1, 2, 4, 8];
 
 /// A schedule with the size that it was planned for.
 struct SizedSchedule {
@@ -109,14 +105,13 @@ impl<'s> RangeSearch<'s> {
 
     fn plan_all(&mut self, cx: &mut Context<'_, Collective>) -> Result<(), MethodError> {
         let count = self.sizes.len();
-        let network_tasks = self.tasks.clone();
-        let along_trees = ScenarioTrees::of(self.scenario, &network_tasks);
+        let along_trees = ScenarioTrees::of(self.scenario, &self.tasks);
         let mut parts = None;
         if trees::suits(self.scenario).is_ok() {
             cx.phase("trees", "shares of spanning trees for all sizes");
             parts = along_trees.parts(cx)?;
         }
-        let deliveries: usize = network_tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+        let deliveries: usize = self.tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
         for at in 0..count {
             cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
             let sized = self.sized(at);
@@ -132,10 +127,10 @@ impl<'s> RangeSearch<'s> {
                 }
                 let chunk_bytes = sized.demand.chunk_size(&sized.topology);
                 let pieces =
-                    PIECES.iter().skip(1).filter(|pieces| deliveries * **pieces as usize <= MOST_DELIVERIES);
-                let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(**pieces) >= MIN_PIECE_BYTES);
+                    PIECES.into_iter().filter(|pieces| deliveries * *pieces as usize <= MOST_DELIVERIES);
+                let pieces = pieces.filter(|pieces| chunk_bytes / f64::from(*pieces) >= MIN_PIECE_BYTES);
                 for pieces in pieces.filter(|_| parts.is_none()) {
-                    self.plan_in_pieces(at, &sized, None, *pieces, cx)?;
+                    self.plan_in_pieces(at, &sized, None, pieces, cx)?;
                 }
             }
         }
@@ -162,7 +157,14 @@ impl<'s> RangeSearch<'s> {
         let floor_us = self.floors.as_ref().map_or(0.0, |floors| floors[at].with_latency.floor_us);
         let effort = trees::effort(sized, &self.tasks, MOST_SENDS);
         let Some(plan) = parts.plan(trees::shard_bytes(sized), floor_us, &effort, cx)? else { return Ok(()) };
-        let form = trees::schedule(sized, parts, &plan, MOST_SENDS)?;
+        let form = match trees::schedule(sized, parts, &plan, MOST_SENDS) {
+            // A size without trees is served by others.
+            Err(MethodError::Failed(why)) => {
+                cx.note(Severity::Warning, format!("no trees for {} bytes: {why}", self.sizes[at]));
+                return Ok(());
+            }
+            made => made?,
+        };
         let finish = |part: &CompactPlan| part.finish_epochs as f64 * part.epoch_us;
         let time_us = match &form {
             ScheduleForm::Listed(tasks, schedules) => replay_us(tasks, schedules, tasks.chunk_bytes),

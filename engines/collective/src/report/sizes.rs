@@ -81,6 +81,11 @@ pub(super) fn sizes(
         .remark(
             "No schedule of any number of chunks is above the floor's curve; times of baselines are replays.",
         );
+    let planned: usize = ranges.iter().map(|range| range.points.len()).sum();
+    if plan.is_some() && planned < listed_sizes.len() {
+        section = section
+            .remark(format!("The run ended when {planned} of {} sizes were planned.", listed_sizes.len()));
+    }
     if !ranges.is_empty() {
         section = section.block("ranges", "Schedules by size", range_table(ranges));
     }

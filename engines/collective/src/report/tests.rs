@@ -73,6 +73,13 @@ fn plans_of_several_sizes_are_drawn_for_all_of_them() {
     }
     let Body::Table(ranges) = &section.blocks[2].body else { panic!("no table of ranges") };
     assert_eq!(ranges.rows.len(), plan.plan().result.ranges.len());
+    let told = |section: &Section| format!("{:?}", section.remarks).contains("sizes were planned");
+    assert!(!told(&section));
+    // A run that was stopped before.
+    let mut stopped = plan.plan().clone();
+    stopped.result.ranges.clear();
+    let report = Collective::report(&stopped.scenario, Some(&stopped)).unwrap();
+    assert!(told(&report.section("sizes", Deadline::NEVER).unwrap()));
 }
 
 #[test]
