@@ -1,12 +1,16 @@
 //! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
 
 mod begins;
+mod exchange;
 mod fluid;
 mod trees;
+mod unfold;
 
 pub use begins::{begins, epochs_of};
+pub use exchange::{MOST_LISTED_SENDS, exchange_in_short};
 pub use fluid::parts_of_chunks;
 pub use trees::{pieces_along_trees, trees_in_short};
+pub use unfold::unfolded;
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::floors::proof::floors_of;

@@ -31,12 +31,14 @@ pub mod tuner;
 mod tests;
 
 use crate::Collective;
+use crate::compose::unfolded;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, file_stem, needs_plan};
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
+use std::borrow::Cow;
 
 /// Part of a plan of several sizes that files of one size leave out.
 const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several";
@@ -78,7 +80,7 @@ pub(crate) fn export(
         }
         return programs_of_ranges(format, name, (scenario, result), params);
     }
-    lists_sends(result)?;
+    let result = &*listed(scenario, result)?;
     match format {
         traffic::NAME => Ok(one("traffic.csv", traffic::table(scenario, result, params)?)),
         timeline::NAME => Ok(one("trace.json", timeline::trace(name, scenario, result)?)),
@@ -88,13 +90,18 @@ pub(crate) fn export(
     }
 }
 
-/// Refuses plans whose trees stand for sends.
-fn lists_sends(result: &CollectiveResult) -> Result<(), Problem> {
+/// The plan with every send, which trees in short form stand for.
+fn listed<'p>(
+    scenario: &CollectiveScenario,
+    result: &'p CollectiveResult,
+) -> Result<Cow<'p, CollectiveResult>, Problem> {
     if result.trees.is_empty() {
-        return Ok(());
+        return Ok(Cow::Borrowed(result));
     }
-    let message = "needs every send, and the plan keeps its trees in short form";
-    Err(Problem::new("to", message, "solve with trees and a larger most_sends, or fewer most_pieces"))
+    unfolded(scenario, result).map(Cow::Owned).map_err(|why| {
+        let message = format!("needs every send, and the plan keeps its trees in short form: {why}");
+        Problem::new("to", message, "export lightbay, or solve with trees and fewer most_pieces")
+    })
 }
 
 /// The schedule of one size as a program of an executor.
@@ -105,7 +112,7 @@ fn program(
     params: &Params,
     stem: &str,
 ) -> Result<Artifact, Problems> {
-    lists_sends(result)?;
+    let result = &*listed(scenario, result)?;
     if format == msccl::NAME {
         let algorithm = msccl::algorithm(name, scenario, result, params)?;
         return Ok(Artifact::new(format!("{stem}.xml"), lightbay_formats::msccl::write(&algorithm)));

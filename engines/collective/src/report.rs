@@ -22,12 +22,14 @@ mod tree;
 mod tests;
 
 use crate::Collective;
+use crate::compose::unfolded;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
+use std::borrow::Cow;
 
 /// Rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
@@ -85,17 +87,17 @@ impl ExplainedPlan<'_> {
     fn link(&self, from: u32, to: u32) -> String {
         format!("{}→{}", self.node(from), self.node(to))
     }
+}
 
-    /// Checks that the plan lists its sends.
-    fn has_sends(&self) -> Result<(), Unavailable> {
-        if self.result.trees.is_empty() {
-            return Ok(());
-        }
-        Err(Unavailable::absent(
-            "the plan keeps its trees in short form, without a list of sends",
-            "solve with a larger most_sends, or fewer most_pieces",
-        ))
+/// The plan with every send, which trees in short form stand for.
+fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unavailable> {
+    if subject.result.trees.is_empty() {
+        return Ok(Cow::Borrowed(subject.result));
     }
+    unfolded(subject.scenario, subject.result).map(Cow::Owned).map_err(|why| {
+        let message = format!("the plan keeps its trees in short form, without a list of sends: {why}");
+        Unavailable::absent(message, "look at the trees of section finish, or solve with fewer most_pieces")
+    })
 }
 
 impl<'a> CollectiveReport<'a> {
@@ -129,13 +131,14 @@ impl Report for CollectiveReport<'_> {
             _ => {}
         }
         let subject = self.explained()?;
-        let of_sends = ["occupancy", "links", "chunks", "deliveries", "sends"].contains(&name);
-        if of_sends {
-            subject.has_sends()?;
-        }
         match name {
-            "finish" => Ok(finish::finish(subject)),
-            "bounds" => finish::bounds(subject),
+            "finish" => return Ok(finish::finish(subject)),
+            "bounds" => return finish::bounds(subject),
+            _ => {}
+        }
+        let result = listed(subject)?;
+        let subject = ExplainedPlan { result: &result, ..subject };
+        match name {
             "occupancy" => occupancy::grid(subject),
             "links" => Ok(occupancy::links(subject)),
             "chunks" => Ok(progress::chunks(subject)),
@@ -148,8 +151,8 @@ impl Report for CollectiveReport<'_> {
         match name {
             "chunks" => {
                 let subject = self.explained()?;
-                subject.has_sends()?;
-                tree::of_chunk(subject, item)
+                let result = listed(subject)?;
+                tree::of_chunk(ExplainedPlan { result: &result, ..subject }, item)
             }
             _ => {
                 Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))

@@ -1,29 +1,44 @@
 //! Check of plans in short form, from topology and plan alone: what holds for the trees of one root and one link of each
 //! orbit holds for their images.
 
+mod orbits;
+mod shares;
+
 use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
 use crate::scenario::{NodeSort, SwitchHop, Topology};
+use orbits::LinkOrbits;
 use rustc_hash::{FxHashMap, FxHashSet};
+use shares::fraction;
 
 /// Latencies and rates may be off by this share of an epoch or a capacity.
 const TOLERANCE: f64 = 1e-6;
+
+/// Data that a plan in short form has to carry.
+#[derive(Clone, Copy, Debug)]
+pub struct CompactDemand<'a> {
+    /// GPUs with data.
+    pub sources: &'a [u32],
+    /// GPUs that receive data of every source.
+    pub receivers: &'a [u32],
+    /// `true` if every receiver has data of its own at each source, `false` if all receive the same.
+    pub each: bool,
+    /// `true` if the topology is turned round, so that links into switches are those that leave them in time.
+    pub turned: bool,
+    /// Share of an epoch up to which latencies are left out.
+    pub alpha_threshold: f64,
+}
 
 /// Returns everything that is wrong with a plan, each with a class word first; nothing if it holds. Every GPU has to
 /// receive the data of every GPU.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     let gpus: Vec<u32> = topology.gpus().collect();
-    violations_for(topology, plan, &gpus, &gpus, false)
+    let demand =
+        CompactDemand { sources: &gpus, receivers: &gpus, each: false, turned: false, alpha_threshold: 0.0 };
+    violations_for(topology, plan, demand)
 }
 
-/// The same where every GPU of `receivers` has to receive the data of all `sources`. Of a topology that is `turned` round,
-/// links into switches are those that leave them in time.
-pub fn violations_for(
-    topology: &Topology,
-    plan: &CompactPlan,
-    sources: &[u32],
-    receivers: &[u32],
-    turned: bool,
-) -> Vec<String> {
+/// The same for other data.
+pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDemand<'_>) -> Vec<String> {
     let mut found = Vec::new();
     if plan.format != FORMAT {
         found.push(format!("format: '{}' is not {FORMAT}", plan.format));
@@ -45,7 +60,7 @@ pub fn violations_for(
         }
     };
     let set = |nodes: &[u32]| nodes.iter().copied().collect::<FxHashSet<u32>>();
-    let (sources, receivers) = (set(sources), set(receivers));
+    let (sources, receivers) = (set(demand.sources), set(demand.receivers));
     for (place, images) in plan.generators.iter().enumerate() {
         let keeps = |nodes: &FxHashSet<u32>| {
             nodes.iter().all(|node| images.get(*node as usize).is_some_and(|image| nodes.contains(image)))
@@ -58,8 +73,20 @@ pub fn violations_for(
         }
     }
     let uses = FxHashMap::default();
-    let mut checker =
-        Checker { topology, plan, orbits: &orbits, sources, receivers, turned, found, uses, finish: 0 };
+    let CompactDemand { each, turned, alpha_threshold, .. } = demand;
+    let mut checker = Checker {
+        topology,
+        plan,
+        orbits: &orbits,
+        sources,
+        receivers,
+        each,
+        turned,
+        alpha_threshold,
+        found,
+        uses,
+        finish: 0,
+    };
     checker.shares();
     for (place, tree) in plan.trees.iter().enumerate() {
         checker.tree(place, tree);
@@ -72,113 +99,19 @@ pub fn violations_for(
     checker.found
 }
 
-/// Orbits of links and GPUs under a group that moves all of them.
-struct LinkOrbits {
-    by_ends: FxHashMap<(u32, u32), u32>,
-    /// Orbit of each link.
-    links: Vec<u32>,
-    /// Orbit of each GPU; switches have none.
-    gpus: Vec<u32>,
-}
-
-impl LinkOrbits {
-    fn of(topology: &Topology, generators: &[Vec<u32>]) -> Result<Self, String> {
-        let count = topology.nodes.len();
-        let by_ends: FxHashMap<(u32, u32), u32> =
-            topology.links.iter().enumerate().map(|(id, link)| ((link.from, link.to), id as u32)).collect();
-        let image = |images: &[u32], link: usize| {
-            let link = &topology.links[link];
-            by_ends.get(&(images[link.from as usize], images[link.to as usize])).copied()
-        };
-        for (place, images) in generators.iter().enumerate() {
-            let distinct: FxHashSet<u32> =
-                images.iter().copied().filter(|image| (*image as usize) < count).collect();
-            if images.len() != count || distinct.len() != count {
-                return Err(format!("generators[{place}] is no permutation of the nodes"));
-            }
-            if (0..count).any(|node| topology.nodes[node].kind != topology.nodes[images[node] as usize].kind)
-            {
-                return Err(format!("generators[{place}] maps a GPU to a switch"));
-            }
-            for (id, link) in topology.links.iter().enumerate() {
-                let alike = image(images, id).map(|other| &topology.links[other as usize]).filter(|other| {
-                    let rate = |capacity: f64, scale: f64| capacity / scale;
-                    rate(other.capacity_gbyte_per_s, other.beta_scale)
-                        == rate(link.capacity_gbyte_per_s, link.beta_scale)
-                        && other.alpha_us * other.alpha_scale == link.alpha_us * link.alpha_scale
-                });
-                if alike.is_none() {
-                    return Err(format!(
-                        "generators[{place}] maps link {}->{} to no equal one",
-                        link.from, link.to
-                    ));
-                }
-            }
-        }
-        let elements = group(topology, generators)?;
-        let mut links = vec![u32::MAX; topology.links.len()];
-        for link in 0..topology.links.len() {
-            if links[link] != u32::MAX {
-                continue;
-            }
-            for (element, images) in elements.iter().enumerate() {
-                match image(images, link).map(|other| &mut links[other as usize]) {
-                    Some(orbit) if *orbit == u32::MAX => *orbit = link as u32,
-                    _ => return Err(format!("element {element} of the group keeps a link in place")),
-                }
-            }
-        }
-        let mut gpus = vec![u32::MAX; count];
-        for node in (0..count).filter(|node| topology.nodes[*node].kind == NodeSort::Gpu) {
-            if gpus[node] == u32::MAX {
-                for images in &elements {
-                    let orbit = &mut gpus[images[node] as usize];
-                    if *orbit != u32::MAX {
-                        return Err("an element of the group keeps a GPU in place".to_owned());
-                    }
-                    *orbit = node as u32;
-                }
-            }
-        }
-        Ok(Self { by_ends, links, gpus })
-    }
-}
-
-/// All products of generators, as long as each is known by the image of the first GPU.
-fn group(topology: &Topology, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
-    let mut elements: Vec<Vec<u32>> = vec![(0..topology.nodes.len() as u32).collect()];
-    let Some(first) = topology.nodes.iter().position(|node| node.kind == NodeSort::Gpu) else {
-        return Ok(elements);
-    };
-    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
-    known.insert(first as u32, 0);
-    let mut at = 0;
-    while at < elements.len() {
-        for generator in generators {
-            let product: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
-            if let Some(&same) = known.get(&product[first]) {
-                if elements[same] != product {
-                    return Err("an element of the group keeps a GPU in place".to_owned());
-                }
-            } else {
-                known.insert(product[first], elements.len());
-                elements.push(product);
-            }
-        }
-        at += 1;
-    }
-    Ok(elements)
-}
-
 struct Checker<'c> {
     topology: &'c Topology,
     plan: &'c CompactPlan,
     orbits: &'c LinkOrbits,
     /// GPUs with data.
     sources: FxHashSet<u32>,
-    /// GPUs that receive all of it.
+    /// GPUs that receive it.
     receivers: FxHashSet<u32>,
+    /// `true` if every receiver has data of its own.
+    each: bool,
     turned: bool,
+    /// Share of an epoch up to which latencies are left out.
+    alpha_threshold: f64,
     found: Vec<String>,
     /// By orbit of links: starts of whole pieces, or shares.
     uses: FxHashMap<u32, (Vec<u64>, f64)>,
@@ -205,52 +138,15 @@ impl Checker<'_> {
     /// Epochs until a piece can go on from the end of a link.
     fn takes(&self, link: u32) -> u64 {
         let record = &self.topology.links[link as usize];
-        let alpha = record.alpha_us * record.alpha_scale;
+        let ratio = record.alpha_us * record.alpha_scale / self.plan.epoch_us;
         let latency =
-            if alpha > 0.0 { (alpha / self.plan.epoch_us - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
+            if ratio > self.alpha_threshold { (ratio - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
         let tail = if self.turned { record.to } else { record.from };
         let leaves_switch = self.topology.nodes[tail as usize].kind == NodeSort::Switch;
         if leaves_switch && self.topology.switch_model.hop == SwitchHop::CutThrough {
             return latency;
         }
         latency + if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
-    }
-
-    /// Shares of a root add up to one, and every orbit of GPUs has one root.
-    fn shares(&mut self) {
-        let mut sums: FxHashMap<u32, Option<(u128, u128)>> = FxHashMap::default();
-        for tree in &self.plan.trees {
-            let part = fraction(&tree.share);
-            let sum = sums.entry(tree.root).or_insert(Some((0, 1)));
-            *sum = sum.zip(part).and_then(|((a, b), (c, d))| {
-                let top = a.checked_mul(d)?.checked_add(c.checked_mul(b)?)?;
-                let bottom = b.checked_mul(d)?;
-                let divisor = divisor(top, bottom);
-                Some((top / divisor, bottom / divisor))
-            });
-        }
-        let mut roots: Vec<(u32, Option<(u128, u128)>)> = sums.into_iter().collect();
-        roots.sort_unstable();
-        let mut seen = FxHashSet::default();
-        for (root, sum) in roots {
-            if sum != Some((1, 1)) {
-                self.found.push(format!("demand: the shares of root {root} do not add up to one"));
-            }
-            match self.orbits.gpus.get(root as usize) {
-                Some(&orbit) if orbit != u32::MAX && self.sources.contains(&root) => {
-                    if !seen.insert(orbit) {
-                        self.found.push(format!("demand: root {root} is the image of another root"));
-                    }
-                }
-                _ => self.found.push(format!("demand: root {root} is no GPU with data")),
-            }
-        }
-        let orbits: FxHashSet<u32> =
-            self.sources.iter().filter_map(|gpu| self.orbits.gpus.get(*gpu as usize)).copied().collect();
-        if seen.len() != orbits.len() {
-            let text = format!("demand: {} of {} orbits of GPUs have a root", seen.len(), orbits.len());
-            self.found.push(text);
-        }
     }
 
     /// A tree spans, its hops follow each other in place and time; its uses of links are noted.
@@ -287,9 +183,13 @@ impl Checker<'_> {
             }
             hops.push((from, to, links));
         }
-        let missed = self.receivers.iter().filter(|gpu| !reached.contains_key(gpu)).count();
+        let (missed, all) = if tree.dests.is_empty() {
+            let missed = self.receivers.iter().filter(|gpu| !reached.contains_key(gpu)).count();
+            (missed, self.receivers.len())
+        } else {
+            (tree.dests.iter().filter(|gpu| !reached.contains_key(gpu)).count(), tree.dests.len())
+        };
         if missed > 0 {
-            let all = self.receivers.len();
             self.found.push(format!("demand: trees[{place}] reaches {} of {all} GPUs", all - missed));
             return;
         }
@@ -389,20 +289,6 @@ impl Checker<'_> {
             }
         }
     }
-}
-
-/// A fraction written as `13/40`.
-fn fraction(text: &str) -> Option<(u128, u128)> {
-    let (top, bottom) = text.split_once('/')?;
-    let (top, bottom) = (top.parse().ok()?, bottom.parse().ok()?);
-    (bottom > 0).then_some((top, bottom))
-}
-
-const fn divisor(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    if a == 0 { 1 } else { a }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::flow::Deliveries;
 use super::links::CheckedLinks;
 use super::{Findings, code, replay};
-use crate::plan::{CollectiveResult, Discipline};
+use crate::plan::{CollectiveResult, Discipline, ScheduleClaims};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{Figure, same};
 use std::collections::HashMap;
@@ -63,16 +63,7 @@ pub(super) fn compare(
             found.add(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
         }
     }
-    if let Some(lower) = claims.lower_bound_epochs.filter(|lower| *lower > finish) {
-        found.add(code::BOUND, || format!("the bound of {lower} epochs is above the finish of {finish}"));
-    }
-    if claims.optimal != (claims.lower_bound_epochs == Some(finish)) {
-        found.add(code::CLAIM, || format!("'optimal' is {}", claims.optimal));
-    }
-    let parts: u32 = claims.bounds.iter().map(|bound| bound.epochs).sum();
-    if claims.lower_bound_epochs.unwrap_or(0) != parts {
-        found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
-    }
+    bound_claims(claims, finish, found);
     match replay::replay_us(scenario, result, links, 1.0) {
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
             found.add(code::CLAIM, || match claims.replay_us {
@@ -103,6 +94,20 @@ pub(super) fn compare(
     }
     figures.extend(of_floor(result));
     figures
+}
+
+/// Checks that what is claimed of the bound in epochs fits together, and a finish.
+pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Findings) {
+    if let Some(lower) = claims.lower_bound_epochs.filter(|lower| *lower > finish) {
+        found.add(code::BOUND, || format!("the bound of {lower} epochs is above the finish of {finish}"));
+    }
+    if claims.optimal != (claims.lower_bound_epochs == Some(finish)) {
+        found.add(code::CLAIM, || format!("'optimal' is {}", claims.optimal));
+    }
+    let parts: u32 = claims.bounds.iter().map(|bound| bound.epochs).sum();
+    if claims.lower_bound_epochs.unwrap_or(0) != parts {
+        found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
+    }
 }
 
 /// Figures of the floors that a plan claims.

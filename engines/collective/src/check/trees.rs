@@ -1,7 +1,8 @@
 //! Plans of trees in short form: each part on the network as it is planned, and the figures that follow.
 
+use super::compact::{self, CompactDemand};
 use super::links::CheckedLinks;
-use super::{Findings, Judged, code, compact, figures, floor};
+use super::{Findings, Judged, bound, code, figures, floor};
 use crate::plan::compact::CompactDiscipline;
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
@@ -19,7 +20,7 @@ pub(super) fn check(
     let parts: &[bool] = match sort {
         CollectiveSort::AllReduce => &[true, false],
         CollectiveSort::ReduceScatter => &[true],
-        CollectiveSort::AllGather | CollectiveSort::Broadcast => &[false],
+        CollectiveSort::AllGather | CollectiveSort::Broadcast | CollectiveSort::AllToAll => &[false],
         _ => {
             found.add(code::DEMAND, || format!("trees in short form do not carry out {}", sort.label()));
             return None;
@@ -31,9 +32,12 @@ pub(super) fn check(
         });
         return None;
     }
-    if !scenario.demand.copy || result.time.pieces_per_chunk != 1 || result.time.alpha_threshold != 0.0 {
+    let each = sort == CollectiveSort::AllToAll;
+    let copies = scenario.demand.copy || each;
+    let alpha_threshold = result.time.alpha_threshold;
+    if !copies || result.time.pieces_per_chunk != 1 || (!each && alpha_threshold != 0.0) {
         found.add(code::TIME, || {
-            "trees copy, are cut into pieces of their own and leave no latency out".to_owned()
+            "trees copy what is for all, are cut into pieces of their own and leave no latency out".to_owned()
         });
     }
     if scenario.topology.links.iter().any(|link| !link.up_us.is_empty()) {
@@ -58,15 +62,18 @@ pub(super) fn check(
             });
         }
         let topology = planned(scenario, adds);
-        for text in compact::violations_for(&topology, part, &sources, &ranks, adds) {
+        let demand =
+            CompactDemand { sources: &sources, receivers: &ranks, each, turned: adds, alpha_threshold };
+        for text in compact::violations_for(&topology, part, demand) {
             let (word, text) = text.split_once(": ").unwrap_or(("", &text));
             found.add(code_of(word), || format!("trees[{place}]: {text}"));
         }
     }
     let links = CheckedLinks::of(scenario, result, found).filter(|_| found.is_empty())?;
     let figures = claims(scenario, result, value, &links, found);
+    let proven_us = if each { bound::prove(scenario, chunks, result, &links, found) } else { None };
     let floor_us = floor::check(scenario, chunks, result, &links, found);
-    Some(Judged { figures, proven_us: None, floor_us })
+    Some(Judged { figures, proven_us, floor_us })
 }
 
 /// Code of a rule by its class word.
@@ -123,12 +130,13 @@ fn claims(
             found.add(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));
         }
     }
-    let nothing = claims.replay_us.is_none()
-        && claims.lower_bound_epochs.is_none()
-        && claims.bounds.is_empty()
-        && !claims.optimal;
-    if !nothing {
-        found.add(code::CLAIM, || "trees in short form claim no replay and no bound in epochs".to_owned());
+    if claims.replay_us.is_some() {
+        found.add(code::CLAIM, || "trees in short form claim no replay".to_owned());
+    }
+    if scenario.demand.collective == CollectiveSort::AllToAll {
+        figures::bound_claims(claims, u32::try_from(finish).unwrap_or(u32::MAX), found);
+    } else if claims.lower_bound_epochs.is_some() || !claims.bounds.is_empty() || claims.optimal {
+        found.add(code::CLAIM, || "trees in short form claim no bound in epochs".to_owned());
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![
@@ -136,6 +144,12 @@ fn claims(
         exactly("epoch_length_us", result.time.epoch_us),
         exactly("algbw_gbyte_per_s", algbw),
     ];
+    if let Some(lower) = claims.lower_bound_epochs {
+        figures.push(exactly("lower_bound_us", f64::from(lower) * result.time.epoch_us));
+    }
     figures.extend(figures::of_floor(result));
     figures
 }
+
+#[cfg(test)]
+mod tests;

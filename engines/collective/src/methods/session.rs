@@ -2,7 +2,7 @@
 
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
-use crate::compose::{epochs_of, whole_chunks};
+use crate::compose::{MOST_LISTED_SENDS, epochs_of, exchange_in_short, whole_chunks};
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{Discipline, covers};
@@ -108,7 +108,13 @@ impl EpochSession {
         let value = f64::from(finish) * self.tasks.epoch_us;
         cx.incumbent(value, sends as f64, source, move || {
             let bounds = (!bounds.is_empty()).then_some(bounds.as_slice());
-            whole_chunks(&scenario, &tasks, &schedules, bounds)
+            let in_short = match schedules.as_slice() {
+                [schedule] if schedule.starts.len() > MOST_LISTED_SENDS => {
+                    exchange_in_short(&scenario, &tasks, schedule, bounds)
+                }
+                _ => None,
+            };
+            in_short.unwrap_or_else(|| whole_chunks(&scenario, &tasks, &schedules, bounds))
         })?;
         Ok(())
     }

@@ -158,6 +158,23 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
     Some(elements)
 }
 
+/// The group that permutations of nodes generate, as long as it has at most as many elements as there are GPUs.
+///
+/// # Errors
+/// A sentence on a permutation that is no symmetry, or a larger group.
+pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Symmetry>, String> {
+    let symmetries: Vec<Symmetry> = generators
+        .iter()
+        .enumerate()
+        .map(|(place, nodes)| {
+            network.symmetry(nodes).map_err(|why| format!("symmetry {place} of its trees {why}"))
+        })
+        .collect::<Result<_, _>>()?;
+    let generators: Vec<&Symmetry> = symmetries.iter().collect();
+    closure(network, &generators, network.gpus().len().max(1))
+        .ok_or_else(|| "the symmetries of its trees keep a GPU in place".to_owned())
+}
+
 /// Elements of the group that symmetries generate, those that are met first.
 fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     let mut elements = vec![Symmetry::identity(network)];
@@ -285,6 +302,21 @@ impl Folding {
             ChunkImages::Listed(images) => images[element][chunk as usize],
             ChunkImages::OfPairs(pairs) => pairs.image(&self.elements[element].nodes, chunk),
         }
+    }
+
+    /// A few elements, as images of all nodes, of which all others are products.
+    pub fn generators(&self, network: &LinkNetwork) -> Vec<Vec<u32>> {
+        let mut taken: Vec<&Symmetry> = Vec::new();
+        let mut reached: FxHashSet<Vec<u32>> = FxHashSet::default();
+        for element in &self.elements[1..] {
+            if reached.contains(&element.nodes) {
+                continue;
+            }
+            taken.push(element);
+            let products = closure(network, &taken, self.order()).unwrap_or_default();
+            reached = products.into_iter().map(|product| product.nodes).collect();
+        }
+        taken.into_iter().map(|element| element.nodes.clone()).collect()
     }
 
     /// Number of elements.

@@ -1,5 +1,5 @@
 //! Trees in short form, `lightbay.ccl_trees/1`: those of one root per orbit and the symmetries that make the others, so
-//! that a plan for thousands of GPUs stays small.
+//! that a plan for thousands of GPUs stays small. Of an exchange, a tree is the path of data with one destination.
 
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, whole_numbers};
@@ -29,9 +29,9 @@ pub struct CompactPlan {
     pub discipline: CompactDiscipline,
     /// Length of an epoch, µs; no latency is left out.
     pub epoch_us: f64,
-    /// Data of each root, bytes.
+    /// Data of each root, or of each root for each destination, bytes.
     pub shard_bytes: f64,
-    /// Pieces into which the share of each tree is cut (`fluid`), or the data of each root (`whole_chunk`).
+    /// Pieces into which the share of each tree is cut (`fluid`), or that data (`whole_chunk`).
     pub pieces_per_tree: u32,
     /// Epochs until everything has arrived.
     pub finish_epochs: u64,
@@ -48,6 +48,9 @@ pub struct CompactTree {
     pub root: u32,
     /// Share of that data, a fraction such as `13/40`.
     pub share: String,
+    /// The one rank that the data is for; none if it is for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dests: Vec<u32>,
     /// Hops from GPU to GPU with the switches between, parents first.
     pub edges: Vec<Vec<u32>>,
     /// Epoch at which each hop of each piece starts (`whole_chunk`): by piece, then hop.
@@ -66,6 +69,11 @@ const HUGE: f64 = 1e18;
 const MOST: i64 = u32::MAX as i64 / 8;
 
 impl CompactPlan {
+    /// Returns `true` if each receiver has data of its own at every root.
+    pub fn is_exchange(&self) -> bool {
+        self.trees.iter().any(|tree| !tree.dests.is_empty())
+    }
+
     /// Reads the keys of a plan in short form. The caller finishes `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let format = fields.text("format", problems).map(str::to_owned);
@@ -77,9 +85,16 @@ impl CompactPlan {
         let trees = fields.each("trees", problems, |fields, problems| {
             let root = fields.int("root", 0..=MOST, problems);
             let share = fields.text("share", problems).map(str::to_owned);
+            let dests = numbers(fields, "dests", problems);
             let edges = rows(fields, "edges", problems);
             let starts = rows(fields, "starts", problems);
-            Some(CompactTree { root: root? as u32, share: share?, edges: edges?, starts: starts? })
+            Some(CompactTree {
+                root: root? as u32,
+                share: share?,
+                dests: dests?,
+                edges: edges?,
+                starts: starts?,
+            })
         });
         let generators = rows(fields, "generators", problems);
         Some(Self {
@@ -93,6 +108,12 @@ impl CompactPlan {
             generators: generators?,
         })
     }
+}
+
+/// A list of numbers; none if the key is missing.
+fn numbers(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<Vec<u32>> {
+    let path = fields.path_of(key);
+    fields.optional(key).map_or(Some(Vec::new()), |list| whole_numbers(list, &path, problems))
 }
 
 /// Lists of numbers; none if the key is missing.

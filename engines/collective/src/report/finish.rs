@@ -101,6 +101,7 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
     let columns = vec![
         Column::counts("part", "part"),
         Column::counts("root", "root"),
+        Column::words("dest", "to"),
         Column::words("share", "share"),
         Column::counts("hops", "hops"),
         Column::counts("depth", "deepest"),
@@ -120,6 +121,7 @@ fn trees(parts: &[CompactPlan]) -> Option<Table> {
             table.row(vec![
                 Cell::new(part),
                 Cell::new(tree.root),
+                Cell::new(tree.dests.first().map_or_else(|| "all".to_owned(), u32::to_string)),
                 Cell::new(tree.share.clone()),
                 Cell::new(tree.edges.len()),
                 Cell::new(depths.values().copied().max().unwrap_or(0)),

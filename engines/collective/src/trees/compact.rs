@@ -90,6 +90,7 @@ pub fn compact(
                     trees.push(CompactTree {
                         root: tree.root,
                         share: share.to_string(),
+                        dests: Vec::new(),
                         edges,
                         starts: Vec::new(),
                     });
@@ -145,6 +146,7 @@ fn listed(network: &LinkNetwork, list: &ListPlan<'_>, pieces: u32) -> Vec<Compac
         .map(|(batch, starts)| CompactTree {
             root: batch.tree.root,
             share: Share { parts: u64::from(batch.pieces), of: u64::from(pieces) }.to_string(),
+            dests: Vec::new(),
             edges: edges(network, batch.tree),
             starts: starts.chunks(batch.tree.hops().len().max(1)).map(<[u32]>::to_vec).collect(),
         })

@@ -1,0 +1,86 @@
+//! Data that the trees of a plan in short form carry: all of every root, once.
+
+use super::Checker;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A sum of shares; `None` if one of them is no fraction, or the sum overflows.
+type Sum = Option<(u128, u128)>;
+
+impl Checker<'_> {
+    /// Checks that the shares of every root add up to one, for each of its destinations where they have data of their
+    /// own, and that every orbit of GPUs has one root.
+    pub(super) fn shares(&mut self) {
+        // By root and, of data with one destination, that destination.
+        let mut sums: FxHashMap<(u32, Option<u32>), Sum> = FxHashMap::default();
+        for (place, tree) in self.plan.trees.iter().enumerate() {
+            let dest = match (self.each, tree.dests.as_slice()) {
+                (false, []) => None,
+                (true, [dest]) if self.receivers.contains(dest) && *dest != tree.root => Some(*dest),
+                (false, _) => {
+                    self.found
+                        .push(format!("demand: trees[{place}] names destinations of data that is for all"));
+                    continue;
+                }
+                (true, _) => {
+                    let text = format!("demand: trees[{place}] has not one other rank as destination");
+                    self.found.push(text);
+                    continue;
+                }
+            };
+            let part = fraction(&tree.share);
+            let sum = sums.entry((tree.root, dest)).or_insert(Some((0, 1)));
+            *sum = sum.zip(part).and_then(|(sum, part)| added(sum, part));
+        }
+        let mut carried: Vec<((u32, Option<u32>), Sum)> = sums.into_iter().collect();
+        carried.sort_unstable();
+        let mut seen = FxHashSet::default();
+        for of_root in carried.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
+            let (root, _) = of_root[0].0;
+            for ((_, dest), _) in of_root.iter().filter(|(_, sum)| *sum != Some((1, 1))) {
+                let to = dest.map_or_else(String::new, |dest| format!(" to {dest}"));
+                self.found.push(format!("demand: the shares of root {root}{to} do not add up to one"));
+            }
+            let dests = self.receivers.len() - usize::from(self.receivers.contains(&root));
+            if self.each && of_root.len() != dests {
+                let text = format!("demand: root {root} has data for {} of {dests} GPUs", of_root.len());
+                self.found.push(text);
+            }
+            match self.orbits.gpus.get(root as usize) {
+                Some(&orbit) if orbit != u32::MAX && self.sources.contains(&root) => {
+                    if !seen.insert(orbit) {
+                        self.found.push(format!("demand: root {root} is the image of another root"));
+                    }
+                }
+                _ => self.found.push(format!("demand: root {root} is no GPU with data")),
+            }
+        }
+        let orbits: FxHashSet<u32> =
+            self.sources.iter().filter_map(|gpu| self.orbits.gpus.get(*gpu as usize)).copied().collect();
+        if seen.len() != orbits.len() {
+            let text = format!("demand: {} of {} orbits of GPUs have a root", seen.len(), orbits.len());
+            self.found.push(text);
+        }
+    }
+}
+
+/// A fraction written as `13/40`.
+pub(super) fn fraction(text: &str) -> Option<(u128, u128)> {
+    let (top, bottom) = text.split_once('/')?;
+    let (top, bottom) = (top.parse().ok()?, bottom.parse().ok()?);
+    (bottom > 0).then_some((top, bottom))
+}
+
+/// Sum of two fractions; `None` if it overflows.
+fn added((a, b): (u128, u128), (c, d): (u128, u128)) -> Option<(u128, u128)> {
+    let top = a.checked_mul(d)?.checked_add(c.checked_mul(b)?)?;
+    let bottom = b.checked_mul(d)?;
+    let divisor = divisor(top, bottom);
+    Some((top / divisor, bottom / divisor))
+}
+
+const fn divisor(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    if a == 0 { 1 } else { a }
+}

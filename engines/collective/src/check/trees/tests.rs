@@ -1,0 +1,96 @@
+use super::*;
+use crate::check::{ScheduleEnvelope, check};
+use crate::compose::{exchange_in_short, figures_of, unfolded, whole_chunks};
+use crate::model::task::CollectiveTasks;
+use crate::search::construct::{ConstructLimits, construct};
+use crate::testing::preset;
+use lightbay_core::watch::Unwatched;
+
+/// The constructed schedule of an exchange, listed and in short form.
+fn exchange(scenario: &CollectiveScenario) -> (CollectiveResult, CollectiveResult) {
+    let tasks = CollectiveTasks::of(scenario, None).unwrap();
+    let task = &tasks.tasks[0];
+    let bounds = [crate::bounds::bound::<_, ()>(task, &mut Unwatched::default()).unwrap()];
+    let limits = ConstructLimits { restarts: 1, seed: 1 };
+    let schedule = construct::<_, ()>(task, &bounds[0], limits, &mut Unwatched::default(), |_, _| Ok(()));
+    let schedule = schedule.unwrap().unwrap();
+    let short = exchange_in_short(scenario, &tasks, &schedule, Some(&bounds)).unwrap().result;
+    (whole_chunks(scenario, &tasks, &[schedule], Some(&bounds)).result, short)
+}
+
+/// The rules that a plan breaks.
+fn broken(scenario: &CollectiveScenario, result: &CollectiveResult) -> Vec<String> {
+    let bound = result.claims.lower_bound_epochs.map(|bound| f64::from(bound) * result.time.epoch_us);
+    let covers = bound::covers(result);
+    let metrics = figures_of(result, scenario);
+    let envelope = ScheduleEnvelope {
+        value: result.claims.finish_us,
+        bound,
+        bound_covers: bound.is_some().then_some(covers.as_str()),
+        metrics: &metrics,
+    };
+    check(scenario, result, &envelope).violations.iter().map(ToString::to_string).collect()
+}
+
+/// What was left out of the short form comes back with the images.
+#[test]
+fn exchanges_in_short_form_stand_for_their_sends() {
+    for name in ["torus5x5x4-alltoall-1mb", "h800x16-alltoall-1mb"] {
+        let scenario = preset(name);
+        let (listed, short) = exchange(&scenario);
+        assert!(short.sends.is_empty() && short.trees[0].trees.len() * 16 <= listed.pieces.len(), "{name}");
+        assert_eq!(broken(&scenario, &short), Vec::<String>::new(), "{name}");
+        assert_eq!(short.claims.bounds, listed.claims.bounds);
+        let all = unfolded(&scenario, &short).unwrap();
+        assert_eq!(all.sends.len(), listed.sends.len());
+        let sends = |result: &CollectiveResult| {
+            let named = result
+                .sends
+                .iter()
+                .map(|send| (send.epoch, send.from, send.to, result.pieces[send.piece as usize].chunk));
+            let mut sends: Vec<_> = named.collect();
+            sends.sort_unstable();
+            sends
+        };
+        assert_eq!(sends(&all), sends(&listed), "{name}");
+    }
+}
+
+/// Changes to exchanges in short form break a rule of the plan.
+#[test]
+fn exchanges_in_short_form_are_checked() {
+    let scenario = preset("torus5x5x4-alltoall-1mb");
+    let (_, short) = exchange(&scenario);
+    let has = |code: &str, change: &dyn Fn(&mut CollectiveResult)| {
+        let mut result = short.clone();
+        change(&mut result);
+        let told = broken(&scenario, &result);
+        assert!(told.iter().any(|told| told.starts_with(&format!("{code}:"))), "{code}: {told:?}");
+    };
+    let last = short.trees[0].trees.len() - 1;
+    has("demand", &|result| drop(result.trees[0].trees.pop()));
+    has("demand", &|result| result.trees[0].trees[1].dests = result.trees[0].trees[0].dests.clone());
+    has("demand", &|result| result.trees[0].trees[1].dests.clear());
+    has("demand", &|result| result.trees[0].trees[1].dests.push(3));
+    has("demand", &|result| result.trees[0].trees[0].share = "1/2".to_owned());
+    has("demand", &|result| drop(result.trees[0].trees[last].edges.pop()));
+    has("causality", &|result| {
+        let far = result.trees[0].trees.iter_mut().find(|tree| tree.edges.len() > 1).unwrap();
+        far.starts[0].fill(0);
+    });
+    has("capacity", &|result| {
+        for tree in &mut result.trees[0].trees {
+            tree.starts[0][0] = 0;
+        }
+    });
+    has("piece", &|result| result.trees[0].shard_bytes /= 2.0);
+    has("claim", &|result| result.claims.replay_us = Some(1.0));
+    has("claim", &|result| result.claims.optimal = !result.claims.optimal);
+    has("bound", &|result| {
+        let claims = &mut result.claims;
+        claims.bounds[0].epochs += 1;
+        claims.lower_bound_epochs = claims.lower_bound_epochs.map(|epochs| epochs + 1);
+    });
+    has("piece", &|result| result.trees[0].generators = vec![[1, 0].into_iter().chain(2..100).collect()]);
+    has("time", &|result| result.time.alpha_threshold = 0.5);
+}

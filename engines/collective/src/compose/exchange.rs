@@ -1,0 +1,131 @@
+//! Schedules of exchanges in short form: the paths of one chunk of each orbit.
+
+use super::{claims, figures_of, time};
+use crate::bounds::EpochBound;
+use crate::model::group::Folding;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{CollectiveScenario, CollectiveSort};
+use lightbay_core::kind::Candidate;
+use rustc_hash::FxHashSet;
+
+/// Sends above which exchanges are kept in short form.
+pub const MOST_LISTED_SENDS: usize = 250_000;
+
+/// A plan of an AllToAll in short form, if symmetries that move every GPU and every link map its schedule to itself.
+/// `None` if there are none, and for schedules that the form does not express: chunks in pieces, links that come and go.
+pub fn exchange_in_short(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    schedule: &EpochSchedule,
+    bounds: Option<&[EpochBound]>,
+) -> Option<Candidate<CollectiveResult>> {
+    let [task] = tasks.tasks.as_slice() else { return None };
+    let demand = &scenario.demand;
+    let comes_and_goes = task.network.links().iter().any(|link| !link.up_us.is_empty());
+    if demand.collective != CollectiveSort::AllToAll || tasks.pieces != 1 || comes_and_goes {
+        return None;
+    }
+    let folding = Folding::largest(&task.network, &task.chunks);
+    let moves_links = folding.links.iter().all(|(_, keeping)| *keeping == 1);
+    if folding.is_trivial() || !moves_links || !is_symmetric(&folding, schedule) {
+        return None;
+    }
+    let mut starts = schedule.starts.clone();
+    starts.sort_unstable_by_key(|start| (start.chunk, start.epoch, start.link));
+    let mut trees = Vec::with_capacity(folding.chunks.len());
+    for &chunk in &folding.chunks {
+        let first = starts.partition_point(|start| start.chunk < chunk);
+        let of_chunk = starts[first..].split(|start| start.chunk != chunk).next()?;
+        trees.push(path(task, chunk, of_chunk, demand.chunks_per_rank)?);
+    }
+    let compact = CompactPlan {
+        format: FORMAT.to_owned(),
+        discipline: CompactDiscipline::WholeChunk,
+        epoch_us: tasks.epoch_us,
+        shard_bytes: tasks.chunk_bytes * f64::from(demand.chunks_per_rank),
+        pieces_per_tree: demand.chunks_per_rank,
+        finish_epochs: u64::from(schedule.finish),
+        trees,
+        generators: folding.generators(&task.network),
+    };
+    let time = time(scenario, tasks, Discipline::WholeChunk);
+    let claims = claims(scenario, tasks, &time, schedule.finish, None, bounds);
+    let result = CollectiveResult {
+        time,
+        pieces: Vec::new(),
+        sends: Vec::new(),
+        trees: vec![compact],
+        ranges: Vec::new(),
+        claims,
+    };
+    Some(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
+}
+
+/// Returns `true` if the images of every start are starts of the schedule.
+fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
+    let all: FxHashSet<ChunkStart> = schedule.starts.iter().copied().collect();
+    let firsts: FxHashSet<u32> = folding.chunks.iter().copied().collect();
+    let mut images = 0;
+    for start in schedule.starts.iter().filter(|start| firsts.contains(&start.chunk)) {
+        for (place, element) in folding.elements.iter().enumerate() {
+            let (link, chunk) = (element.links[start.link as usize], folding.image(place, start.chunk));
+            if !all.contains(&ChunkStart { link, chunk, ..*start }) {
+                return false;
+            }
+            images += 1;
+        }
+    }
+    images == all.len()
+}
+
+/// The path of a chunk with one destination; `None` if its starts are no path.
+fn path(
+    task: &CollectiveTask,
+    chunk: u32,
+    starts: &[ChunkStart],
+    chunks_per_rank: u32,
+) -> Option<CompactTree> {
+    let (root, dest) = (task.chunks.source(chunk as usize), task.chunks.dests(chunk as usize).next()?);
+    let (mut edges, mut begins) = (Vec::new(), Vec::new());
+    let mut at = root;
+    let mut there = 0;
+    while at != dest {
+        let mut edge = vec![at];
+        loop {
+            // A switch passes on at once; a GPU may keep the chunk.
+            let through = edge.len() > 1;
+            let goes = |start: &&ChunkStart| {
+                let from = task.network.links()[start.link as usize].from;
+                from == at && if through { start.epoch == there } else { start.epoch >= there }
+            };
+            let start = starts.iter().find(goes)?;
+            if !through {
+                begins.push(start.epoch);
+            }
+            at = task.network.links()[start.link as usize].to;
+            there = start.epoch + task.epochs.latency(start.link);
+            edge.push(at);
+            if !task.network.is_switch(at) {
+                break;
+            }
+            if edge.len() > task.network.node_count() {
+                return None;
+            }
+        }
+        edges.push(edge);
+        if edges.len() > starts.len() {
+            return None;
+        }
+    }
+    let links: usize = edges.iter().map(|edge| edge.len() - 1).sum();
+    (links == starts.len()).then(|| CompactTree {
+        root,
+        share: format!("1/{chunks_per_rank}"),
+        dests: vec![dest],
+        edges,
+        starts: vec![begins],
+    })
+}

@@ -1,0 +1,228 @@
+//! Plans in short form as lists of pieces and sends.
+
+use crate::model::epochs::EpochModel;
+use crate::model::group::generated;
+use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree};
+use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{ChunkList, CollectiveScenario};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Sends above which plans in short form are not listed.
+pub const MOST_SENDS: u64 = 20_000_000;
+
+/// The plan with its trees as pieces and sends.
+///
+/// # Errors
+/// A sentence on why the plan cannot be listed.
+pub fn unfolded(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+) -> Result<CollectiveResult, String> {
+    let network = LinkNetwork::in_order(scenario).map_err(|problems| problems.to_string())?;
+    let chunks = scenario.demand.expand(&scenario.topology);
+    let mut listed = CollectiveResult { trees: Vec::new(), ..result.clone() };
+    if let Some(part) = result.trees.first().filter(|_| result.time.discipline == Discipline::WholeChunk) {
+        listed.time.pieces_per_chunk = part.pieces_per_tree / scenario.demand.chunks_per_rank.max(1);
+    }
+    let mut begin = 0;
+    for (place, part) in result.trees.iter().enumerate() {
+        // Of two parts, the first adds up on the network turned round.
+        let adds = scenario.demand.collective.reduces() && place == 0;
+        Unfolding::new(&network, &chunks, part, (adds, begin), result.time.alpha_threshold)
+            .list(&mut listed)?;
+        begin += u32::try_from(part.finish_epochs).map_err(|_| "it has too many epochs".to_owned())?;
+    }
+    listed.sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
+    Ok(listed)
+}
+
+/// Links of a hop, and the place of the hop before it.
+type UnfoldedHop = (Vec<u32>, Option<usize>);
+
+/// One part of a collective on its way into a list.
+struct Unfolding<'u> {
+    network: LinkNetwork,
+    part: &'u CompactPlan,
+    epochs: EpochModel,
+    piece_bytes: f64,
+    adds: bool,
+    begin: u32,
+    /// Chunks of the scenario by source and, of an exchange, destination.
+    chunks: FxHashMap<(u32, Option<u32>), Vec<u32>>,
+}
+
+impl<'u> Unfolding<'u> {
+    fn new(
+        real: &LinkNetwork,
+        list: &ChunkList,
+        part: &'u CompactPlan,
+        (adds, begin): (bool, u32),
+        alpha_threshold: f64,
+    ) -> Self {
+        let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
+        // Pieces of an epoch share a link, so that each takes one epoch whatever its size.
+        let occupying = match part.discipline {
+            CompactDiscipline::WholeChunk => piece_bytes,
+            CompactDiscipline::Fluid => {
+                let rates = real.links().iter().map(|link| link.capacity_gbyte_per_s);
+                1000.0 * part.epoch_us * rates.fold(f64::INFINITY, f64::min)
+            }
+        };
+        let epochs = EpochModel::new(real, part.epoch_us, occupying, alpha_threshold);
+        let exchange = part.is_exchange();
+        let mut chunks: FxHashMap<(u32, Option<u32>), Vec<u32>> = FxHashMap::default();
+        for chunk in 0..list.len() {
+            let dest = exchange.then(|| list.dests(chunk).next()).flatten();
+            chunks.entry((list.source(chunk), dest)).or_default().push(chunk as u32);
+        }
+        let network = if adds { real.reversed() } else { real.clone() };
+        Self { network, part, epochs, piece_bytes, adds, begin, chunks }
+    }
+
+    /// Adds the pieces and sends.
+    fn list(&self, listed: &mut CollectiveResult) -> Result<(), String> {
+        let elements = generated(&self.network, &self.part.generators)?;
+        let links = |tree: &CompactTree| {
+            let hops: usize = tree.edges.iter().map(|edge| edge.len().saturating_sub(1)).sum();
+            hops as u64 * self.pieces(tree)
+        };
+        let sends: u64 = self.part.trees.iter().map(links).sum::<u64>() * elements.len() as u64;
+        if sends > MOST_SENDS {
+            return Err(format!("its trees stand for {sends} sends, and at most {MOST_SENDS} are listed"));
+        }
+        for images in &elements {
+            // Bytes that the pieces so far carry, by root and destination.
+            let mut filled: FxHashMap<(u32, Option<u32>), f64> = FxHashMap::default();
+            for tree in &self.part.trees {
+                self.list_tree(tree, &images.nodes, &mut filled, listed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pieces that a tree carries.
+    fn pieces(&self, tree: &CompactTree) -> u64 {
+        match self.part.discipline {
+            CompactDiscipline::Fluid => u64::from(self.part.pieces_per_tree),
+            CompactDiscipline::WholeChunk => tree.starts.len() as u64,
+        }
+    }
+
+    fn list_tree(
+        &self,
+        tree: &CompactTree,
+        images: &[u32],
+        filled: &mut FxHashMap<(u32, Option<u32>), f64>,
+        listed: &mut CollectiveResult,
+    ) -> Result<(), String> {
+        let image =
+            |node: u32| images.get(node as usize).copied().ok_or("a tree names no node of the network");
+        let root = image(tree.root)?;
+        let dest = tree.dests.first().map(|dest| image(*dest)).transpose()?;
+        let of_root = self.chunks.get(&(root, dest)).ok_or("a tree begins where there is no data")?;
+        let size_bytes = match self.part.discipline {
+            CompactDiscipline::Fluid => self.piece_bytes * part_of_one(&tree.share)?,
+            CompactDiscipline::WholeChunk => self.piece_bytes,
+        };
+        let chunk_bytes = self.part.shard_bytes / of_root.len() as f64;
+        let hops = self.hops(tree, &image)?;
+        for piece in 0..self.pieces(tree) {
+            let at = filled.entry((root, dest)).or_insert(0.0);
+            let whole = (*at / chunk_bytes + 1e-6).floor();
+            let (offset_bytes, place) = ((*at - whole * chunk_bytes).max(0.0), whole as usize);
+            *at += size_bytes;
+            if offset_bytes + size_bytes > chunk_bytes * (1.0 + 1e-6) {
+                return Err("a piece of a tree is part of two chunks".to_owned());
+            }
+            let chunk = *of_root.get(place).ok_or("the trees of a root carry more than its data")?;
+            let id = u32::try_from(listed.pieces.len()).map_err(|_| "it has too many pieces".to_owned())?;
+            listed.pieces.push(ChunkPiece {
+                id,
+                chunk,
+                offset_bytes,
+                size_bytes,
+                adds_up: self.adds,
+                dests: None,
+            });
+            self.list_piece(tree, &hops, (id, piece as usize), listed)?;
+        }
+        Ok(())
+    }
+
+    /// Links of every hop of the image of a tree, and the place of the hop before it.
+    fn hops(
+        &self,
+        tree: &CompactTree,
+        image: &dyn Fn(u32) -> Result<u32, &'static str>,
+    ) -> Result<Vec<UnfoldedHop>, String> {
+        let mut into: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut hops = Vec::with_capacity(tree.edges.len());
+        for (place, edge) in tree.edges.iter().enumerate() {
+            let between = |ends: &[u32]| {
+                let link = self.network.link_between(image(ends[0])?, image(ends[1])?);
+                link.ok_or("a tree takes a link that is missing")
+            };
+            let links: Vec<u32> = edge.windows(2).map(between).collect::<Result<_, _>>()?;
+            let (Some(from), Some(to)) = (edge.first(), edge.last()) else {
+                return Err("a hop of a tree is empty".to_owned());
+            };
+            hops.push((links, into.get(from).copied()));
+            into.insert(*to, place);
+        }
+        Ok(hops)
+    }
+
+    /// Adds the sends of a piece.
+    fn list_piece(
+        &self,
+        tree: &CompactTree,
+        hops: &[UnfoldedHop],
+        (id, piece): (u32, usize),
+        listed: &mut CollectiveResult,
+    ) -> Result<(), String> {
+        let copies = if self.adds { self.network.switch_reduces() } else { self.network.switch_copies() };
+        let mut sent: FxHashSet<(u32, u32)> = FxHashSet::default();
+        let mut ends: Vec<u32> = Vec::with_capacity(hops.len());
+        for (hop, (links, before)) in hops.iter().enumerate() {
+            let mut time = match self.part.discipline {
+                CompactDiscipline::Fluid => before.map_or(piece as u32, |before| ends[before]),
+                CompactDiscipline::WholeChunk => {
+                    let starts = tree.starts.get(piece).and_then(|starts| starts.get(hop));
+                    *starts.ok_or("a hop of a tree has no start")?
+                }
+            };
+            for &link in links {
+                let arrival = time + self.epochs.latency(link);
+                // Hops through one switch share the way to it where switches copy.
+                let is_first = sent.insert((link, time));
+                if !is_first && !copies {
+                    return Err("several data of one piece share a link at a time".to_owned());
+                }
+                if is_first {
+                    let ends = &self.network.links()[link as usize];
+                    let (from, to, epoch) = if self.adds {
+                        let finish = self.part.finish_epochs as u32;
+                        (ends.to, ends.from, finish.checked_sub(arrival).ok_or("a tree ends too late")?)
+                    } else {
+                        (ends.from, ends.to, time)
+                    };
+                    listed.sends.push(PieceSend { piece: id, from, to, epoch: self.begin + epoch });
+                }
+                time = arrival;
+            }
+            ends.push(time);
+        }
+        Ok(())
+    }
+}
+
+/// A fraction such as `13/40` as a number.
+fn part_of_one(share: &str) -> Result<f64, String> {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let parts = share.split_once('/').and_then(|(top, bottom)| Some((number(top)?, number(bottom)?)));
+    match parts {
+        Some((top, bottom)) if bottom > 0.0 => Ok(top.max(0.0) / bottom),
+        _ => Err(format!("the share '{share}' of a tree is no fraction")),
+    }
+}
