@@ -32,7 +32,7 @@ fn broken(scenario: &CollectiveScenario, result: &CollectiveResult) -> Vec<Strin
     check(scenario, result, &envelope).violations.iter().map(ToString::to_string).collect()
 }
 
-/// What was left out of the short form comes back with the images.
+/// The sends of the short form are those of the schedule that it was made from.
 #[test]
 fn exchanges_in_short_form_stand_for_their_sends() {
     for name in ["torus5x5x4-alltoall-1mb", "h800x16-alltoall-1mb"] {
