@@ -179,6 +179,27 @@ fn a_collective_runs_on_the_circuits_of_a_training_plan() {
 }
 
 #[test]
+fn the_all_to_all_of_a_region_runs_on_its_circuits() {
+    let place = Place::new();
+    place.plan("moe-small", "mfabric-swap", "region.plan.json");
+    let made = carried(&place, "region.plan.json", &[]);
+    assert_eq!(
+        (made["derived_from"]["kind"].as_str(), made["demand"]["collective"].as_str()),
+        (Some("moe"), Some("custom"))
+    );
+    let nodes = made["topology"]["nodes"].as_array().unwrap();
+    assert_eq!(nodes.iter().filter(|node| node["kind"] == "switch").count(), 1);
+    let rows = made["demand"]["matrix"].as_array().unwrap();
+    assert_eq!((rows.len(), nodes.len()), (4, 5));
+    assert!(rows.iter().flat_map(|row| row.as_array().unwrap()).any(|count| count == 24));
+    let made = carried(&place, "region.plan.json", &["demand=all_gather"]);
+    assert_eq!(made["demand"]["collective"], "all_gather");
+    place.plan("crossconnect-example", "lumos-halving", "switches.plan.json");
+    let wrong = ["new", "collective", "--set", "from=switches.plan.json", "--set", "demand=traffic"];
+    place.run(&wrong).exit(2).says(&["demand: is traffic", "all_gather"]);
+}
+
+#[test]
 fn a_collective_runs_on_cross_connects_and_on_a_pod() {
     let place = Place::new();
     place.plan("crossconnect-example", "lumos-halving", "switches.plan.json");

@@ -10,7 +10,7 @@ use crate::plan::CollectiveResult;
 use crate::report::CollectiveReport;
 use crate::scenario::{self, CollectiveScenario};
 use lightbay_core::checked::Verdict;
-use lightbay_core::exchange::{Graph, GraphLink, TrafficMatrix};
+use lightbay_core::exchange::{Graph, GraphLink};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -20,10 +20,6 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
-use std::collections::BTreeMap;
-
-/// Deliveries above which nobody is handed the traffic of single ones.
-const MOST_ENTRIES: usize = 1 << 20;
 
 impl Kind for Collective {
     const NAME: &'static str = "collective";
@@ -105,28 +101,13 @@ impl Kind for Collective {
         };
         Some(Graph {
             nodes: topology.nodes.iter().map(|node| node.name.clone()).collect(),
+            switches: topology
+                .nodes
+                .iter()
+                .filter(|node| node.kind == scenario::NodeSort::Switch)
+                .map(|node| node.id)
+                .collect(),
             links: topology.links.iter().map(link).collect(),
-        })
-    }
-
-    fn traffic(scenario: &CollectiveScenario) -> Option<TrafficMatrix> {
-        let chunks = scenario.demand.expand(&scenario.topology);
-        if chunks.deliveries() > MOST_ENTRIES {
-            return None;
-        }
-        let bytes = scenario.demand.chunk_size(&scenario.topology);
-        let backwards = scenario.demand.collective.starts_backwards();
-        let mut entries: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-        for chunk in 0..chunks.len() {
-            let source = chunks.source(chunk);
-            for dest in chunks.dests(chunk) {
-                let pair = if backwards { (dest, source) } else { (source, dest) };
-                *entries.entry(pair).or_default() += bytes;
-            }
-        }
-        Some(TrafficMatrix {
-            places: scenario.topology.nodes.iter().map(|node| node.name.clone()).collect(),
-            entries: entries.into_iter().map(|((from, to), bytes)| (from, to, bytes)).collect(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
 
-use crate::exchange::{CircuitMatrix, Graph};
+use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
@@ -214,6 +214,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
     /// Its network, for kinds that have one.
     fn graph(&self) -> Option<Graph>;
+    /// Bytes between the places of its network, for kinds that know them.
+    fn traffic(&self) -> Option<TrafficMatrix>;
     /// For the catalogue, which knows the kinds.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -245,6 +247,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn graph(&self) -> Option<Graph> {
         K::graph(&self.plan)
+    }
+    fn traffic(&self) -> Option<TrafficMatrix> {
+        K::traffic(&self.plan)
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self

@@ -89,6 +89,8 @@ impl CircuitMatrix {
 pub struct Graph {
     /// Names of the nodes.
     pub nodes: Vec<String>,
+    /// Nodes that only pass data on, ascending.
+    pub switches: Vec<u32>,
     /// Directed links.
     pub links: Vec<GraphLink>,
 }
@@ -105,6 +107,9 @@ pub struct GraphLink {
     /// Delay, seconds.
     pub latency_s: f64,
 }
+
+/// Entry of [`CircuitMatrix::left_out`] for what a [`TrafficMatrix`] of the same plan has.
+pub const TRAFFIC_BETWEEN_PODS: &str = "the traffic between the pods";
 
 /// Bytes between places over some period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

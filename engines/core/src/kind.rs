@@ -271,8 +271,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The traffic that a scenario offers, for kinds that know it.
-    fn traffic(_scenario: &Self::Scenario) -> Option<TrafficMatrix> {
+    /// Bytes between the places of a plan's network, for kinds that know them.
+    fn traffic(_plan: &Plan<Self>) -> Option<TrafficMatrix> {
         None
     }
 }

@@ -139,7 +139,7 @@ impl Kind for Moe {
         Some(handover::graph(&plan.scenario.body, handover::longest(&plan.result)?))
     }
 
-    fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
-        handover::traffic(scenario)
+    fn traffic(plan: &Plan<Self>) -> Option<TrafficMatrix> {
+        Some(handover::traffic(handover::longest(&plan.result)?))
     }
 }

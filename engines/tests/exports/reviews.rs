@@ -1,11 +1,10 @@
 //! Files for people and other programs are read back by other readers and say what the plan says.
 
 use super::support::{measured_job, one, settings, solve};
-use lightbay_core::kind::Kind as _;
+use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::Analysis;
 use lightbay_engines::training::plan::TrainingResult;
 use lightbay_engines::training::simulate::evaluate::{Rates, Scratch};
-use lightbay_engines::training::{Training, TrainingScenario};
 use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Subject, apply, export, preset};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,7 +116,12 @@ fn sums_of_the_tables_are_the_volumes_of_the_plan() {
             let (scenario, result) = body(&plan);
             let total: i64 = tasks.whole("bytes").iter().sum();
             // What the kind itself tells others of its traffic, over all replicas.
-            let known: f64 = Training::traffic(scenario).unwrap().entries.iter().map(|entry| entry.2).sum();
+            let known: f64 = lightbay_training::files::handover::traffic(scenario)
+                .unwrap()
+                .entries
+                .iter()
+                .map(|entry| entry.2)
+                .sum();
             let of_one = tasks.rows.len() == result.tasks.len();
             assert!(of_one || replicas == "all", "{name}");
             if replicas == "all" {

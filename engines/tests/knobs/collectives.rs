@@ -258,7 +258,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("collective").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let own = ["circuit_gbps", "circuit_alpha_us", "gpus_per_pod", "pod_gbyte_per_s"];
+    let own = ["demand", "circuit_gbps", "circuit_alpha_us", "gpus_per_pod", "pod_gbyte_per_s"];
     let covered: Vec<String> = ["from"].iter().chain(&own).map(|name| (*name).to_owned()).collect();
     assert_covered("knobs of collectives made from plans", &entries, &covered);
     let trained = |text: &str| AnyPlan::of(&solve("small", "delta-joint", text).done.plan.unwrap()).unwrap();
@@ -267,7 +267,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     };
     let (one, other) = (trained(""), trained("ports_per_pod=6"));
     assert_ne!(made(&one, ""), made(&other, ""));
-    for text in ["circuit_gbps=10", "circuit_alpha_us=9", "gpus_per_pod=2"] {
+    for text in ["demand=traffic", "circuit_gbps=10", "circuit_alpha_us=9", "gpus_per_pod=2"] {
         assert_ne!(made(&one, text), made(&one, ""), "{text}");
     }
     assert_ne!(made(&one, "gpus_per_pod=2 pod_gbyte_per_s=9"), made(&one, "gpus_per_pod=2"));

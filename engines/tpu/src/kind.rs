@@ -349,7 +349,7 @@ fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
             });
         }
     }
-    Some(Graph { nodes: names.collect(), links })
+    Some(Graph { nodes: names.collect(), switches: Vec::new(), links })
 }
 
 #[cfg(test)]

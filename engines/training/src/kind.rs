@@ -134,7 +134,7 @@ impl Kind for Training {
         crate::files::handover::circuits(&plan.scenario.body, &plan.result)
     }
 
-    fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
-        crate::files::handover::traffic(scenario)
+    fn traffic(plan: &Plan<Self>) -> Option<TrafficMatrix> {
+        crate::files::handover::traffic(&plan.scenario.body)
     }
 }

@@ -9,7 +9,7 @@ use crate::scenario::{
     CollectiveScenario, CollectiveSort, Demand, LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel,
     Topology,
 };
-use lightbay_core::exchange::{CircuitMatrix, DerivedFrom, Graph};
+use lightbay_core::exchange::{CircuitMatrix, DerivedFrom, Graph, TRAFFIC_BETWEEN_PODS, TrafficMatrix};
 use lightbay_core::format::enumerated;
 use lightbay_core::json;
 use lightbay_core::listed::{Conversion, ConvertedScenario, Sources};
@@ -23,6 +23,12 @@ mod tests;
 
 /// Knob that names the plan.
 const FROM: &str = "from";
+/// Knob of the demand.
+const DEMAND: &str = "demand";
+/// Value of [`DEMAND`] for the bytes between the places of the plan.
+const TRAFFIC: &str = "traffic";
+/// Value of [`DEMAND`] for an AllGather.
+const ALL_GATHER: &str = "all_gather";
 /// Knob of the rate of a circuit.
 const CIRCUIT_GBPS: &str = "circuit_gbps";
 /// Knob of the latency of a circuit.
@@ -42,6 +48,9 @@ const USUAL_POD_GBYTE_PER_S: f64 = 450.0;
 const POD_ALPHA_US: f64 = 0.35;
 /// Buffer of the collective, bytes.
 const USUAL_BYTES: f64 = 1e9;
+/// Chunks of the pair with the most bytes, of which other pairs have as many as come next to their bytes: no pair is off
+/// by more than half a chunk, 2 % of the largest.
+const MOST_CHUNKS: f64 = 24.0;
 
 /// Parameters that can be asked for.
 pub(crate) fn conversion() -> Conversion {
@@ -51,6 +60,13 @@ pub(crate) fn conversion() -> Conversion {
             "Plan whose network carries the collective: a pod design, cross-connects, or the circuits of a training job.",
         )],
         own: vec![
+            ParamInfo::choice(
+                DEMAND,
+                &[TRAFFIC, ALL_GATHER],
+                ALL_GATHER,
+                "What is sent: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: the bytes of the plan, if it has them.",
+            )
+            .derived(),
             ParamInfo::float(
                 CIRCUIT_GBPS,
                 1e-3,
@@ -106,17 +122,31 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
             given_rates(sources)?;
             of_graph(&header.name, &graph)?
         }
-        (None, Some(matrix)) => of_circuits(&header.name, &matrix, sources)?,
+        (None, Some(mut matrix)) => {
+            if wants_traffic(sources) {
+                matrix.left_out.retain(|part| part != TRAFFIC_BETWEEN_PODS);
+            }
+            of_circuits(&header.name, &matrix, sources)?
+        }
         (None, None) => {
             let message = format!("is a plan of kind {} without a network", header.kind);
             let remedy = "give a pod design, cross-connects, or a plan for a training job (not for an instance with mirrors)";
             return Err(Problem::new(FROM, message, remedy).into());
         }
     };
-    notes.push(format!(
-        "assumed: collective is all_gather of {USUAL_BYTES} bytes among all GPUs (collective=, output_buffer_bytes=)"
-    ));
-    let demand = Demand::named(CollectiveSort::AllGather, USUAL_BYTES);
+    let traffic = from.traffic().and_then(|traffic| placed(&topology, &traffic));
+    let demand = match (sources.value(DEMAND), traffic) {
+        (_, None) if wants_traffic(sources) => {
+            let message =
+                format!("is traffic, and the plan of kind {} has none between its nodes", header.kind);
+            return Err(Problem::new(DEMAND, message, "leave it out, or set it to all_gather").into());
+        }
+        (Some(ParamValue::Text(given)), _) if given == ALL_GATHER => all_gather(&mut notes),
+        (_, Some(bytes)) if from.graph().is_some() || sources.value(DEMAND).is_some() => {
+            of_traffic(&topology, &bytes, &mut notes)
+        }
+        _ => all_gather(&mut notes),
+    };
     let mut body: CollectiveScenario = presets::of(topology, None, demand);
     body.derived_from = Some(DerivedFrom {
         kind: header.kind,
@@ -125,6 +155,56 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     });
     body.validate()?;
     Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes })
+}
+
+/// Returns `true` if the bytes of the plan are asked for.
+fn wants_traffic(sources: Sources<'_>) -> bool {
+    matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
+}
+
+/// The demand that is assumed.
+fn all_gather(notes: &mut Vec<String>) -> Demand {
+    notes.push(format!(
+        "assumed: collective is all_gather of {USUAL_BYTES} bytes among all GPUs (collective=, output_buffer_bytes=)"
+    ));
+    Demand::named(CollectiveSort::AllGather, USUAL_BYTES)
+}
+
+/// Bytes between GPUs by their place among the GPUs, if every place of a matrix is one of them by name.
+fn placed(topology: &Topology, traffic: &TrafficMatrix) -> Option<Vec<Vec<f64>>> {
+    let ranks: BTreeMap<&str, usize> = topology
+        .gpus()
+        .zip(0..)
+        .map(|(gpu, rank)| (topology.nodes[gpu as usize].name.as_str(), rank))
+        .collect();
+    let rank = |place: u32| ranks.get(traffic.places.get(place as usize)?.as_str()).copied();
+    let mut bytes = vec![vec![0.0; ranks.len()]; ranks.len()];
+    for &(from, to, amount) in &traffic.entries {
+        bytes[rank(from)?][rank(to)?] += amount;
+    }
+    bytes.iter().flatten().any(|amount| *amount > 0.0).then_some(bytes)
+}
+
+/// Bytes between GPUs as chunks of one size.
+fn of_traffic(topology: &Topology, bytes: &[Vec<f64>], notes: &mut Vec<String>) -> Demand {
+    let pairs = || (0..bytes.len()).flat_map(|from| (0..bytes.len()).map(move |to| (from, to)));
+    let amount = |(from, to): (usize, usize)| if from == to { 0.0 } else { bytes[from][to] };
+    let largest = pairs().map(amount).fold(0.0, f64::max);
+    let chunk_bytes = (largest / MOST_CHUNKS).max(1e-6);
+    let chunks = |pair| match amount(pair) {
+        amount if amount > 0.0 => (amount / chunk_bytes).round().max(1.0),
+        _ => 0.0,
+    };
+    let (wanted, sent): (f64, f64) =
+        (pairs().map(amount).sum(), pairs().map(chunks).sum::<f64>() * chunk_bytes);
+    let off = pairs().map(|pair| (chunks(pair) * chunk_bytes - amount(pair)).abs()).fold(0.0, f64::max);
+    notes.push(format!(
+        "demand: {wanted:.0} bytes between {} GPUs as chunks of {chunk_bytes:.0} bytes, {:+.2} % in all and at most {off:.0} bytes off for a pair",
+        topology.gpus().count(),
+        100.0 * (sent / wanted - 1.0),
+    ));
+    let row = |from| (0..bytes.len()).map(|to| chunks((from, to)) as u32).collect();
+    Demand { matrix: (0..bytes.len()).map(row).collect(), ..Demand::custom(chunk_bytes, Vec::new()) }
 }
 
 /// Refuses knobs of circuits on a plan that gives nodes and links with their rates.
@@ -171,15 +251,18 @@ fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Proble
     let nodes = graph.nodes.iter().zip(0..).map(|(name, id)| NodeRecord {
         id,
         name: name.clone(),
-        kind: NodeSort::Gpu,
+        kind: if graph.switches.contains(&id) { NodeSort::Switch } else { NodeSort::Gpu },
         group: None,
     });
     let links = joined.iter().map(|(&(from, to), link)| {
         LinkRecord::new(from, to, rounded(link.gbyte_per_s), link.alpha_us, "link")
     });
+    let switches = graph.switches.len() as u64;
+    let as_switches =
+        if switches == 0 { String::new() } else { format!(", {}", counted(switches, "switch", "switches")) };
     let mut notes = vec![format!(
-        "network: {} of the plan as GPUs, {}",
-        counted(graph.nodes.len() as u64, "node", "nodes"),
+        "network: {} of the plan as GPUs{as_switches}, {}",
+        counted(graph.nodes.len() as u64 - switches, "node", "nodes"),
         counted(joined.len() as u64, "link", "links")
     )];
     let several = joined.values().filter(|link| link.count > 1).count() as u64;

@@ -1,6 +1,5 @@
 //! Parts of a region that other kinds take: the circuits of a layer, the network that they make, and a demand.
 
-use crate::model::demand::LayerDemand;
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
 use lightbay_core::exchange::{CircuitMatrix, Graph, GraphLink, TrafficMatrix};
@@ -58,7 +57,7 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     let region = &scenario.region;
     let mut nodes: Vec<String> = (0..region.servers).map(name).collect();
     let link = |from, to, capacity_gbps| GraphLink { from, to, capacity_gbps, latency_s: 0.0 };
-    let mut links = Vec::new();
+    let (mut links, mut switches) = (Vec::new(), Vec::new());
     for ((a, b), count) in counts(layer) {
         let rate = f64::from(count) * region.link_gbps;
         links.extend([link(a, b, rate), link(b, a, rate)]);
@@ -66,24 +65,21 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
     if region.eps_gbps() > 0.0 {
         let switch = region.servers;
         nodes.push(PACKET_SWITCHES.to_owned());
+        switches.push(switch);
         for server in 0..region.servers {
             links.extend([link(server, switch, region.eps_gbps()), link(switch, server, region.eps_gbps())]);
         }
     }
     links.sort_by_key(|link| (link.from, link.to));
-    Graph { nodes, links }
+    Graph { nodes, switches, links }
 }
 
-/// Bytes between the servers in one dispatch, in the layer whose busiest server sends or receives most; experts stand
-/// in blocks. The places are the servers of [`graph`], by the same names.
-pub fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
-    let history = scenario.history(0);
-    let demands = (0..history.layers).map(|layer| LayerDemand::of(scenario, &history, layer));
-    let demand = demands.max_by(|a, b| a.busiest_server().total_cmp(&b.busiest_server()))?;
-    let n = demand.servers;
-    let entries = (0..n * n).filter(|at| at / n != at % n && demand.bytes[*at] > 0.0);
-    Some(TrafficMatrix {
-        places: (0..n as u32).map(name).collect(),
-        entries: entries.map(|at| ((at / n) as u32, (at % n) as u32, demand.bytes[at])).collect(),
-    })
+/// Bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], by the same names.
+pub fn traffic(layer: &LayerPlan) -> TrafficMatrix {
+    let rows = (0u32..).zip(&layer.demand_bytes);
+    let entries = rows.flat_map(|(from, row)| (0u32..).zip(row).map(move |(to, bytes)| (from, to, *bytes)));
+    TrafficMatrix {
+        places: (0..layer.demand_bytes.len() as u32).map(name).collect(),
+        entries: entries.filter(|(from, to, bytes)| from != to && *bytes > 0.0).collect(),
+    }
 }

@@ -1,6 +1,7 @@
 //! Every method on every preset gives a plan that its checker accepts.
 
 use crate::Moe;
+use crate::files::handover;
 use crate::methods::all;
 use crate::scenario::presets;
 use lightbay_core::checked::downcast;
@@ -131,11 +132,14 @@ fn other_kinds_take_circuits_network_and_demand() {
         assert_eq!(out.map(|link| link.capacity_gbps).sum::<f64>(), 3200.0, "{server}");
         assert_eq!(into.map(|link| link.capacity_gbps).sum::<f64>(), 3200.0, "{server}");
     }
-    let traffic = Moe::traffic(&plan.scenario.body).unwrap();
+    let traffic = Moe::traffic(plan).unwrap();
     assert_eq!(traffic.places, graph.nodes[..8]);
-    let most =
-        plan.result.layers.iter().map(|layer| layer.demand_bytes[traffic.entries[0].0 as usize].clone());
-    assert!(most.flatten().any(|bytes| bytes == traffic.entries[0].2));
+    assert_eq!(graph.switches, [8]);
+    let longest = handover::longest(&plan.result).unwrap();
+    for &(from, to, bytes) in &traffic.entries {
+        assert_eq!(longest.demand_bytes[from as usize][to as usize], bytes);
+    }
+    assert_eq!(traffic.entries.len(), 8 * 7);
     let tree = solve("moe-small", "fat-tree", &[]);
     assert!(Moe::graph(tree.plan()).is_none() && Moe::circuits(tree.plan()).is_none());
 }

@@ -182,9 +182,11 @@ fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
 }
 
 fn sums(steps: &[LayerSteps]) -> StageSums {
+    let stalls = steps.iter().flat_map(|step| &step.changes).map(|change| change.stall_ms);
     StageSums {
         all_to_all_ms: steps.iter().flat_map(|step| step.exchange_ms).sum(),
-        stall_ms: steps.iter().flat_map(|step| &step.changes).map(|change| change.stall_ms).sum(),
+        // `sum` would give -0 without any.
+        stall_ms: stalls.fold(0.0, |sum, stall_ms| sum + stall_ms),
         eps_bytes: 0.0,
     }
 }

@@ -6,7 +6,7 @@ use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
 use crate::scenario::shared::SharedPods;
 use crate::simulate::replicas::expand_plan;
-use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
+use lightbay_core::exchange::{CircuitMatrix, TRAFFIC_BETWEEN_PODS, TrafficMatrix};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
 
 /// Returns the parts of a plan that are in no circuit.
 fn left_out() -> Vec<String> {
-    ["the times and rates of the flows", "the order of the tasks", "the traffic between the pods"]
+    ["the times and rates of the flows", "the order of the tasks", TRAFFIC_BETWEEN_PODS]
         .map(str::to_owned)
         .to_vec()
 }

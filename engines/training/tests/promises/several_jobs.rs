@@ -207,9 +207,9 @@ fn all_circuits_of_all_jobs_go_to_the_switches_together() {
     assert!(
         matrix.ports_used().iter().zip(&matrix.ports_per_pod).all(|(used, has)| *used <= u64::from(*has))
     );
-    let traffic = Training::traffic(&plan.plan().scenario.body).unwrap();
+    let traffic = Training::traffic(plan.plan()).unwrap();
     let bytes: f64 = traffic.entries.iter().map(|(_, _, bytes)| bytes).sum();
-    let alone = Training::traffic(&TrainingScenario::Job(preset("small"))).unwrap();
+    let alone = lightbay_training::files::handover::traffic(&TrainingScenario::Job(preset("small"))).unwrap();
     let of_one: f64 = alone.entries.iter().map(|(_, _, bytes)| bytes).sum();
     assert!((bytes - 2.0 * of_one).abs() <= 1e-9 * bytes);
 }

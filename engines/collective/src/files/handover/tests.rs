@@ -68,6 +68,7 @@ fn graphs_keep_their_links_and_join_parallel_ones() {
     let link_of = |from, to, capacity_gbps, latency_s| GraphLink { from, to, capacity_gbps, latency_s };
     let graph = Graph {
         nodes: ["a", "b"].map(str::to_owned).to_vec(),
+        switches: Vec::new(),
         links: vec![
             link_of(0, 1, 80.0, 1e-6),
             link_of(0, 1, 40.0, 2e-6),
@@ -90,4 +91,30 @@ fn graphs_keep_their_links_and_join_parallel_ones() {
     assert!(told.contains("circuit_gbps: has no effect"), "{told}");
     let told = convert(Sources { plans: &[], values: &[] }).unwrap_err().to_string();
     assert!(told.contains("from: is missing"), "{told}");
+}
+
+#[test]
+fn bytes_between_nodes_become_chunks_of_one_size() {
+    let link_of = |from, to| GraphLink { from, to, capacity_gbps: 80.0, latency_s: 0.0 };
+    let graph = Graph {
+        nodes: ["a", "b", "s"].map(str::to_owned).to_vec(),
+        switches: vec![2],
+        links: vec![link_of(0, 2), link_of(2, 0), link_of(1, 2), link_of(2, 1)],
+    };
+    let (topology, notes) = of_graph("plan", &graph).unwrap();
+    assert_eq!(topology.gpus().collect::<Vec<_>>(), [0, 1]);
+    assert!(notes[0].contains("2 nodes of the plan as GPUs, 1 switch"), "{notes:?}");
+    let traffic = |entries| TrafficMatrix { places: vec!["b".to_owned(), "a".to_owned()], entries };
+    // The names decide, not the order: 240 bytes from b to a in 24 chunks, and 94 the other way in 9.
+    let bytes = placed(&topology, &traffic(vec![(0, 1, 240.0), (1, 0, 94.0)])).unwrap();
+    let mut notes = Vec::new();
+    let demand = of_traffic(&topology, &bytes, &mut notes);
+    assert_eq!((demand.matrix.clone(), demand.chunk_bytes), (vec![vec![0, 9], vec![24, 0]], Some(10.0)));
+    assert!(notes[0].contains("-1.20 % in all and at most 4 bytes off"), "{notes:?}");
+    // A pair with next to nothing still has a chunk.
+    let bytes = placed(&topology, &traffic(vec![(0, 1, 240.0), (1, 0, 0.1)])).unwrap();
+    assert_eq!(of_traffic(&topology, &bytes, &mut notes).matrix[0][1], 1);
+    let elsewhere =
+        TrafficMatrix { places: vec!["c".to_owned(), "a".to_owned()], entries: vec![(0, 1, 1.0)] };
+    assert!(placed(&topology, &elsewhere).is_none() && placed(&topology, &traffic(Vec::new())).is_none());
 }
