@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub use lightbay_core::kind::EXACT_LIMIT;
 
-mod foreign;
+pub(crate) mod foreign;
 
 /// Content of a file.
 #[derive(Debug)]

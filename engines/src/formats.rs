@@ -13,7 +13,7 @@ use std::any::Any;
 mod import;
 mod report;
 
-pub use import::{Imported, Product, import, importers};
+pub use import::{Imported, Product, import, importers, recognised};
 pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
 
 /// The scenario or plan itself.

@@ -42,7 +42,7 @@ pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
-    export_against, exporters, import, importers, remarks,
+    export_against, exporters, import, importers, recognised, remarks,
 };
 kind_crates!();
 pub use models::{ModelledMethod, Question, modelled};

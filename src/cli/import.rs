@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::MAX_UNPACKED_BYTES;
-use lightbay_engines::{Input, Product, import, preset};
+use lightbay_engines::{Input, Product, import, importers, preset, recognised};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  lightbay import rccl_topo.xml -o machine.json
   lightbay import aicb workload.txt --set gpus_per_pod=8 -o job.json
   lightbay import aicb workload.csv.gz --strict --json
   lightbay import sol tiny4.sol tiny4.mps.names.json -o plan.json
@@ -26,15 +27,11 @@ Examples:
 
 /// Arguments of `import`.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, override_usage = "lightbay import [OPTIONS] [FORMAT] <FILE>...")]
 pub struct Arguments {
-    /// Format, as `lightbay methods --formats` lists them
-    #[arg(value_name = "FORMAT")]
-    format: String,
-
-    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME
+    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME. A format, as `lightbay methods --formats` lists them, may stand before them; else their content tells it
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
-    files: Vec<Source>,
+    words: Vec<Source>,
 
     /// Set a parameter of the format
     #[arg(long, value_name = "NAME=VALUE")]
@@ -59,11 +56,19 @@ pub struct Arguments {
 
 /// Imports.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    stdin_at_most_once(&arguments.files)?;
+    let (format, files) = named_format(&arguments.words);
+    stdin_at_most_once(files)?;
+    if files.is_empty() {
+        let problem =
+            Problem::new("FILE", "is missing", "give the files of the other tool behind the format");
+        return Err(Failure::Input(vec![problem.into()]));
+    }
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
-    let inputs = read_inputs(arguments)?;
-    let imported =
-        import(&arguments.format, &inputs, &arguments.set, arguments.strict).map_err(|problems| {
+    let inputs = read_inputs(files)?;
+    let imported = format
+        .map_or_else(|| recognised(&inputs).map(str::to_owned), Ok)
+        .and_then(|format| import(&format, &inputs, &arguments.set, arguments.strict))
+        .map_err(|problems| {
             // Problems of the whole import name no file; where there is only one it is meant.
             match (problems.source.is_empty(), inputs.as_slice()) {
                 (true, [one]) => problems.named(&one.name),
@@ -102,11 +107,24 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
+/// The format and the files. The first word is a format if it is the name of one, or if there are others behind it and no
+/// file has that name; else the format follows from the content.
+fn named_format(words: &[Source]) -> (Option<String>, &[Source]) {
+    let name = match words.first() {
+        Some(Source::File(path)) => path.to_str().filter(|name| {
+            let is_format = importers().iter().any(|info| info.name == *name);
+            is_format || (words.len() > 1 && !name.contains(['.', '/']) && !path.exists())
+        }),
+        _ => None,
+    };
+    name.map_or((None, words), |name| (Some(name.to_owned()), &words[1..]))
+}
+
 /// Engines know no paths: they get names and content.
-fn read_inputs(arguments: &Arguments) -> Result<Vec<Input>, Failure> {
+fn read_inputs(files: &[Source]) -> Result<Vec<Input>, Failure> {
     let mut wrong = Vec::new();
     let mut inputs = Vec::new();
-    for source in &arguments.files {
+    for source in files {
         match bytes_of(source) {
             Ok(bytes) => inputs.push(Input { name: file_name(source), bytes }),
             Err(problem) => wrong.push(Problems::from(problem).named(source.to_string())),

@@ -88,6 +88,29 @@ fn states_of_switches_ask_for_their_scenario() {
 }
 
 #[test]
+fn files_of_other_tools_need_no_format() {
+    let place = Place::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/collectives");
+    let machine = folder.join("rccl_topo_8p6l.xml").display().to_string();
+    let named = place.run(&["import", "nccl", &machine, "-o", "named.json"]).done().out;
+    assert_eq!(place.run(&["import", &machine, "-o", "found.json"]).done().out, named);
+    assert_eq!(place.json("found.json"), place.json("named.json"));
+    place.write("table.csv", "ocs_id,action,pod_a,port_a,pod_b,port_b\n0,keep,0,0,1,0\n");
+    place.write("loads.csv", "layer,expert,count\n0,0,5\n");
+    place.write("page.html", "<!DOCTYPE html><html></html>");
+    place.run(&["import", "table.csv"]).exit(2).says(&["none of the files is a scenario"]);
+    place.run(&["import", "table.csv", "loads.csv"]).exit(2).says(&[
+        "table.csv: is of format csv, but loads.csv is of format routing_counts",
+        "put the format before the files",
+    ]);
+    place.run(&["import", "page.html"]).exit(2).says(&["page.html: this is a web page", "the raw file"]);
+    place.run(&["import", "named.json"]).exit(2).says(&["named.json", "of no format that is recognised"]);
+    place.run(&["import", "nccl"]).exit(2).says(&["FILE: is missing"]);
+    place.run(&["import", "ncl", &machine]).exit(2).says(&["import format 'ncl' does not exist", "'nccl'"]);
+    place.run(&["import", "nowhere.xml"]).exit(2).says(&["nowhere.xml: cannot be read"]);
+}
+
+#[test]
 fn options_without_effect_are_refused() {
     let place = Place::new();
     place.plan("tiny4", "prop-alloc", "plan.json");

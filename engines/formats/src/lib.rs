@@ -19,6 +19,7 @@ pub mod detect;
 pub mod expert_loads;
 pub mod graph;
 pub mod gz;
+pub mod html;
 pub mod imported;
 mod lines;
 pub mod markdown;

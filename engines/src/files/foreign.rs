@@ -7,7 +7,7 @@ use lightbay_formats::solutions::Dialect;
 
 /// Returns the problem of a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is
 /// its name as the user wrote it.
-pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
+pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     let head = &content[..content.len().min(HEAD_BYTES)];
     let format = match detect(head) {
         // A word and a number may be anything; the comments that Gurobi itself writes are a solution for certain.

@@ -1,6 +1,7 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
 use super::{FormatInfo, Input, SubjectSort};
+use crate::files::foreign;
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario};
 use lightbay_core::checked::Checked;
@@ -10,7 +11,10 @@ use lightbay_core::kind::Depth;
 use lightbay_core::listed::Listed as _;
 use lightbay_core::param::{Params, Setting};
 use lightbay_core::plan::{Objective, Plan, Provenance, Status};
-use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::problem::{Problem, Problems, printable, suggestion};
+use lightbay_formats::Format;
+use lightbay_formats::detect;
+use lightbay_formats::gz::Limits;
 use std::sync::Arc;
 
 /// Product of files of another tool.
@@ -80,6 +84,39 @@ pub fn importers() -> Vec<FormatInfo> {
     let mut formats = all_kinds!(K => K::importers()).concat();
     formats.extend(models::importer());
     formats
+}
+
+/// Returns the format of files by their content. Scenarios and plans among them are what the others belong to.
+///
+/// # Errors
+/// Files of no format that is imported, or of several.
+pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
+    let of = |input: &Input| {
+        let opened = detect::open(input.bytes.as_slice(), &Limits::default());
+        opened.ok().map(|opened| opened.format).and_then(Format::importer)
+    };
+    let mut found: Vec<(&'static str, &Input)> =
+        inputs.iter().filter_map(|input| Some((of(input)?, input))).collect();
+    found.dedup_by_key(|(format, _)| *format);
+    match found.as_slice() {
+        [(format, _)] => Ok(format),
+        [(one, first), (other, second), ..] => {
+            let message = format!("is of format {one}, but {} is of format {other}", printable(&second.name));
+            let remedy = "import them one after the other, or put the format before the files";
+            Err(Problems::from(Problem::new("", message, remedy)).named(&first.name))
+        }
+        [] => {
+            let mut problems = Problems::new();
+            for input in inputs {
+                let problem = foreign::told(&input.bytes, &input.name).unwrap_or_else(|| {
+                    let remedy = "put the format before the files: `lightbay methods --formats` lists them";
+                    Problem::new("", "is of no format that is recognised by its content", remedy)
+                });
+                problems.add(input.name.clone(), problem.message, problem.remedy);
+            }
+            Err(problems)
+        }
+    }
 }
 
 /// Turns files of another tool into a scenario or plan.

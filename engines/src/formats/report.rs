@@ -1,4 +1,4 @@
-//! Formats that every kind has by its sections: a report in Markdown, and tables as comma-separated values.
+//! Formats that every kind has by its sections: a report in Markdown or as a web page, and tables as comma-separated values.
 
 use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
@@ -13,17 +13,20 @@ use lightbay_core::quantity;
 use lightbay_core::report::section::SectionOf;
 use lightbay_core::report::text::Extent;
 use lightbay_core::report::{Report, Section, Unavailable};
+use lightbay_formats::html;
 use lightbay_formats::markdown::{Document, text as safe};
 use lightbay_formats::sections as written;
 use std::borrow::Cow;
 
 /// Report for a review.
 const MARKDOWN: &str = "markdown";
+/// The same as a web page.
+const HTML: &str = "html";
 /// Tables for spreadsheets and scripts.
 const CSV: &str = "csv";
 /// Picture of a plan, a format of its kind.
 const SVG: &str = "svg";
-/// Knob of [`MARKDOWN`].
+/// Knob of [`MARKDOWN`] and [`HTML`].
 const PICTURE: &str = "picture";
 /// The picture is inside the report.
 const INLINE: &str = "inline";
@@ -53,7 +56,16 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
             "md",
         );
         let info = info.leaving_out(&["rows of long tables beyond the first ones"]);
-        own.push(if own.iter().any(|format| format.name == SVG) { info.with(vec![picture()]) } else { info });
+        let has_picture = own.iter().any(|format| format.name == SVG);
+        own.push(if has_picture { info.with(vec![picture(&[INLINE, BESIDE, NO_PICTURE])]) } else { info });
+        let page = FormatInfo::new(
+            HTML,
+            "The same report as a web page that stands alone, with its picture inside.",
+            SubjectSort::Either,
+            "html",
+        );
+        let page = page.leaving_out(&["rows of long tables beyond the first ones"]);
+        own.push(if has_picture { page.with(vec![picture(&[INLINE, NO_PICTURE])]) } else { page });
     }
     // Where a kind has tables of its own, those of the sections stand beside them.
     if let Some(format) = own.iter_mut().find(|format| format.name == CSV) {
@@ -80,10 +92,10 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
 }
 
 /// The knob of reports of kinds that draw pictures.
-fn picture() -> ParamInfo {
+fn picture(places: &[&'static str]) -> ParamInfo {
     ParamInfo::choice(
         PICTURE,
-        &[INLINE, BESIDE, NO_PICTURE],
+        places,
         INLINE,
         "Place of the picture, which is that of format svg: inside the report, in a file beside it, or nowhere.",
     )
@@ -124,6 +136,10 @@ pub(super) fn export(
     match format {
         MARKDOWN if !is_own => {
             Some(markdown(subject, params, settings.iter().any(|setting| setting.name == PICTURE)))
+        }
+        HTML if !is_own => {
+            let asked = settings.iter().any(|setting| setting.name == PICTURE);
+            Some(markdown(subject, params, asked).map(|files| files.into_iter().map(page).collect()))
         }
         CSV => {
             let table = params.text(TABLE).unwrap_or(ALL);
@@ -205,6 +221,13 @@ fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Ar
         files.extend(review(Subject::Plan(&part), params, asked)?);
     }
     Ok(files)
+}
+
+/// A report in Markdown as a web page.
+fn page(report: Artifact) -> Artifact {
+    let name = report.name.strip_suffix(".md").unwrap_or(&report.name);
+    let text = html::page(name, &String::from_utf8_lossy(&report.bytes));
+    Artifact::new(format!("{name}.html"), text)
 }
 
 /// One report, and its picture if that is beside it. `asked` says that the place of the picture is asked for.

@@ -290,6 +290,7 @@ fn every_knob_of_programs_changes_the_file() {
         ("nccl_tuner", "protocol=ll"),
         ("nccl_tuner", "channels=2"),
         ("markdown", "picture=none"),
+        ("html", "picture=none"),
     ] {
         let written = |text: &str| export(Subject::Plan(&plan), format, &settings(text)).unwrap();
         assert_ne!(written(text), written(""), "{format} {text}");

@@ -239,6 +239,7 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("csv", "full", "", "true"),
     ("csv", "table", "", "switches"),
     ("markdown", "picture", "", "beside"),
+    ("html", "picture", "", "none"),
 ];
 
 #[test]

@@ -143,6 +143,7 @@ const REVIEWS: &[(&str, &str, &str)] = &[
     ("graphml", "what", "dag"),
     ("graphml", "replicas", "all"),
     ("markdown", "picture", "beside"),
+    ("html", "picture", "none"),
 ];
 
 /// Knobs of formats whose value does not change what is written of a plan.
@@ -188,6 +189,7 @@ const PODS: &[(&str, &str, &str)] = &[
     ("routes", "expand", "false"),
     ("csv", "table", "pod"),
     ("markdown", "picture", "none"),
+    ("html", "picture", "none"),
     ("anynet", "electrical_cycles", "9"),
     ("anynet", "optical_cycles", "9"),
     ("anynet", "with_routes", "false"),
