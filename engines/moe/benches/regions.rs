@@ -47,7 +47,12 @@ fn circuits(servers: usize) {
         black_box(counts);
     }
     let ms = began.elapsed().as_secs_f64() * 1e3 / LAYERS as f64;
-    println!("figure: circuits of a layer by swaps, {servers} servers, ms: {ms:.3}");
+    let goal = match servers {
+        8 => " (goal under 1; prototype 10 to 20)",
+        16 => " (goal under 20; prototype 700)",
+        _ => "",
+    };
+    println!("figure: circuits of a layer by swaps, {servers} servers, ms: {ms:.3}{goal}");
     println!("{servers} servers: {} moves timed", tried / LAYERS);
 }
 
@@ -59,7 +64,8 @@ fn clusters() {
         let began = Instant::now();
         let done = Ask::of(&all(), "auto", scenario).run().done;
         assert!(done.plan.is_some(), "{}", done.message);
-        println!("figure: plan of {servers} servers, s: {:.3}", began.elapsed().as_secs_f64());
+        let goal = if servers == 4096 { " (goal under 10)" } else { "" };
+        println!("figure: plan of {servers} servers, s: {:.3}{goal}", began.elapsed().as_secs_f64());
     }
 }
 

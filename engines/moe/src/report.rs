@@ -10,11 +10,13 @@
 //! | [`timeline`] | phases of a micro-batch with stalls and changes that are hidden |
 //! | [`placement`] | placements of the experts compared |
 //! | [`fabrics`] | networks compared in time and cost |
+//! | [`picture`] | the timeline as a picture for a review |
 //! | [`sweeps`] | time over delay, degree and rate, and the delay up to which changing circuits pays |
 
 mod circuits;
 mod fabrics;
 mod loads;
+pub(crate) mod picture;
 mod placement;
 mod region;
 mod regions;
@@ -26,9 +28,11 @@ use crate::plan::{FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{Report, Section, SectionInfo, Unavailable, Unit};
 use lightbay_core::scenario::Scenario;
 
+/// Milliseconds, as files have them, read as seconds: iterations take tens of them.
+pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Remark beside every time.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 

@@ -503,11 +503,17 @@ fn reports_of_every_kind_have_a_picture_that_is_sound_and_stands_alone() {
         ("crossconnect-64-16-25", "lumos-halving"),
         ("ndv2x2-allgather-64kb", "construct"),
         ("dgx1-allreduce-200kb", "ring"),
+        ("moe-small", "mfabric-swap"),
+        ("moe-mixtral_8x22b", "auto"),
+        ("moe-mixtral_8x22b", "fat-tree"),
     ] {
         let set = if method == "evaluate" || method == "pt" { "routing=none" } else { "" };
         let plan = solve(&preset(name).unwrap(), method, set);
         let written = files(Subject::Plan(&plan), "markdown", "picture=beside");
         assert_eq!(written.len(), 2, "{name}");
+        let page = text(&plan, "html", "");
+        assert!(page.contains("data:image/svg+xml;base64,") && !page.contains("http"), "{name}");
+        assert!(!text(&plan, "html", "picture=none").contains("<img"), "{name}");
         let text = String::from_utf8(written[1].bytes.clone()).unwrap();
         let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let root = document.root_element();

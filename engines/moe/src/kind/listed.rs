@@ -1,6 +1,7 @@
 //! The kind `moe` in the catalogue: its methods, built-in scenarios and formats.
 
 use crate::files::{aicb, import, maps, tables, timeline};
+use crate::report::picture;
 use crate::scenario::{MoeScenario, presets};
 use crate::{Moe, methods};
 use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
@@ -28,7 +29,8 @@ impl Listed for Moe {
     }
 
     fn exporters() -> Vec<FormatInfo> {
-        tables::formats().into_iter().chain(maps::formats()).chain(timeline::formats()).collect()
+        let tables = tables::formats().into_iter().chain(maps::formats());
+        tables.chain(timeline::formats()).chain([picture::format()]).collect()
     }
 
     fn export(
@@ -40,6 +42,7 @@ impl Listed for Moe {
         match format {
             maps::NAME => maps::export(subject, format),
             timeline::NAME => timeline::export(subject, format),
+            picture::NAME => picture::export(subject, format),
             _ => tables::export(subject, format, params),
         }
     }

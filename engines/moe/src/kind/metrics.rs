@@ -1,13 +1,12 @@
 //! Objective and figures of plans.
 
+use crate::report::ITERATION;
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
 /// Milliseconds, as files have them.
 pub(crate) const MS: Unit = Unit::new("ms", 1.0, Some(3));
-/// Milliseconds, as files have them, read as seconds: iterations take tens of them.
-pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Dollars.
 pub(crate) const USD: Unit = Unit::new("$", 1.0, Some(0));
 

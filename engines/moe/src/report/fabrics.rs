@@ -1,7 +1,6 @@
 //! Networks compared in time, cost and performance per dollar.
 
-use super::ANALYTIC;
-use crate::kind::metrics::ITERATION;
+use super::{ANALYTIC, ITERATION};
 use crate::plan::{FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::schedule::assemble;

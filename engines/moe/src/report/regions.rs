@@ -1,7 +1,6 @@
 //! Regions of a cluster beside each other: the iteration waits for the slowest.
 
-use super::ANALYTIC;
-use crate::kind::metrics::ITERATION;
+use super::{ANALYTIC, ITERATION};
 use crate::scenario::{GateTrace, MoeScenario};
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;

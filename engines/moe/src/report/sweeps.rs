@@ -1,8 +1,7 @@
 //! Time of an iteration over the delay of the switch and over the optical degree, and the delay up to which changing
 //! circuits pays.
 
-use super::ANALYTIC;
-use crate::kind::metrics::ITERATION;
+use super::{ANALYTIC, ITERATION};
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario};
 use crate::schedule::assemble::fabric_ms;

@@ -1,7 +1,6 @@
 //! Phases of a micro-batch with stalls and hidden changes, and what an iteration spends its time on.
 
-use super::ANALYTIC;
-use crate::kind::metrics::ITERATION;
+use super::{ANALYTIC, ITERATION};
 use crate::plan::{LayerPhase, MoeResult, STALL};
 use lightbay_core::report::{Cell, Facts, Lane, Phrase, Section, Span, Spans, Tone, Unit};
 
@@ -34,10 +33,25 @@ pub(super) fn iteration(result: &MoeResult) -> Section {
     Section::new("Iteration", facts).remark(ANALYTIC)
 }
 
+/// Lane of computing.
+pub(super) const COMPUTE: &str = "compute";
+/// Lane of the exchanges.
+pub(super) const ALL_TO_ALL: &str = "all-to-all";
+
+/// The timeline of a micro-batch.
+pub(super) fn section(result: &MoeResult) -> Section {
+    let stall = result.iteration.stall_ms;
+    let answer = Phrase::new().answer(format!("{stall:.1} ms")).muted(" stalls of a micro-batch");
+    Section::new("Timeline", spans(result))
+        .context("one micro-batch in the fullest stage")
+        .answer(answer)
+        .remark(ANALYTIC)
+}
+
 /// One micro-batch through the stage: all layers forward, then back. Changes stand on a lane of their own, hidden in
 /// the phase that hides them.
-pub(super) fn section(result: &MoeResult) -> Section {
-    let names = ["compute", "all-to-all", "stall", "change of circuits"];
+pub(super) fn spans(result: &MoeResult) -> Spans {
+    let names = [COMPUTE, ALL_TO_ALL, "stall", "change of circuits"];
     let mut lanes: Vec<Lane> =
         names.iter().map(|name| Lane { name: (*name).to_owned(), spans: Vec::new() }).collect();
     let mut now = 0.0;
@@ -88,10 +102,5 @@ pub(super) fn section(result: &MoeResult) -> Section {
             now += length;
         }
     }
-    let stall = result.iteration.stall_ms;
-    let answer = Phrase::new().answer(format!("{stall:.1} ms")).muted(" stalls of a micro-batch");
-    Section::new("Timeline", Spans { lanes, end_s: now / 1e3 })
-        .context("one micro-batch in the fullest stage")
-        .answer(answer)
-        .remark(ANALYTIC)
+    Spans { lanes, end_s: now / 1e3 }
 }

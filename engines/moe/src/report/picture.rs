@@ -1,0 +1,153 @@
+//! The picture of a plan for a review: one micro-batch through the fullest stage, and what an iteration spends its time
+//! on.
+
+use super::{ANALYTIC, timeline};
+use crate::Moe;
+use crate::plan::{MoeResult, STALL};
+use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem, needs_plan};
+use lightbay_core::problem::Problems;
+use lightbay_core::report::Span;
+use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
+
+/// Name of the format.
+pub(crate) const NAME: &str = "svg";
+
+/// Width of the picture.
+const WIDTH: f64 = 1120.0;
+/// Space around it.
+const MARGIN: f64 = 30.0;
+/// Width of the names of rows.
+const NAMES: f64 = 150.0;
+/// Height of a row.
+const ROW: f64 = 26.0;
+/// Rows into which the micro-batch is cut, so that its exchanges can be told apart.
+const STRIPS: u32 = 4;
+/// Marks along the time of a strip.
+const MARKS: u32 = 8;
+
+const BODY: Font = Font::plain(11.0);
+const SMALL: Font = Font::plain(9.0);
+
+/// The format.
+pub(crate) fn format() -> FormatInfo {
+    FormatInfo::new(
+        NAME,
+        "The picture for a review: one micro-batch with exchanges, stalls and changes of circuits.",
+        SubjectSort::Plan,
+        "svg",
+    )
+    .leaving_out(&["the circuits", "the routes", "the costs", "the bound and the gap"])
+}
+
+/// The file.
+///
+/// # Errors
+/// A scenario.
+pub(crate) fn export(subject: SubjectOf<'_, Moe>, format: &str) -> Result<Vec<Artifact>, Problems> {
+    let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
+    let text = svg(subject.name(), &plan.plan().result);
+    Ok(vec![Artifact::new(format!("{}.svg", file_stem(subject.name())), text)])
+}
+
+/// The drawing.
+pub(super) fn svg(name: &str, result: &MoeResult) -> String {
+    let mut drawing = Drawing::new(WIDTH, &format!("{name}: one micro-batch"));
+    let mut y = MARGIN + 12.0;
+    drawing.text((MARGIN, y), Font::plain(18.0).bold(), name);
+    y += 20.0;
+    for line in lines(result) {
+        drawing.text((MARGIN, y), BODY, &line);
+        y += 15.0;
+    }
+    y = shares(&mut drawing, result, y + 14.0);
+    let spans = timeline::spans(result);
+    let length_s = (spans.end_s / f64::from(STRIPS)).max(f64::MIN_POSITIVE);
+    let scale = (WIDTH - MARGIN - MARGIN - NAMES) / length_s;
+    for strip in 0..STRIPS {
+        let begin_s = f64::from(strip) * length_s;
+        y += 22.0;
+        let bottom = y + ROW * spans.lanes.len() as f64;
+        let x = |time_s: f64| MARGIN + NAMES + (time_s - begin_s) * scale;
+        for mark in 0..=MARKS {
+            let time_s = begin_s + length_s * f64::from(mark) / f64::from(MARKS);
+            drawing.line((x(time_s), y), (x(time_s), bottom + 4.0), Stroke::faint(0.5));
+            let words = format!("{:.1} ms", 1e3 * time_s);
+            drawing.text((x(time_s), bottom + 15.0), SMALL.at(Anchor::Middle), &words);
+        }
+        for lane in &spans.lanes {
+            drawing.text((MARGIN + NAMES - 6.0, y + ROW - 9.0), SMALL.at(Anchor::End), &lane.name);
+            for span in &lane.spans {
+                let (from, to) = (span.start_s.max(begin_s), span.end_s.min(begin_s + length_s));
+                if to > from {
+                    let area = Area {
+                        x: x(from),
+                        y: y + 3.0,
+                        width: ((to - from) * scale).max(0.3),
+                        height: ROW - 6.0,
+                    };
+                    let about =
+                        format!("{}: {:.3} to {:.3} ms", span.name, 1e3 * span.start_s, 1e3 * span.end_s);
+                    drawing.rectangle(area, fill(&lane.name, span), Stroke::solid(0.4), &about);
+                }
+            }
+            y += ROW;
+        }
+        y = bottom + 18.0;
+    }
+    drawing.into_text(y + MARGIN)
+}
+
+/// Fill of an interval.
+fn fill(lane: &str, span: &Span) -> Fill {
+    match lane {
+        _ if span.name.contains(STALL) => Fill::Black,
+        timeline::COMPUTE => Fill::Light,
+        timeline::ALL_TO_ALL => Fill::Rising,
+        _ => Fill::Dotted,
+    }
+}
+
+/// Parts of the time of a micro-batch as one bar; the height below it.
+fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
+    let iteration = &result.iteration;
+    let parts = [
+        ("computing", iteration.compute_ms, Fill::Light),
+        ("tensor-parallel exchanges", iteration.tensor_parallel_ms, Fill::Grey),
+        ("all-to-alls", iteration.all_to_all_ms, Fill::Rising),
+        ("stalls", iteration.stall_ms, Fill::Black),
+    ];
+    let sum: f64 = parts.iter().map(|(_, time_ms, _)| time_ms).sum();
+    let scale = (WIDTH - 2.0 * MARGIN - NAMES) / sum.max(f64::MIN_POSITIVE);
+    drawing.text((MARGIN + NAMES - 6.0, y + ROW - 9.0), SMALL.at(Anchor::End), "a micro-batch");
+    let mut x = MARGIN + NAMES;
+    for (name, time_ms, fill) in parts.into_iter().filter(|(_, time_ms, _)| *time_ms > 0.0) {
+        let about = format!("{name}: {time_ms:.3} ms, {:.1} %", 100.0 * time_ms / sum);
+        let area = Area { x, y: y + 3.0, width: (time_ms * scale).max(0.3), height: ROW - 6.0 };
+        drawing.rectangle(area, fill, Stroke::solid(0.6), &about);
+        if area.width > SMALL.width(&about) {
+            drawing.text((x, y + ROW + 9.0), SMALL, &about);
+        }
+        x += area.width;
+    }
+    y + ROW + 12.0
+}
+
+/// Iteration, and what the rows are.
+fn lines(result: &MoeResult) -> Vec<String> {
+    let iteration = &result.iteration;
+    let stalls = match iteration.stall_ms {
+        0.0 => "nothing waits for circuits".to_owned(),
+        stall_ms => format!("{stall_ms:.3} ms of a micro-batch wait for circuits"),
+    };
+    vec![
+        format!(
+            "{}: an iteration takes {:.6} s; {stalls}; gradients take {:.3} ms.",
+            iteration.fabric.word(),
+            iteration.iteration_ms / 1e3,
+            iteration.data_parallel_ms
+        ),
+        ANALYTIC.to_owned(),
+        "Rows show one micro-batch in the fullest stage, all layers forward and back: hatched exchanges, black stalls, dotted changes of circuits."
+            .to_owned(),
+    ]
+}
