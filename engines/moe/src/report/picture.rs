@@ -119,16 +119,15 @@ fn shares(drawing: &mut Drawing, result: &MoeResult, y: f64) -> f64 {
     let sum: f64 = parts.iter().map(|(_, time_ms, _)| time_ms).sum();
     let scale = (WIDTH - 2.0 * MARGIN - NAMES) / sum.max(f64::MIN_POSITIVE);
     drawing.text((MARGIN + NAMES - 6.0, y + ROW - 9.0), SMALL.at(Anchor::End), "a micro-batch");
-    let mut x = MARGIN + NAMES;
+    let (mut x, mut words) = (MARGIN + NAMES, Vec::new());
     for (name, time_ms, fill) in parts.into_iter().filter(|(_, time_ms, _)| *time_ms > 0.0) {
         let about = format!("{name}: {time_ms:.3} ms, {:.1} %", 100.0 * time_ms / sum);
         let area = Area { x, y: y + 3.0, width: (time_ms * scale).max(0.3), height: ROW - 6.0 };
         drawing.rectangle(area, fill, Stroke::solid(0.6), &about);
-        if area.width > SMALL.width(&about) {
-            drawing.text((x, y + ROW + 9.0), SMALL, &about);
-        }
+        words.push(about);
         x += area.width;
     }
+    drawing.text((MARGIN + NAMES, y + ROW + 9.0), SMALL, &words.join("; "));
     y + ROW + 12.0
 }
 
@@ -149,5 +148,6 @@ fn lines(result: &MoeResult) -> Vec<String> {
         ANALYTIC.to_owned(),
         "Rows show one micro-batch in the fullest stage, all layers forward and back: hatched exchanges, black stalls, dotted changes of circuits."
             .to_owned(),
+        "Tensor-parallel exchanges are in the bar and not in the rows.".to_owned(),
     ]
 }
