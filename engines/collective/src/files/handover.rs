@@ -64,7 +64,7 @@ pub(crate) fn conversion() -> Conversion {
                 DEMAND,
                 &[TRAFFIC, ALL_GATHER],
                 ALL_GATHER,
-                "What is sent: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: the bytes of the plan, if it has them.",
+                "Demand: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: the bytes, if the plan is a network that has them.",
             )
             .derived(),
             ParamInfo::float(
