@@ -454,35 +454,6 @@ fn a_type_name_of_the_program_means_one_thing() {
     assert_each_name_means_one_thing(&places, &COMMON_NAMES_OF_THE_PROGRAM);
 }
 
-/// Words that doc comments do not begin with: they ask where a comment has to state what a thing is.
-const RIDDLES: [&str; 6] = ["What ", "Who ", "Whether ", "How ", "Where ", "Why "];
-
-#[test]
-fn doc_comments_state_what_things_are() {
-    let doc = |line: &str| {
-        let line = line.trim_start();
-        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
-        Some(text.trim_start().to_owned()).filter(|text| !text.is_empty())
-    };
-    let (mut seen, mut wrong) = (0, Vec::new());
-    for (path, content) in sources() {
-        let mut before = None;
-        for (at, line) in content.lines().enumerate() {
-            let text = doc(line);
-            // Later lines of a paragraph may begin with any word.
-            if let Some(text) = text.as_deref().filter(|_| before.is_none()) {
-                seen += 1;
-                if RIDDLES.iter().any(|word| text.starts_with(word)) {
-                    wrong.push(format!("{}:{}: {text}", path.display(), at + 1));
-                }
-            }
-            before = text;
-        }
-    }
-    assert!(seen > 5000, "the comments were not found");
-    assert!(wrong.is_empty(), "comments that do not state what a thing is: {wrong:#?}");
-}
-
 #[test]
 fn only_sessions_write_files() {
     let mut wrong = Vec::new();

@@ -132,7 +132,7 @@ pub struct ParamInfo {
     pub domain: Domain,
     /// Value if nothing is given; `None` if it follows from the scenario.
     pub default: Option<ParamValue>,
-    /// One sentence that starts with a noun.
+    /// One sentence: what the parameter sets; for a bool, what `true` does.
     pub help: Cow<'static, str>,
     /// Effect of a change.
     pub effect: Effect,
