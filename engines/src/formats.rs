@@ -145,7 +145,7 @@ pub fn export_against(
 /// Returns remarks for a person on a file in a format beside its content, one sentence each: the parts of the subject
 /// that are not in it, and the caveat of the plan.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
-    let mut remarks: Vec<String> = enumerated("not in the file", info.leaves_out).into_iter().collect();
+    let mut remarks: Vec<String> = enumerated("not exported", info.leaves_out).into_iter().collect();
     if let Subject::Plan(plan) = subject {
         remarks.extend(plan.caveat());
     }

@@ -180,7 +180,7 @@ fn solve() -> Vec<ActionInfo> {
                 "sweep",
                 &["Space w"],
                 arguments::SWEEP,
-                "solve for several values of a parameter, and chart them: seq=2048,4096, then perhaps methods",
+                "sweep one parameter and chart it: seq=2048,4096, optionally followed by methods",
             )
             .when(possible::sweeps),
             A::new("stop_solve", &["x"], Command::Stop, "stop the solve and keep the best plan")
@@ -224,7 +224,7 @@ fn plans() -> Vec<ActionInfo> {
                 "set_baseline",
                 &["B"],
                 Command::Baseline,
-                "make the plan the baseline that panes draw behind, or undo that",
+                "set or clear the baseline, the plan that panes draw for comparison",
             )
             .when(possible::plan)
             .footer(3, "baseline"),
@@ -307,14 +307,9 @@ fn pane() -> Vec<ActionInfo> {
             A::new("fold", &["v"], Command::Fold, "fold, unfold or go to the next view of the pane")
                 .when(possible::folds)
                 .footer(3, "view"),
-            A::new(
-                "toggle_overlay",
-                &["o"],
-                Command::Overlay,
-                "lay index windows or marks over the pane, or take them away",
-            )
-            .when(possible::overlays)
-            .footer(2, "overlay"),
+            A::new("toggle_overlay", &["o"], Command::Overlay, "show or hide index windows or marks")
+                .when(possible::overlays)
+                .footer(2, "overlay"),
         ],
     )
     .into_iter()

@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plan: Source,
 
-    /// Verify also what takes long, such as the bound by other means
+    /// Also run slow checks, such as an independent proof of the bound
     #[arg(long)]
     exact: bool,
 

@@ -17,7 +17,7 @@ use std::io::Write as _;
 #[derive(Args, Debug)]
 #[command(after_long_help = "Example:\n  lightbay compare fair.json joint.json --md")]
 pub struct Arguments {
-    /// Plans of one kind; the first is what the others are compared with
+    /// Plans of one kind; the first is the reference
     #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plans: Vec<Source>,
 

@@ -29,7 +29,7 @@ enum Command {
     Default,
     /// Print where the file is looked for
     Path,
-    /// Say whether the file can be used
+    /// Validate the configuration file
     Check,
 }
 

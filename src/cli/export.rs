@@ -27,7 +27,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Scenario or plan: a file, `-` or preset:NAME. A plan has to pass its check
+    /// Scenario or plan: a file, `-` or preset:NAME. A plan must pass `lightbay check`
     #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     subject: Source,
 

@@ -102,13 +102,13 @@ pub enum Command {
     Methods(methods::Arguments),
     /// Solve a scenario without the workbench and write the plan
     Solve(Box<solve::Arguments>),
-    /// Solve many scenarios by many methods into a table
+    /// Solve every combination of parameter values and methods; write one table row each
     Sweep(Box<sweep::Arguments>),
     /// Verify a plan and print every violation
     Check(check::Arguments),
     /// Summarise a scenario or plan
     Show(show::Arguments),
-    /// Explain a word of the screens, such as NCT or gap
+    /// Explain a term, such as NCT or gap
     Explain(explain::Arguments),
     /// Compare plans side by side
     Compare(compare::Arguments),

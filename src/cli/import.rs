@@ -29,7 +29,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, override_usage = "lightbay import [OPTIONS] [FORMAT] <FILE>...")]
 pub struct Arguments {
-    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME. A format, as `lightbay methods --formats` lists them, may stand before them; else their content tells it
+    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME. A format, as `lightbay methods --formats` lists them, may precede the files; otherwise lightbay detects it from their content
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     words: Vec<Source>,
 
@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// Refuse files that leave something to be assumed
+    /// Fail if the import has to assume a value
     #[arg(long)]
     strict: bool,
 

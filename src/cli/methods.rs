@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     }
     // Tables of kinds end with a blank line, that of one method does not.
-    let title = if chosen.is_some() { "\nLike all methods it takes" } else { "All methods take" };
+    let title = if chosen.is_some() { "\nParameters of every method" } else { "Parameters of every method" };
     let table = params(&common_params());
     let how = "Set one with `--set NAME=VALUE`; for one entry of a list `--set NAME[3]=VALUE`.";
     writeln!(console.out(), "{title}\n{table}\n{how}")?;
@@ -114,7 +114,7 @@ fn one_method(
 ) -> Result<(), Failure> {
     let default = if method.name == kind.default_method { ", the default" } else { "" };
     let proves = if method.proves { ", proves a bound" } else { "" };
-    let hot = if method.hot_start { ", takes a hot start" } else { "" };
+    let hot = if method.hot_start { ", accepts a hot start" } else { "" };
     writeln!(console.out(), "  {}{default}{proves}{hot}\n    {}", method.name, method.help)?;
     write!(console.out(), "{}", params(listed))?;
     Ok(())

@@ -31,11 +31,11 @@ pub struct Arguments {
     #[arg(value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     file: Source,
 
-    /// Work out every section, also those that take longer than a second
+    /// Compute all sections, even those that take more than a second
     #[arg(long, conflicts_with = "section")]
     thorough: bool,
 
-    /// Print one section with all of its rows; an unknown name lists those that there are
+    /// Print one section with all of its rows; give an unknown name to list all sections
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
 
@@ -228,7 +228,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
             ),
         );
         if let Some(why) = &header.provenance.not_reproducible_because {
-            row("  not repeatable", printable(why));
+            row("  not reproducible", printable(why));
         }
     }
     row("  scenario", scenario.sha256()?);
@@ -251,7 +251,7 @@ fn parameters(header: &Header) -> String {
         .collect();
     match (set.is_empty(), header.parameters.iter().next().is_some()) {
         (true, false) => "none".to_owned(),
-        (true, true) => "as usual".to_owned(),
+        (true, true) => "all default".to_owned(),
         (false, _) => set.join(" "),
     }
 }

@@ -47,7 +47,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` or preset:NAME; of a plan, the scenario that it is for
+    /// Scenario: a file, `-` or preset:NAME; given a plan, solves its scenario
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 

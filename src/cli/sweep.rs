@@ -40,8 +40,8 @@ Examples:
   lightbay sweep preset:tiny8 --over mfu=30%..60%..10% --method delta-joint -o table.csv --resume
 
 Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over
-make every combination. A method that can start from a plan starts from that of the neighbouring value of the last
-parameter that allows it (--cold: never); the columns started_from and hot_start tell which. Cells that start from each
+make every combination. Methods that accept a hot start begin from the plan of the neighbouring value of the last --over
+parameter that permits it; --cold turns this off. The columns started_from and hot_start name that plan. Cells that start from each
 other stay in one --shard.
 
 Every row is written as soon as its cell is solved. Ctrl-C, termination and hang-up leave whole rows; the same command
@@ -71,7 +71,7 @@ pub struct Arguments {
     #[command(flatten)]
     limits: Limits,
 
-    /// Start no cell from the plan of another
+    /// Solve every cell from scratch
     #[arg(long)]
     cold: bool,
 
@@ -87,7 +87,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     plans: Option<PathBuf>,
 
-    /// Go on after the rows that the table has
+    /// Keep the rows already in the table and solve the rest
     #[arg(long, requires = "output")]
     resume: bool,
 

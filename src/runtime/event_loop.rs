@@ -405,7 +405,7 @@ fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<Strin
     match code {
         0 if !plans => None,
         _ if is_usual => {
-            Some(format!("{what} in session '{}'{late}; `lightbay` goes on from there", place.name()))
+            Some(format!("{what} in session '{}'{late}; run `lightbay` to resume it", place.name()))
         }
         _ => Some(format!("{what} in {}{late}; {}", shown(place), again(place))),
     }

@@ -10,7 +10,7 @@ pub enum Scale {
     Linear,
     /// By order of magnitude; values that are not positive are gaps.
     Log,
-    /// By order of magnitude with zero on the axis: for counts that begin at 0, as generations. Negative values are
+    /// log(1 + x), for counts that start at 0, such as generations. Negative values are
     /// gaps.
     LogFromZero,
 }

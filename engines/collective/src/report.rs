@@ -60,7 +60,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "questions",
         "Questions",
-        "For which numbers of epochs was a schedule asked for, and what was the answer?",
+        "Which epoch counts were tested, and is a schedule feasible for each?",
     )
     .of_run(RunSort::Search),
 ];

@@ -112,7 +112,7 @@ pub fn gap(value: f64, bound: f64) -> f64 {
 /// Sentences on why a plan is not reproducible; the end of a run is told by them.
 pub mod not_reproducible {
     /// Its run was cut off at a time limit.
-    pub const CLOCK: &str = "it was ended by the clock";
+    pub const CLOCK: &str = "stopped by the time limit";
     /// Its run was cut off by a person.
     pub const PERSON: &str = "it was stopped by a person";
     /// Its run was cut off by a signal.

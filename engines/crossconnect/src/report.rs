@@ -46,8 +46,12 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Which pods, switches and circuits are there, and how many have to go?",
     ),
     SectionInfo::of_plan("totals", "Changes", "How many circuits does the plan keep, add and remove?"),
-    SectionInfo::of_plan("rewiring", "Rewiring", "Is that few, against the bound and the other methods?")
-        .in_session(),
+    SectionInfo::of_plan(
+        "rewiring",
+        "Rewiring",
+        "How close is the number of removals to its bound, and to other methods?",
+    )
+    .in_session(),
     SectionInfo::of_plan("switches", "Switches", "What does the plan change on each switch?").items("switch"),
     SectionInfo::of_plan(
         "batches",

@@ -20,7 +20,7 @@ pub fn knobs() -> Vec<ParamInfo> {
             "solver_process",
             &["worker", "own"],
             "worker",
-            "Process the solver works in: worker can be stopped at once, own saves the start of a process.",
+            "Where HiGHS runs: in a separate process that can be killed at once (worker), or inside lightbay (own).",
         ),
         ParamInfo::choice(
             "presolve",

@@ -52,7 +52,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "predictor",
         "Predictor",
-        "How often are the busiest experts predicted, beside what costs nothing?",
+        "How accurate is the predictor, compared with trivial baselines?",
     ),
     SectionInfo::of_plan("iteration", "Iteration", "What does an iteration spend its time on?"),
     SectionInfo::of_plan(
@@ -124,7 +124,7 @@ impl<'a> MoeReport<'a> {
             Ok(result)
         } else {
             Err(Unavailable::absent(
-                "the plan is about a network without circuits of a region",
+                "the network of this plan has no regional circuits",
                 "solve with a method such as auto",
             ))
         }

@@ -110,7 +110,7 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
             for input in inputs {
                 let problem = foreign::told(&input.bytes, &input.name).unwrap_or_else(|| {
                     let remedy = "put the format before the files: `lightbay methods --formats` lists them";
-                    Problem::new("", "is of no format that is recognised by its content", remedy)
+                    Problem::new("", "has a format that lightbay does not recognise", remedy)
                 });
                 problems.add(input.name.clone(), problem.message, problem.remedy);
             }

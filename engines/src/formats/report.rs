@@ -372,7 +372,7 @@ fn figures(document: &mut Document, plan: &AnyPlan) {
     ));
     points.push(match &header.provenance.not_reproducible_because {
         None => "The same inputs give the same plan again.".to_owned(),
-        Some(why) => format!("The same inputs need not give the same plan: {}.", safe(why)),
+        Some(why) => format!("The plan is not reproducible: {}.", safe(why)),
     });
     points.push(
         "`lightbay check PLAN --exact` verifies the plan again, with code that shares nothing with the search.".to_owned(),

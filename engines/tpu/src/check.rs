@@ -184,7 +184,9 @@ pub fn check(
     if depth.is_exact() && hops.is_some() {
         flow::check(&wiring, group, result, envelope.bound, depth, &mut found, &mut remarks);
     } else {
-        remarks.push("'mcf_lower' is claimed: --exact looks for a flow that large".to_owned());
+        remarks.push(
+            "mcf_lower is not verified; `lightbay check --exact` recomputes a flow of that value".to_owned(),
+        );
     }
     let proven = bound::check(&wiring, envelope, depth, &mut found, &mut remarks);
     simulation::check(scenario, result, simulator, depth, &mut found, &mut remarks);

@@ -52,7 +52,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "throughput",
         "Throughput",
-        "How much does the pod carry beside tori of its size and beside what no pod can exceed?",
+        "How does the throughput compare with tori of the same size and with the upper bounds?",
     )
     .forms(throughput::FORMS)
     .in_session(),

@@ -104,7 +104,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "robustness",
         "Robustness",
-        "What becomes of the plan if compute varies or circuits fail?",
+        "How much longer is an iteration if compute times vary or circuits fail?",
     ),
     SectionInfo::of_scenario(
         "reallocation",

@@ -63,7 +63,7 @@ impl App {
         if names.is_empty() {
             let then = match (change.section, change.effect) {
                 (Section::Method, _) => "r starts it",
-                (_, KnobEffect::Cold) => "r solves from scratch in this respect",
+                (_, KnobEffect::Cold) => "press r to solve",
                 _ if self.auto => "solving automatically",
                 _ => "r solves",
             };

@@ -15,7 +15,7 @@ impl App {
             let elsewhere = self.session.elsewhere.clone().filter(|elsewhere| elsewhere.runs.contains(&id));
             if let Some(elsewhere) = elsewhere {
                 self.set_state(id, RunState::Elsewhere);
-                let text = format!("run {id} works on in {}, and is followed here", elsewhere.holder);
+                let text = format!("run {id} is running in {}; you see its progress here", elsewhere.holder);
                 self.say(Severity::Info, text);
             } else {
                 self.set_state(id, RunState::CutOff);

@@ -67,8 +67,8 @@ impl App {
             }
             Fact::InTheWay(job) => {
                 self.layers.push(Layer::Confirm(Question {
-                    text: format!("{} is there already. Write over it?", job.path.display()),
-                    meaning: "Its present content would be lost.".to_owned(),
+                    text: format!("{} already exists. Overwrite it?", job.path.display()),
+                    meaning: "Its current content will be lost.".to_owned(),
                     answers: vec!["keep it", "write over it"],
                     chosen: 0,
                     then: vec![Confirmed::Overwrite(job)],

@@ -160,7 +160,7 @@ impl App {
     pub(super) fn paste(&mut self, text: &str) {
         self.touch();
         let Some(field) = self.layers.last_mut().and_then(Layer::field) else {
-            self.say(Severity::Info, "a pasted text is only taken by a text field; : opens one");
+            self.say(Severity::Info, "paste works only in a text field; press : to open one");
             return;
         };
         let mut pasted = false;

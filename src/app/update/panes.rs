@@ -184,7 +184,7 @@ impl App {
         if self.frozen {
             let held = self.held.len();
             self.unfreeze();
-            self.say(Severity::Info, format!("live again, {held} events taken in"));
+            self.say(Severity::Info, format!("live again; {held} events applied"));
         } else {
             self.frozen = true;
             self.say(Severity::Info, "frozen; runs go on and nothing is lost, f follows again");
@@ -223,10 +223,7 @@ impl App {
                     return;
                 }
                 let Some(drawn) = self.drawn_pane(pane).filter(|drawn| !drawn.details.is_empty()) else {
-                    self.say(
-                        Severity::Info,
-                        "there is no more to say about it than the last line of the pane",
-                    );
+                    self.say(Severity::Info, "no details beyond the last line of the pane");
                     return;
                 };
                 let title = self.pane_info(pane).map_or_else(String::new, |info| info.name.to_owned());

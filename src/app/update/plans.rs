@@ -44,7 +44,7 @@ impl App {
             }
             self.say(
                 Severity::Info,
-                format!("plan {number} is the baseline: tables set it beside the one shown, charts and bars where they can"),
+                format!("plan {number} is the baseline; tables and, where possible, charts compare the current plan with it"),
             );
         }
         if let Some(Layer::Compare(_)) = self.layers.last() {

@@ -55,7 +55,8 @@ impl App {
         if self.sweeps.is_busy() {
             working.push("the sweep");
         }
-        let works = format!("{} still works", working.join(", "));
+        let are = if working.len() == 1 { "is" } else { "are" };
+        let works = format!("{} {are} still running", working.join(", "));
         self.layers.push(Layer::Confirm(match unsaved {
             None => Question {
                 text: format!("{works}. Leave?"),
@@ -68,7 +69,7 @@ impl App {
             Some(problem) => Question {
                 text: if busy { format!("{works}, and plans are not saved. Leave?") } else { "Plans are not saved. Leave?".to_owned() },
                 meaning: format!(
-                    "{problem}. Another folder takes the whole session along. Leaving puts the plans wherever there is room and says where."
+                    "{problem}. Choose another folder to move the session there. If you leave, lightbay saves the plans where it can and prints the path."
                 ),
                 answers: vec!["stay", "another folder", "leave"],
                 chosen: 0,

@@ -80,7 +80,7 @@ impl App {
             text = format!("{text}; changed: {}", changes.join(", "));
         }
         if replace {
-            text.push_str("; the run before makes way");
+            text.push_str("; the previous run is stopped");
         }
         self.say(Severity::Info, text);
         effects.push(Effect::StartRun(request));
@@ -127,7 +127,7 @@ impl App {
             None => "it works on to its next checkpoint".to_owned(),
         };
         format!(
-            "{} was told to stop {waited:.0} s ago: {why}; its best plan is kept, C-c twice leaves",
+            "{} has not stopped {waited:.0} s after the request: {why}. Its best plan is kept; press C-c twice to quit",
             run.method
         )
     }

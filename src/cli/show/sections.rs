@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::table::TextTable;
 use lightbay_core::clock::Deadline;
-use lightbay_core::problem::{Problems, printable, suggestion};
+use lightbay_core::problem::{Problems, nearest, printable};
 use lightbay_core::report::section::SectionOf;
 use lightbay_core::report::text::{Extent, Grid, grid, heading};
 use lightbay_core::report::{Body, Report, Section, SectionInfo, Unavailable, json};
@@ -94,7 +94,9 @@ impl<'a> Sections<'a> {
         let Some(info) = self.infos.iter().find(|info| info.name == name) else {
             let names: Vec<&str> = self.infos.iter().map(|info| info.name).collect();
             let what = format!("'{name}' is not a section of kind {}", self.kind);
-            return Err(Failure::input("--section", what, suggestion(name, &names)));
+            let near = nearest(name, names.iter().copied()).map(|near| format!("did you mean '{near}'? "));
+            let remedy = format!("{}use one of {}", near.unwrap_or_default(), names.join(", "));
+            return Err(Failure::input("--section", what, remedy));
         };
         if info.of == SectionOf::Plan && !self.is_plan {
             let what = format!("'{name}' is a section of plans, and this is a scenario");
@@ -102,7 +104,7 @@ impl<'a> Sections<'a> {
         }
         let section = match item {
             Some(_) if info.item.is_empty() => {
-                let what = format!("the rows of section '{name}' say all there is");
+                let what = format!("section '{name}' has no details for single rows");
                 return Err(Failure::input("--item", what, "leave it out"));
             }
             Some(item) => self.report.detail(name, item, Deadline::NEVER),

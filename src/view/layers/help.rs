@@ -15,10 +15,10 @@ use ratatui::widgets::{StatefulWidget, Widget};
 
 /// Purpose of the program, for those who see it for the first time.
 const IDEA: [&str; 4] = [
-    "A scenario says what is sent, a plan which pods get how many circuits.",
-    "Change parameters, solve, and watch plans get better and bounds prove it.",
-    "Panes show why a plan takes its time; B draws another one behind it.",
-    "Every plan passed an independent checker; all is saved as it comes.",
+    "A scenario is a problem to plan; a plan is a checked solution.",
+    "Change parameters and solve; better plans and tighter bounds appear while methods run.",
+    "Panes explain where the time goes; B sets a baseline plan for comparison.",
+    "Every plan has passed an independent checker; your work is saved continuously.",
 ];
 
 impl Layers {

@@ -30,7 +30,7 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
 
 /// In place of the log while there is nothing to say.
 pub fn quiet(app: &App, area: Rect, buf: &mut Buffer) {
-    let words = [Piece::muted(" nothing runs: 0 bytes sent until a key is pressed")];
+    let words = [Piece::muted(" idle")];
     let last = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
     (&Sentence::new(&app.look.theme, &words)).render(last, buf);
 }

@@ -191,7 +191,7 @@ fn own(rows: &mut Vec<(StartRow, Option<ItemId>)>, item: &mut impl FnMut() -> Op
         (format!("{palette}open"), "a file", "scenario or plan, .json or .json.gz"),
         (format!("{palette}new"), "from a preset", "an example by name, to change its parameters"),
         (format!("{palette}import"), "another format", "workloads and topologies of other tools"),
-        (super::key_of(&Command::Help).to_owned(), "help", "the idea, the keys of this place"),
+        (super::key_of(&Command::Help).to_owned(), "help", "introduction, and the keys that work here"),
         (palette.to_owned(), "all commands", "every action by name, with its key"),
     ];
     for (first, second, third) in lines {
@@ -284,8 +284,7 @@ impl StartRow {
             Self::Gap | Self::Title(..) => {}
             Self::Brand => {
                 let used = pen.text(1, 0, "lightbay", style(Tone::Answer));
-                let words =
-                    "plans optical circuits for AI clusters, checks them, and shows why they are good";
+                let words = "plans optical circuits for AI clusters, verifies each plan and explains it";
                 pen.cut(used + 3, 0, width - used - 3, words, Cut::End, style(Tone::Muted));
             }
             Self::Heads => {

@@ -349,9 +349,9 @@ fn of_circuits(
         links.push(LinkRecord::new(end(a), end(b), rate, alpha_us, "ocs"));
         links.push(LinkRecord::new(end(b), end(a), rate, alpha_us, "ocs"));
     }
-    notes.extend(enumerated("not in the scenario but in the plan", &matrix.left_out));
+    notes.extend(enumerated("dropped from the plan", &matrix.left_out));
     if matrix.places.is_some() {
-        notes.push("not in the scenario but in the plan: switch and ports of the circuits".to_owned());
+        notes.push("dropped from the plan: switch and ports of the circuits".to_owned());
     }
     Ok((topology(name, nodes, links), notes))
 }

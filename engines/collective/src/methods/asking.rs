@@ -132,7 +132,7 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion) {
             format!("no schedule of {epochs} epochs has those {order} symmetries")
         }
         (QuestionOutcome::Unknown, _) => {
-            format!("whether there is a schedule of {epochs} epochs stays open: raise question_s to go on")
+            format!("undecided within question_s whether {epochs} epochs suffice; raise question_s")
         }
     };
     cx.note(Severity::Info, format!("{answer} ({:.2} s)", asked.seconds));
@@ -203,7 +203,7 @@ pub(super) fn ask_all(
         if columns > asking.most_columns {
             cx.note(
                 Severity::Warning,
-                format!("{columns} columns are more than an integer program may have: nothing is asked"),
+                format!("skipped the integer program: {columns} columns exceed the limit"),
             );
             continue;
         }

@@ -24,8 +24,7 @@ const KNOBS: [&str; 3] = ["mip_gap", "solver_process", "presolve"];
 
 impl Method<Collective> for RoundsMethod {
     fn info(&self) -> MethodInfo {
-        let epochs =
-            "Epochs of a round; 0 stands for the fewest in which every way through switches can be taken.";
+        let epochs = "Epochs per round; 0 uses the fewest in which every path through switches fits.";
         let seconds = "Longest time for one round; its best point is taken then.";
         let mut params = vec![
             ParamInfo::int("round_epochs", 0, 1_000_000, 0, epochs).effect(Effect::Warm),
@@ -94,7 +93,7 @@ fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     match scenario.buffer_limit_chunks {
         Some(_) => Err(Problems::one(Problem::new(
             "buffer_limit_chunks",
-            "is not planned for by rounds",
+            "is not supported by teccl-astar",
             "leave it out, or take teccl-milp",
         ))),
         None => Ok(()),

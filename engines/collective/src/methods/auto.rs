@@ -59,15 +59,15 @@ pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<
 
 impl Method<Collective> for AutoMethod {
     fn info(&self) -> MethodInfo {
-        let other =
-            "Tries of other epochs than the scenario's: of the slowest link, the fastest, and between.";
+        let other = "If true, also tries the epoch lengths of the slowest link, the fastest link and their geometric mean.";
         let pieces = "Tries of chunks in several pieces, and of trees: what ends first is kept.";
         let programs =
-            "Longest time for programs that look for a better schedule than the construction; 0 asks none.";
+            "Time limit for the LP and MILP models that improve the constructed schedule; 0 skips them.";
         MethodInfo {
             name: "auto",
-            help: "Bound and construction in epochs of several lengths, pieces of chunks and spanning trees; keeps the \
-                   schedule that ends first, and asks programs for a better one of whole chunks for some seconds.",
+            help: "Constructs schedules for several epoch lengths, for chunks split into pieces and along spanning trees, \
+                   and keeps the one that completes first. If it exceeds its bound, LP or MILP models search for a \
+                   better one for at most programs_s seconds.",
             proves: true,
             hot_start: false,
             params: vec![

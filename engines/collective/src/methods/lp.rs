@@ -77,8 +77,8 @@ impl Method<Collective> for FluidMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-lp",
-            help: "For chunks with one destination each: any parts of them on any ways, by linear programs, coarse \
-                   epochs first.",
+            help: "Linear programs for chunks with one destination each: splits chunks over any paths, starting with \
+                   long epochs.",
             proves: true,
             hot_start: false,
             params,

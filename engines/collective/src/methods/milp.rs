@@ -47,7 +47,7 @@ pub(super) fn epochs_knob() -> ParamInfo {
 /// The knob of early deliveries.
 pub(super) fn reward_knob() -> ParamInfo {
     let help =
-        "When the fewest epochs are known, makes deliveries early by another program, urgent ones first.";
+        "If true, a second MILP then makes deliveries early, weighted by priority, within the fewest epochs.";
     ParamInfo::bool("early", false, help).effect(Effect::Warm)
 }
 

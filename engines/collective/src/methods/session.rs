@@ -25,7 +25,7 @@ pub(super) struct EpochSession {
 
 /// The knob of restarts.
 pub(super) fn restarts(usual: i64) -> ParamInfo {
-    let help = "Orders of the chunks tried behind the fixed ones: chunks that end late move forward.";
+    let help = "Squeaky-wheel passes after the fixed chunk orders; each moves late chunks forward.";
     ParamInfo::int("restarts", 0, 1_000_000, usual, help).effect(Effect::Warm)
 }
 

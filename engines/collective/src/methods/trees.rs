@@ -35,7 +35,7 @@ const MOST_PIECES: i64 = 65_536;
 impl Method<Collective> for TreesMethod {
     fn info(&self) -> MethodInfo {
         let smallest = "Smallest piece that data is cut into.";
-        let pieces = "Most pieces that the data of a rank is cut into; of each tree in periodic schedules.";
+        let pieces = "Maximum number of pieces per rank (per tree in periodic schedules).";
         let sorts = TreeSorts::ALL.map(|(name, _)| name);
         let schedule = "Pieces as soon as links are free (list), one of every tree in each epoch (periodic), or what ends first.";
         let sends = "Most sends that a plan lists; plans of more keep their trees in short form.";

@@ -131,7 +131,7 @@ impl ChunkClasses {
             if others.len() != members.len() {
                 return None;
             }
-            // By their order within the class, which makes images of products products of images.
+            // Pair members by their order within the class, so that image(g h) = image(g) image(h).
             members.iter().zip(others).for_each(|(chunk, image)| images[*chunk as usize] = *image);
         }
         Some(images)

@@ -194,8 +194,8 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     }
     if let Some(floors) = floors {
         section = section
-            .block("floors", "Whatever the chunks and epochs", floors)
-            .remark("Floors cover schedules of any number of chunks in any epochs; whether one of them ends so early is another question.");
+            .block("floors", "Lower bounds for any chunking and any epoch length", floors)
+            .remark("These bounds hold for any chunking and any epoch length; they may not be attainable.");
     }
     Ok(section)
 }

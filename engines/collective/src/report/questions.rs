@@ -46,7 +46,7 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         (row.item, row.sentence) = (Some(number as u32), sentence(asked));
     }
     Ok(Section::new("Questions", table).subject(run.method.clone()).answer(standing(run, &asked)).remark(
-        "A folded program asks for symmetric schedules only: that there is none proves nothing about others.",
+        "A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist.",
     ))
 }
 
@@ -64,7 +64,7 @@ fn sentence(asked: &ToldQuestion) -> Phrase {
         QuestionOutcome::Feasible => "there is such a schedule",
         QuestionOutcome::Infeasible if symmetric => "no schedule with these symmetries; others may exist",
         QuestionOutcome::Infeasible => "proven: there is no such schedule",
-        QuestionOutcome::Unknown => "the time for the question ended before an answer",
+        QuestionOutcome::Unknown => "undecided: time limit reached",
     };
     Phrase::new().answer(format!("> {} epochs", asked.epochs)).muted("  ").text(words).muted(format!(
         "  {} columns, {} in time, {} in full",

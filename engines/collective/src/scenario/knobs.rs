@@ -59,16 +59,16 @@ pub fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
         ParamInfo::float("epoch_us", 1e-9, 1e18, 1.0, "Length of an epoch with epoch=fixed.").unit("us"),
         ParamInfo::float("epoch_multiplier", SCALES[0], SCALES[1], 1.0, "Factor of the epoch that the rule gives."),
         ParamInfo::float("alpha_threshold", 0.0, 1e6, 0.1, "Share of an epoch up to which latencies are left out."),
-        ParamInfo::bool("switch_copy", true, "Copies by switches of what arrives."),
+        ParamInfo::bool("switch_copy", true, "If true, switches copy an incoming chunk to several ports (multicast)."),
         ParamInfo::choice(
             "switch_hop",
             &SwitchHop::ALL.map(|(name, _)| name),
             "store_and_forward",
             "Transmission time on the way into a switch only (cut_through), or also on the way out.",
         ),
-        ParamInfo::bool("switch_reduce", false, "Sums by switches of what arrives."),
+        ParamInfo::bool("switch_reduce", false, "If true, switches reduce incoming chunks (in-network reduction)."),
         ParamInfo::text("capacities", "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; the others stay."),
-        ParamInfo::text("failed_links", "Links out of order, '0-9, 3-4'; 'none' for no link."),
+        ParamInfo::text("failed_links", "Failed links, such as '0-9, 3-4', or 'none'."),
         ParamInfo::text(
             "stragglers",
             "Factors of latency and of time per byte of single links, '0-9:1:2' for half the rate; 'none' for no link.",
@@ -313,7 +313,7 @@ impl CollectiveScenario {
             if usual.links != self.topology.links || !self.failed_links.is_empty() {
                 return Err(Problem::new(
                     knob,
-                    "makes another network, and what was changed on links by hand would be lost",
+                    "would rebuild the network and discard your changes to single links",
                     "set it first and the links after it, or start from the preset again",
                 ));
             }

@@ -41,7 +41,7 @@ impl CollectiveScenario {
         }
         let leave = "leave one of the two out: schedules of sizes are replayed without it";
         if self.buffer_limit_chunks.is_some() {
-            problems.add(path, "stands beside 'buffer_limit_chunks'", leave);
+            problems.add(path, "cannot be combined with 'buffer_limit_chunks'", leave);
         }
         if self.topology.links.iter().any(|link| !link.up_us.is_empty()) {
             problems.add(path, "stands beside links with 'up_us'", leave);

@@ -98,7 +98,7 @@ impl CollectiveScenario {
                     let (from, to) = if turned { (dest, source) } else { (source, dest) };
                     problems.add(
                         "demand",
-                        format!("unreachable: no path leads from node {from} to node {to}"),
+                        format!("no path from node {from} to node {to}"),
                         "add links, or leave the pair out",
                     );
                 }

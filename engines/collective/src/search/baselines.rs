@@ -1,4 +1,4 @@
-//! Baselines: ways that are fixed before anything is known of what else is sent.
+//! Baseline schedules with paths fixed in advance, regardless of other traffic.
 //!
 //! Every chunk has a tree of ways from GPU to GPU; ways start in the order in which their chunks are ready.
 

@@ -357,7 +357,7 @@ pub(super) fn bound(
     if !confirmed && let Some(claimed) = envelope.bound {
         let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
         remarks.push(format!(
-            "{within}{claimed} is claimed by {}; an integer program of the checker's own proves {}",
+            "{within}bound {claimed} claimed by {}; the checker's own integer program proves only {}",
             envelope.method,
             proof.bound.max(counted)
         ));

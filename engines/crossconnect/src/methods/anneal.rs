@@ -35,7 +35,7 @@ impl Method<Crossconnect> for Anneal {
         params.extend(knobs::anneal(6));
         MethodInfo {
             name: "lumos-anneal",
-            help: "Moves four circuits at a time between all switches, colder and colder; the best plans for their time.",
+            help: "Simulated annealing with moves of four circuits; usually the best plans for a given run time.",
             proves: true,
             hot_start: true,
             params,

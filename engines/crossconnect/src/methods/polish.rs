@@ -32,7 +32,7 @@ impl Method<Crossconnect> for Polish {
         params.push(ParamInfo::bool(
             "reorient",
             true,
-            "Change of ends while polishing: the circuits of a pair of switches may use A and B ports anew.",
+            "If true, polishing may also reassign the A and B ends of the circuits of a pair of switches.",
         ));
         MethodInfo {
             name: NAME,

@@ -31,7 +31,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         totals.and_then(|totals| Some((totals.unmet_circuits?, totals.lower_bound_unmet_circuits?)))
     {
         facts.add("unmet_circuits", "circuits not set", unmet);
-        facts.sentence(format!("at least {least} by counting ports in order"));
+        facts.sentence(format!("lower bound {least}, from the number of working ports"));
         facts.add("lower_bound_unmet_circuits", "not set, at least", least);
     }
     let installed = scenario.installed_circuits().count();
@@ -65,7 +65,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         facts.add("placed_circuits", "circuits with given ports", scenario.placed.len());
     }
     let title = format!(
-        "Hall of {} and {}",
+        "Fabric: {} and {}",
         counted(u64::from(scenario.pods), "pod", "pods"),
         counted(u64::from(scenario.ocs_count), "switch", "switches")
     );

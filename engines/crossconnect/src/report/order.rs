@@ -136,7 +136,7 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     let answer = if own_contended == 0 {
         answer.good("no receiver is hit twice")
     } else {
-        answer.bad(format!("! {own_contended} of {} phases hit a receiver twice", own.phases.len()))
+        answer.bad(format!("! in {own_contended} of {} phases some GPU receives two flows", own.phases.len()))
     };
     let first_of_other = own.phases.len() as u32 + 1;
     let own_rows = own.table(&own_figures, 1);

@@ -288,10 +288,7 @@ impl CrossconnectScenario {
             if degree > ports {
                 problems.add(
                     format!("logical_circuits[{pod}]"),
-                    format!(
-                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports",
-                        self.pod_name(pod)
-                    ),
+                    format!("{} needs {degree} circuits but has {ports} ports", self.pod_name(pod)),
                     "want fewer circuits, or give it more ports",
                 );
             }

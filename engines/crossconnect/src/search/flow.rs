@@ -32,7 +32,7 @@ pub struct FlowNetwork {
     arcs: Vec<Arc>,
 }
 
-/// A flow of least cost.
+/// A minimum-cost flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheapestFlow {
     /// Flow of every arc.
@@ -79,7 +79,7 @@ impl FlowNetwork {
         self.arcs.len() - 1
     }
 
-    /// A flow of least cost. `go_on` is asked at least every 5 ms of work.
+    /// A minimum-cost flow. `go_on` is asked at least every 5 ms of work.
     ///
     /// # Errors
     /// There is no flow, or `go_on` said to stop.

@@ -342,7 +342,7 @@ impl Dialogue<'_> {
         self.helper.hold();
         let flow = decide(self.watch);
         self.helper.release();
-        // Standing still is no silence.
+        // Time spent paused does not count as silence.
         self.heard += paused.elapsed();
         flow
     }

@@ -14,7 +14,7 @@ pub(super) fn routing() -> ParamInfo {
         "routing",
         &["spill", "strict"],
         "spill",
-        "Pairs with circuits send what these do not carry in time over packet switches (spill), or nothing (strict).",
+        "Overflow of pairs with circuits: sent over the packet switches (spill), or kept on the circuits (strict).",
     )
 }
 

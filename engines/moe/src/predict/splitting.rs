@@ -1,5 +1,5 @@
-//! Best passage by splitting: the squares are minimised without the simplex, the simplex is kept without the squares,
-//! and both are drawn together (alternating direction method of multipliers).
+//! Fits the transition matrix by the alternating direction method of multipliers (ADMM): one step minimises the
+//! least-squares term, the other projects onto the simplex, and the multipliers draw both together.
 //!
 //! The loads of neighbouring iterations are nearly the same, so A is one large square beside small ones: gradient steps
 //! have to be as short as the large one asks for, and are hundreds too many for the others. Here A enters by the inverse

@@ -129,7 +129,7 @@ pub(super) fn predictor(scenario: &MoeScenario, deadline: Deadline) -> Result<Se
         section
     } else {
         section.remark(format!(
-            "In layer {} something that costs nothing has a smaller error than copilot.",
+            "In layer {} a trivial baseline has a smaller error than copilot.",
             worse.join(", ")
         ))
     })

@@ -59,7 +59,7 @@ pub(super) fn section(
     }
     let section = Section::new("Placement of experts", table)
         .context("each with the circuits by local search that suit it, spilling to packet switches")
-        .remark("Computing takes all ranks as equally busy, and gradients of copies are not added up.")
+        .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);
     Ok(if scenario.placement.is_none() {
         section.remark("Plans keep the experts in blocks; expert_placement=free lets methods place them.")

@@ -42,7 +42,7 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     let section = Section::new("Region", facts).remark(ANALYTIC);
     let section = match &scenario.trace {
         GateTrace::Counts(trace) if trace.counts.iter().any(|count| count.tokens.len() == 1) => {
-            section.remark("The counts are sums over all ranks: every rank is taken to send the same.")
+            section.remark("Counts are totals over all ranks; every rank is assumed to send an equal share.")
         }
         _ => section,
     };

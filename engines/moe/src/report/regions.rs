@@ -48,7 +48,9 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
     if is_drawn && planned < all {
         facts.sentence(format!("the first {planned} of {all}"));
     } else if !is_drawn {
-        facts.sentence("the counts are of one region: all are alike, and one plan is that of each");
+        facts.sentence(
+            "token counts are given for one region; all regions are assumed identical and share its plan",
+        );
     }
     facts.number("slowest_ms", "slowest", ITERATION, Cell::new(slowest).tone(Tone::Answer));
     facts.sentence("replicas exchange gradients, so an iteration waits for it");

@@ -60,10 +60,10 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         facts.number("gain", "gain at most", Unit::PERCENT, 1.0 - at_once / still);
     }
     if let Some(delay) = study.break_even_ms() {
-        facts.number("break_even_ms", "changing pays up to", MS, delay);
+        facts.number("break_even_ms", "break-even reconfiguration delay", MS, delay);
         facts.sentence("delay at which the cheapest schedule is as long as with circuits that stay");
     } else {
-        facts.add("break_even_ms", "changing pays up to", "never");
+        facts.add("break_even_ms", "break-even reconfiguration delay", "never");
         facts.sentence("circuits that stay are as good as any that change");
     }
     let curves = Curves {
@@ -125,7 +125,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         Column::numbers("static_ms", "circuits that stay", ITERATION.with_decimals(3)),
         Column::numbers("fat_tree_ms", "fat-tree", ITERATION.with_decimals(3)),
         Column::numbers("pooled_ms", "bound", ITERATION.with_decimals(3)),
-        Column::numbers("break_even_ms", "changing pays up to", MS),
+        Column::numbers("break_even_ms", "break-even reconfiguration delay", MS),
     ];
     let mut table = Table::new(["rate", "rates"], columns).bar(1);
     for row in &scenario.prices.rates {

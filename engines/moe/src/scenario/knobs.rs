@@ -83,7 +83,7 @@ pub fn knobs(_scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
             "Iteration of the trace that is planned; those before it are what a prediction knows.",
         ),
         ParamInfo::int("trace_seed", 0, i64::MAX, trace.seed as i64, "Seed of a drawn trace."),
-        ParamInfo::float("kappa", 1e-3, 1e9, trace.kappa, "Evenness of the experts that single ranks use."),
+        ParamInfo::float("kappa", 1e-3, 1e9, trace.kappa, "Dirichlet concentration of the per-rank expert shares: the larger, the closer to the mean shares."),
         ParamInfo::choice(
             "expert_placement",
             &["blocks", "free"],

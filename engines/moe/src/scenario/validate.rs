@@ -38,7 +38,7 @@ impl MoeScenario {
             problems.add(
                 "model.experts",
                 format!("is {}, which {} ranks cannot share evenly", shape.experts, shape.ep),
-                "give a multiple of 'ep'; experts that do not exist can be added as padding",
+                "give a multiple of 'ep'; or pad the model with unused experts",
             );
         }
         if shape.top_k > shape.experts {

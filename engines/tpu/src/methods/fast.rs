@@ -106,7 +106,7 @@ impl Method<Tpu> for Fast {
                 0.0,
                 1.0,
                 0.1,
-                "Share of the mean of the metrics in the score, beside the worst of them.",
+                "Weight of the mean of the metrics, added to the worst one in the score.",
             ),
             general::knob(),
         ];

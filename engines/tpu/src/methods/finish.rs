@@ -78,8 +78,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             0.0,
             WIDEST_GAP,
             0.001,
-            "Widest that the certificate of the throughput may be, relative; 0.1 % up to 512 chips, 0.5 % above if not \
-             given.",
+            "Maximum relative gap of the throughput certificate. Default: 0.1 % up to 512 chips, 0.5 % above.",
         )
         .derived(),
         ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Rounds after which a certificate ends at any width."),
@@ -113,7 +112,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "fault_turns",
             &["shared", "per_fault"],
             "shared",
-            "Turns of the cases with a failed switch: those without fault, or a set for each case.",
+            "Allowed turns for routes around a failed switch: those of the healthy pod (shared), or a new set per case.",
         ),
         ParamInfo::bool("fault_saturation", false, "Saturation by the flit simulator for every failed switch."),
         ParamInfo::choice(

@@ -43,7 +43,7 @@ pub struct FaultSettings {
 /// Finds the saturation of a case, flits per cycle and node: failed switch, routes.
 pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
 
-/// Routes the pod without each of its switches in turn. `each` hears of every case in order of the switch.
+/// Routes the pod without each of its switches in turn. Calls `each` with every case, in order of switch number.
 ///
 /// # Errors
 /// The pod cannot be routed even without a fault, or the watch says stop.

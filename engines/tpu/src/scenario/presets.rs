@@ -14,10 +14,7 @@ use rand::RngExt;
 
 /// The usual pods, designs first, smallest first.
 pub const PODS: &[Preset] = &[
-    Preset::new(
-        "tpu-64",
-        "one cube of 64 chips: the 4x4x4 torus is its only design up to crossings of faces",
-    ),
+    Preset::new("tpu-64", "one cube of 64 chips; its only design is the 4x4x4 torus"),
     Preset::new("tpu-128", "128 chips in 2 cubes, to be designed"),
     Preset::new("tpu-192", "192 chips in 3 cubes, to be designed"),
     Preset::new("tpu-256", "256 chips in 4 cubes, to be designed"),

@@ -22,7 +22,7 @@ impl SessionMethod for Allocate {
                 Baseline::Proportional => "Circuits in proportion to the traffic of the links.",
                 Baseline::SquareRoot => "Circuits in proportion to the square root of the traffic.",
                 Baseline::IterativeHalving => {
-                    "Circuits one at a time to the link with most traffic, which then counts half."
+                    "Gives circuits one at a time to the link with the most traffic, halving its weight each time."
                 }
             },
             proves: false,

@@ -135,7 +135,7 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
                 "take longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
                 slot_s * 1e3 * factor * 1.1
             );
-            let what = format!("makes a model of {size}; at most {most} columns are tried");
+            let what = format!("gives a model of {size}, but max_columns allows {most}");
             Err(Problems::from(Problem::new("dt_ms", what, remedy)).into())
         }
     }

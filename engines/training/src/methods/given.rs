@@ -31,7 +31,7 @@ pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u3
         let ports = network.budget.ports(pod).unwrap_or(0);
         problems.add(
             name,
-            format!("takes {} ports of pod {pod}, which has {ports}", i64::from(ports) - free),
+            format!("needs {} ports in pod {pod}, which has {ports}", i64::from(ports) - free),
             format!("take circuits from the links of pod {pod}"),
         );
     }

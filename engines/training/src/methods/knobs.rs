@@ -10,7 +10,11 @@ use lightbay_core::random::Stream;
 
 /// Returns the knob for a search for the fewest ports afterwards.
 pub(super) fn min_ports() -> ParamInfo {
-    ParamInfo::bool("min_ports", false, "Second goal: the fewest ports that keep the makespan to 1e-7 of it.")
+    ParamInfo::bool(
+        "min_ports",
+        false,
+        "If true, then minimises ports without lengthening the makespan by more than 1e-7 (relative).",
+    )
 }
 
 /// Settings of the methods that plan circuits and rates together by whatever helps.
@@ -45,7 +49,13 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
             defaults.elites,
             "Individuals that survive a generation unchanged; less than the population.",
         ),
-        count("tournament", 1, 100, defaults.tournament, "Individuals of which a parent is the best."),
+        count(
+            "tournament",
+            1,
+            100,
+            defaults.tournament,
+            "Tournament size: each parent is the best of this many individuals.",
+        ),
         ParamInfo::float(
             "crossover",
             0.0,

@@ -80,7 +80,7 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts.number("cache_hits", "cache", share, stats.cache_hits);
     facts.sentence("evaluations answered from the cache");
     facts.number("feasible", "feasible", share, stats.feasible);
-    facts.sentence("offspring that needed no new random individual");
+    facts.sentence("offspring that were feasible without replacement by a random individual");
     facts
 }
 

@@ -73,7 +73,7 @@ fn summary(analysis: &Analysis) -> Facts {
     cause("contention_delay_s", "contention delay", costs.contention_s, "shared circuits and NICs");
     cause("paused_s", "paused (rate 0)", costs.held_s, "later starts than needed");
     if chain.spare_s > NOTHING_S {
-        cause("ahead_s", "ahead of ideal", -chain.spare_s, "room that nothing was lost in");
+        cause("ahead_s", "ahead of ideal", -chain.spare_s, "slack of the ideal schedule that no delay used");
     }
     facts.number("makespan_s", "makespan", Unit::MILLISECONDS, Cell::new(chain.end_s).tone(Tone::Answer));
     match chain.leaves_ideal.and_then(|place| chain.tasks.get(place)) {

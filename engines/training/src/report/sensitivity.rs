@@ -37,7 +37,7 @@ pub(super) fn section(
         .answer(answer(instance, &prices))
         .remark(proof)
         .block("one_port_more", "One port more", pods(instance, &prices))
-        .block("one_circuit_less", "One circuit less, the others planned anew", links(instance, &prices))
+        .block("one_circuit_less", "One circuit fewer, the others re-planned", links(instance, &prices))
         .block("base", "Counted from", base(&prices)))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn section(
     let section = Section::empty("Robustness")
         .context(Phrase::new().muted("circuits as planned, simulated anew"))
         .answer(answer(&tried))
-        .remark("The circuits stay as planned; rates follow what happens, scheduled or max-min fair.")
+        .remark("Circuits are fixed; rates are recomputed for each case, scheduled or max-min fair.")
         .block("cases", "Compute that varies, and circuits that fail together", cases(&tried))
         .block("one_slow", "One that computes more slowly", slow(&tried, instance))
         .block("failed_circuit", "One failed circuit", failed_circuits(&tried, instance))

@@ -39,10 +39,7 @@ fn circuits_join_pods_both_ways_with_their_rates_added() {
     let (topology, notes) = laid(&own, &[]).unwrap();
     assert_eq!(link(&topology, 0, 1), Some((50.0, 1.3, "ocs")));
     let told = notes.join("\n");
-    assert!(
-        !told.contains("circuit_gbps=") && told.contains("not in the scenario but in the plan: the times"),
-        "{told}"
-    );
+    assert!(!told.contains("circuit_gbps=") && told.contains("dropped from the plan: the times"), "{told}");
     let given = [(CIRCUIT_GBPS, ParamValue::Float(80.0)), (CIRCUIT_ALPHA_US, ParamValue::Float(2.0))];
     assert_eq!(link(&laid(&own, &given).unwrap().0, 0, 1), Some((20.0, 2.0, "ocs")));
 }

@@ -188,6 +188,6 @@ fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
             counted(places.circuits.len() as u64, "circuit", "circuits")
         ));
     }
-    notes.extend(enumerated("not in the scenario but in the plan", &matrix.left_out));
+    notes.extend(enumerated("dropped from the plan", &matrix.left_out));
     notes
 }

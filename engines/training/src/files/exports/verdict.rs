@@ -46,7 +46,7 @@ fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let Some(bound) = envelope.objective.bound else {
         let ideal_s = envelope.result.ideal_makespan_s;
         return format!(
-            "{} proves nothing, but NICs alone, with circuits without limit, take {} s: at most {} could be gained.",
+            "{} gives no bound. With unlimited circuits an iteration takes {} s, so at most {} can be saved.",
             envelope.method,
             s(ideal_s),
             left(ideal_s)
@@ -57,7 +57,7 @@ fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let who = match plan.bound_trust() {
         BoundTrust::Verified => "the independent checker confirms it".to_owned(),
         BoundTrust::Claimed | BoundTrust::None => {
-            format!("this is what {} says; the checker has not repeated it", envelope.method)
+            format!("claimed by {}, not verified by the checker", envelope.method)
         }
     };
     if envelope.objective.gap.is_some_and(|gap| gap <= OPTIMAL_GAP) {

@@ -65,7 +65,7 @@ pub(super) fn relaxation_knob() -> ParamInfo {
     ParamInfo::bool(
         "relaxation",
         true,
-        "Whether to search the relaxation first and build its makespan in as the least.",
+        "If true, solves the relaxation first and uses its bound as a lower limit on the makespan.",
     )
 }
 

@@ -161,7 +161,7 @@ pub(crate) static RUN_KNOBS: LazyLock<Vec<RunKnob>> = LazyLock::new(|| {
             Domain::Bool,
             Bool(|r| &mut r.blocking_p2p),
             warm,
-            "Wait of a stage for its send to finish before it goes on.",
+            "If true, a stage waits for its send to finish before it continues.",
         ),
         knob(
             "intra_pod_gbps",
@@ -231,7 +231,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         i64::from(MAX_PORTS),
         "Optical ports of a pod: one number, or one per pod position; the job's GPUs in the pod if not given.",
     );
-    let reverse = ParamInfo::bool("reverse", false, "Reversal of the order of the stages over the pods.");
+    let reverse =
+        ParamInfo::bool("reverse", false, "If true, stages are placed on the pods in reverse order.");
     let mut knobs = vec![model];
     knobs.extend(RUN_KNOBS.iter().map(|knob| knob.info.clone()));
     knobs.extend([ports, reverse.effect(Effect::Cold)]);

@@ -38,7 +38,7 @@ pub enum RelaxedNode {
     Empty,
     /// Windows that suit every resource: the best of the node, with rates if they were found.
     Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
-    /// Something is left to be decided: the most telling question first.
+    /// Branching is needed; candidates in decreasing order of the violation they hide.
     Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<Question> },
 }
 

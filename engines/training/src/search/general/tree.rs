@@ -288,7 +288,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         let widest = (0..high.len())
             .filter(|link| high[*link] > low[*link] && contested(*link))
             .max_by_key(|link| (high[*link] - low[*link], std::cmp::Reverse(*link)));
-        // With all links at the most of the box: no vector of it is faster.
+        // Bound the box by its largest allocation: more circuits never lengthen an iteration.
         let bound = bound.max(self.evaluator.bound(&high, &mut self.scratch));
         if bound >= self.target() {
             self.pruned += 1;
@@ -448,7 +448,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 (Some(only), None) => return Ok(Some(Tried::One(only, first, second))),
                 (None, Some(only)) => return Ok(Some(Tried::One(only, second, first))),
                 (Some(yes), Some(no)) => {
-                    // What hides much, and tells much whichever way it is answered.
+                    // Score: hidden violation times the smaller tightening of the two children.
                     let told = distances.narrowed(&yes).min(distances.narrowed(&no));
                     let score = hides * (LEAST_TOLD + told);
                     if chosen.as_ref().is_none_or(|chosen| score > chosen.0) {

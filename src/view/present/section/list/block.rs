@@ -146,7 +146,7 @@ impl ListBlock {
         let visible = &self.rows[from.saturating_sub(above)..to.saturating_sub(above)];
         let mut rows: Vec<TableRow> = visible.iter().map(|row| row.row.clone()).collect();
         let columns = self.aligned_in(place.width, &mut rows);
-        // PictureScale facts the picture takes the place of the sentence, beside tables what is left over.
+        // Next to facts the picture replaces the sentence; next to tables it fills the remaining width.
         let over_sentence = self.beside.is_over_sentence();
         let taken = if over_sentence { width(&self.columns[..2]) } else { self.beside_picture(place.width) };
         let wanted = PREFIX + taken + 2;
