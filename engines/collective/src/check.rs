@@ -31,7 +31,7 @@ pub mod code {
     pub const TIME: &str = "time";
     /// A piece is no part of a chunk, or the pieces of a chunk leave gaps or overlap.
     pub const PIECE: &str = "piece";
-    /// A send uses a link that is not there or out of order, or is listed twice or out of order.
+    /// A send uses a link that does not exist or has failed, or the sends are not sorted.
     pub const LINK: &str = "link";
     /// More starts on a link than it has room for.
     pub const CAPACITY: &str = "capacity";

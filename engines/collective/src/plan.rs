@@ -15,7 +15,8 @@ pub struct CollectiveResult {
     pub time: PlanTime,
     /// Parts of chunks, in order of id.
     pub pieces: Vec<ChunkPiece>,
-    /// Starts of pieces on links, by epoch, from, to and piece.
+    /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one epoch,
+    /// because a switch at its end cannot copy or reduce it, is listed as often.
     pub sends: Vec<PieceSend>,
     /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans. Data that
     /// is added up takes the hops of a tree the other way, from the end of its part.

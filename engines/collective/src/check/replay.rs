@@ -61,8 +61,10 @@ fn replay_part(
         .collect();
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let source = |piece: u32| chunks.source(result.pieces[piece as usize].chunk as usize);
+    let adds = backwards && scenario.demand.collective.reduces();
     let mut replay = Replay {
         links,
+        switch_copies: if adds { scenario.topology.switch_model.reduce } else { result.time.switch_copy },
         source: &source,
         there_us: HashMap::new(),
         free_us: vec![0.0; links.links.len()],
@@ -95,8 +97,10 @@ struct Replay<'a> {
     links: &'a CheckedLinks,
     /// Node that a piece begins at.
     source: &'a dyn Fn(u32) -> u32,
-    /// Time at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
-    there_us: HashMap<(u32, u32, u32), f64>,
+    /// `true` if one arrival at a switch serves all departures, `false` if each takes an arrival of its own.
+    switch_copies: bool,
+    /// Times at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
+    there_us: HashMap<(u32, u32, u32), Vec<f64>>,
     free_us: Vec<f64>,
     end_us: f64,
 }
@@ -110,16 +114,17 @@ impl Replay<'_> {
     fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
         let link = &self.links.links[send.link as usize];
         let at_source = ((self.source)(send.piece) == send.from).then_some(0.0);
-        let there = self.there_us.get(&self.place(send.piece, send.from, send.epoch)).copied();
-        let Some(data_us) = at_source.or(there) else { return false };
+        let is_taken = self.links.is_switch[send.from as usize] && !self.switch_copies;
+        let place = self.place(send.piece, send.from, send.epoch);
+        let there = || first(self.there_us.get_mut(&place)?, is_taken);
+        let Some(data_us) = at_source.or_else(there) else { return false };
         let takes_us = bytes / link.bytes_per_us;
         let free_us = &mut self.free_us[send.link as usize];
         let start_us = free_us.max(data_us);
         *free_us = start_us + takes_us;
         let arrival_us = start_us + link.alpha_us + if link.is_paid { 0.0 } else { takes_us };
         let leaves = self.place(send.piece, send.to, send.epoch + link.latency);
-        let known = self.there_us.entry(leaves).or_insert(arrival_us);
-        *known = known.min(arrival_us);
+        self.there_us.entry(leaves).or_default().push(arrival_us);
         if !self.links.is_switch[send.to as usize] {
             self.end_us = self.end_us.max(arrival_us);
         }
@@ -152,4 +157,13 @@ impl Replay<'_> {
         }
         steps.into_iter().collect()
     }
+}
+
+/// The earliest of some times, which is used up if it is taken.
+fn first(times: &mut Vec<f64>, is_taken: bool) -> Option<f64> {
+    let (place, time) = times.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    if is_taken {
+        times.swap_remove(place);
+    }
+    Some(time)
 }

@@ -195,11 +195,7 @@ impl<'u> Unfolding<'u> {
             for &link in links {
                 let arrival = time + self.epochs.latency(link);
                 // Hops through one switch share the way to it where switches copy.
-                let is_first = sent.insert((link, time));
-                if !is_first && !copies {
-                    return Err("several data of one piece share a link at a time".to_owned());
-                }
-                if is_first {
+                if sent.insert((link, time)) || !copies {
                     let ends = &self.network.links()[link as usize];
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;

@@ -72,6 +72,33 @@ fn switches_do_not_store() {
     assert_eq!(epochs("construct", &switch), (3, Some(3)));
 }
 
+/// A switch that cannot copy gets a piece once for each port that it leaves by, also twice in one epoch.
+#[test]
+fn a_piece_starts_several_times_where_a_switch_cannot_copy() {
+    let links = [(0, 3, 20.0), (3, 0, 10.0), (1, 3, 20.0), (3, 1, 10.0), (2, 3, 20.0), (3, 2, 10.0)];
+    let links = links.map(|(from, to, rate)| (from, to, rate, 0.0));
+    let mut scenario = own(4, &[3], &links, &[(0, &[1, 2])]);
+    scenario.topology.switch_model.copy = false;
+    // 1 MB takes 50 us into the switch and 100 us out of it.
+    scenario.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("construct", &scenario);
+    let result = &plan.plan().result;
+    assert_eq!((sends_of(result, 0, 3), result.claims.finish_us), (vec![0, 0], 200.0));
+    // The second of them leaves the switch 100 us after the start, and arrives 100 us later.
+    assert_eq!(result.claims.replay_us, Some(200.0));
+    let asked = Ask::of(&all(), "teccl-milp", scenario.clone()).typed(&[("epochs", "2")]).run().sound();
+    assert_eq!((asked.done.value, asked.done.bound), (Some(200.0), Some(200.0)), "{:?}", asked.done);
+    for method in ["auto", "shortest-path", "teccl-astar"] {
+        assert!(solved(method, &scenario).plan().objective.value <= 200.0, "{method}");
+    }
+    // Two parts of a sum pass a switch that cannot reduce side by side.
+    scenario.demand = Demand::named(crate::scenario::CollectiveSort::ReduceScatter, 3e6);
+    scenario.topology.links.iter_mut().for_each(|link| {
+        link.capacity_gbyte_per_s = if link.to == 3 { 10.0 } else { 20.0 };
+    });
+    assert_eq!(solved("construct", &scenario).plan().objective.value, 300.0);
+}
+
 /// E4: a link that takes two epochs for a chunk, and coarser epochs.
 #[test]
 fn fine_epochs_win() {

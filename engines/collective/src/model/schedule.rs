@@ -107,36 +107,38 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64
     let mut free = vec![0.0f64; task.network.links().len()];
     // Times at which a chunk is at a GPU, and those of arrivals at a switch by the epoch in which it has to leave.
     let mut at_gpu: FxHashMap<(u32, u32), f64> = FxHashMap::default();
-    let mut at_switch: FxHashMap<(u32, u32, u32), f64> = FxHashMap::default();
+    let mut at_switch: FxHashMap<(u32, u32, u32), Vec<f64>> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {
         at_gpu.insert((chunk as u32, task.chunks.source(chunk)), 0.0);
     }
     let mut end = 0.0f64;
-    let mut send = |start: &ChunkStart, at_gpu: &mut FxHashMap<_, f64>, at_switch: &mut FxHashMap<_, f64>| {
-        let link = &task.network.links()[start.link as usize];
-        let data = if task.network.is_switch(link.from) {
-            at_switch.get(&(start.chunk, link.from, start.epoch)).copied()
-        } else {
-            at_gpu.get(&(start.chunk, link.from)).copied()
+    let mut send =
+        |start: &ChunkStart, at_gpu: &mut FxHashMap<_, f64>, at_switch: &mut FxHashMap<_, Vec<f64>>| {
+            let link = &task.network.links()[start.link as usize];
+            let data = if task.network.is_switch(link.from) {
+                // Without copies every departure takes an arrival of its own.
+                at_switch
+                    .get_mut(&(start.chunk, link.from, start.epoch))
+                    .and_then(|times| first(times, !task.switch_copies))
+            } else {
+                at_gpu.get(&(start.chunk, link.from)).copied()
+            };
+            let Some(data) = data else { return false };
+            let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
+            let begin = data.max(free[start.link as usize]);
+            free[start.link as usize] = begin + transmission;
+            let paid = if task.epochs.links[start.link as usize].through { 0.0 } else { transmission };
+            let arrival = begin + link.alpha_us + paid;
+            if task.network.is_switch(link.to) {
+                let leaves = start.epoch + task.epochs.latency(start.link);
+                at_switch.entry((start.chunk, link.to, leaves)).or_default().push(arrival);
+            } else {
+                let entry = at_gpu.entry((start.chunk, link.to)).or_insert(f64::INFINITY);
+                *entry = entry.min(arrival);
+                end = end.max(arrival);
+            }
+            true
         };
-        let Some(data) = data else { return false };
-        let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
-        let begin = data.max(free[start.link as usize]);
-        free[start.link as usize] = begin + transmission;
-        let paid = if task.epochs.links[start.link as usize].through { 0.0 } else { transmission };
-        let arrival = begin + link.alpha_us + paid;
-        let (entry, is_gpu) = if task.network.is_switch(link.to) {
-            let leaves = start.epoch + task.epochs.latency(start.link);
-            (at_switch.entry((start.chunk, link.to, leaves)).or_insert(f64::INFINITY), false)
-        } else {
-            (at_gpu.entry((start.chunk, link.to)).or_insert(f64::INFINITY), true)
-        };
-        *entry = entry.min(arrival);
-        if is_gpu {
-            end = end.max(arrival);
-        }
-        true
-    };
     // With latencies below the threshold a send may feed another one of its own epoch, so an epoch is swept until
     // nothing is pending before the next one begins.
     for of_epoch in starts.chunk_by(|a, b| a.epoch == b.epoch) {
@@ -155,4 +157,13 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64
         }
     }
     end
+}
+
+/// The earliest of some times, which is used up if it is taken.
+fn first(times: &mut Vec<f64>, is_taken: bool) -> Option<f64> {
+    let (place, time) = times.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    if is_taken {
+        times.swap_remove(place);
+    }
+    Some(time)
 }

@@ -1,6 +1,6 @@
 //! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs.
 //!
-//! F\[c, e, k\] says that chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning of k.
+//! F\[c, e, k\] says how often chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning of k.
 //! Only starts exist that can be in time: no chunk is at a node before its shortest way allows, and none leaves when it
 //! cannot be of use any more. Of chunks that a symmetry maps on each other one is kept, see
 //! [`Folding`].
@@ -135,8 +135,11 @@ impl<'t> CopyProgram<'t> {
         let mut starts = Vec::new();
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
             for (link, span) in (0u32..).zip(&self.starts[at]) {
-                for (epoch, column) in span.iter().filter(|(_, column)| point[column.index()] > 0.5) {
-                    debug_assert!(point[column.index()] < 1.5);
+                let counted = span.iter().flat_map(|(epoch, column)| {
+                    let count = point[column.index()].round().max(0.0) as usize;
+                    std::iter::repeat_n(epoch, count)
+                });
+                for epoch in counted {
                     let elements = self.folding.elements.iter().enumerate();
                     starts.extend(elements.map(|(place, element)| ChunkStart {
                         epoch,
@@ -165,7 +168,7 @@ impl<'t> CopyProgram<'t> {
         for start in &schedule.starts {
             let Some(at) = places[start.chunk as usize] else { continue };
             let column = self.starts[at][start.link as usize].at(start.epoch)?;
-            point[column.index()] = 1.0;
+            point[column.index()] += 1.0;
             kept += 1;
             let head = self.task.network.links()[start.link as usize].to;
             for (_, column) in self.presence[at][head as usize]

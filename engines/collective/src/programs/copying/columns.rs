@@ -120,18 +120,30 @@ impl CopyProgram<'_> {
                     CopyEnd::Open => 1,
                 };
             let first = earliest[from];
+            let most = self.most_starts(chunk, link);
             let Ok(count) = u32::try_from(last - i64::from(first) + 1) else { continue };
             let first_column = Column(self.model.columns() as u32);
             for epoch in first..first + count {
                 let clock = beginning.clock + epoch;
                 let is_up = !model.timed || model.up.iter().any(|[a, b]| *a <= clock && clock <= *b);
-                let upper = if is_up { 1.0 } else { 0.0 };
+                let upper = if is_up { most } else { 0.0 };
                 let name = format!("start {chunk} {}->{} {epoch}", ends.from, ends.to);
                 self.model.column_of(Domain::Integer, name, 0.0, upper, 0.0);
             }
             spans[link as usize] = ColumnSpan::new(first, first_column, count);
         }
         spans
+    }
+
+    /// Maximum number of starts of a chunk on a link in one epoch. Several are of use only on the way into a switch that
+    /// cannot copy, one for each destination.
+    fn most_starts(&self, chunk: u32, link: u32) -> f64 {
+        let head = self.task.network.links()[link as usize].to;
+        if self.task.switch_copies || !self.task.network.is_switch(head) {
+            return 1.0;
+        }
+        let dests = self.task.chunks.dests(chunk as usize).count() as u32;
+        f64::from(self.task.epochs.links[link as usize].starts.min(dests).max(1))
     }
 
     fn presence_columns(

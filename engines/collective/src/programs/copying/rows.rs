@@ -114,7 +114,8 @@ impl CopyProgram<'_> {
                     for (epoch, start) in span.iter() {
                         let name = format!("forward {chunk} {link} {epoch}");
                         let there = self.presence[at][node as usize].at(epoch);
-                        let terms = [(start, 1.0)].into_iter().chain(there.map(|there| (there, -1.0)));
+                        let most = self.model.upper[start.index()].max(1.0);
+                        let terms = [(start, 1.0)].into_iter().chain(there.map(|there| (there, -most)));
                         self.model.at_most(name, 0.0, terms);
                     }
                 }
@@ -213,7 +214,8 @@ impl CopyProgram<'_> {
                 }
                 let gone = earlier.iter().filter(|back| -i64::from(**back) >= begin).count() as f64;
                 let within = &terms[from..to];
-                let most: f64 = within.iter().map(|(_, _, count)| count).sum();
+                let most: f64 =
+                    within.iter().map(|(_, column, count)| count * self.model.upper[column.index()]).sum();
                 // What cannot be exceeded, or was just said, needs no row.
                 if most + gone <= room || previous == Some((from, to, gone.to_bits())) {
                     continue;
