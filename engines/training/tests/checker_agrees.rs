@@ -149,6 +149,7 @@ fn jobs() -> impl Strategy<Value = Job> {
                     stages,
                     pp_bytes_per_rank: pp_bytes,
                     order: if literal { all_forwards_first(pp, n) } else { Order::OneForwardOneBackward },
+                    replicas: None,
                 }),
             }
         })

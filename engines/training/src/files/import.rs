@@ -117,7 +117,7 @@ fn job_of(
     let stages = workload.stages.iter().zip(times).map(|(stage, [fwd_s, bwd_s])| {
         let bytes = match params.int("dp_bytes") {
             Some(given) => u64::try_from(given).unwrap_or(0),
-            None => placement::crossing_bytes(stage, placement::replicas(&run), &mut problems),
+            None => placement::crossing_bytes(stage, run.replicas().into(), &mut problems),
         };
         MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes as f64 }
     });
@@ -129,6 +129,7 @@ fn job_of(
         stages,
         pp_bytes_per_rank: workload.pp_bytes_per_rank as f64,
         order: order(&workload, params, &mut summary),
+        replicas: Some(run.replicas()),
     };
     let job = Job { model: None, run, ports_per_pod: None, reverse: false, measured: Some(measured) };
     if strict {

@@ -33,6 +33,13 @@ pub(super) fn section(
             facts.add("model", "model", name);
         }
         facts.add("gpus", "GPUs", run.gpus);
+        if let Some(measured) = &job.measured
+            && let Some(of) = measured.replicas.filter(|of| *of != run.replicas() && run.replicas() > 1)
+        {
+            let note = format!("of those measured with {}", counted(of.into(), "replica", "replicas"));
+            let percent = 100.0 * measured.ring_factor(run.replicas());
+            facts.add("gradients", "gradient volume", Cell::new(format!("{percent:.1} % {note}")));
+        }
         facts.add("parallelism", "parallelism", format!("tp {}, pp {}, ep {}", run.tp, run.pp, run.ep));
         facts.add("micro_batches", "micro-batches", Cell::new(format!("{batches} {of}")));
         facts.number("bandwidth_gbps", "bandwidth of a GPU", Unit::GBPS, run.bandwidth_gbps);

@@ -251,6 +251,16 @@ fn check_measured(measured: &Measured, shape: &Shape, problems: &mut Problems) {
             "give one entry per stage, or change `pp`",
         );
     }
+    if measured.replicas == Some(1) && shape.replicas > 1 {
+        problems.add(
+            "job.run.gpus",
+            format!(
+                "gives {} replicas, but one was measured, which exchanges no gradients: their bytes are not known",
+                shape.replicas
+            ),
+            "import the workload with that number of GPUs, or give `dp_bytes_per_gpu` and the `replicas` it holds for",
+        );
+    }
     let mut within = |path: String, value: f64, min: f64, max: f64| {
         if !(value >= min && value <= max) {
             problems.add(path, format!("is '{value}'"), format!("give a number from {min} to {max}"));

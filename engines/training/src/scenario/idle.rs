@@ -4,6 +4,7 @@
 use super::TrainingScenario;
 use super::job::Job;
 use super::knobs::{job_knobs, shared_knobs};
+use super::shared::SharedPods;
 use crate::scenario::workload::{Shape, StageLoad, Workload};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::Problem;
@@ -29,6 +30,9 @@ const REPLACED: [(&str, &str, &str); 9] = [
     ("grad_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
     ("gather_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
 ];
+
+/// Values of `run` that measured figures hold for: times and volumes of another layout do not follow from them.
+const LAYOUT: [&str; 4] = ["tp", "pp", "ep", "etp"];
 
 /// `true` if measured figures stand in the place of this value of `run`, so that files leave it out beside them.
 pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
@@ -59,6 +63,12 @@ impl TrainingScenario {
                 // Ports of the pods and their order are no knobs of the jobs here.
                 let of_run = first.into_iter().filter(|problem| problem.path != "ports_per_pod");
                 idle.extend(of_run.filter(has).filter(everywhere));
+                // A layout acts on the others, but falsely on a job that was measured.
+                for problem in layouts_in(shared) {
+                    if idle.iter().all(|known| known.path != problem.path) {
+                        idle.push(problem);
+                    }
+                }
             }
         }
         idle
@@ -68,7 +78,8 @@ impl TrainingScenario {
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         let replaced = match self {
             Self::Job(job) => replaced_in(job),
-            _ => Vec::new(),
+            Self::Instance(_) => Vec::new(),
+            Self::Shared(shared) => layouts_in(shared),
         };
         self.of_other_forms().into_iter().chain(replaced).find(|problem| problem.path == name)
     }
@@ -160,7 +171,7 @@ impl TrainingScenario {
     }
 }
 
-/// Knobs whose values measured figures replace.
+/// Knobs whose values measured figures replace, and those that the figures were measured with.
 fn replaced_in(job: &Job) -> Vec<Problem> {
     if job.measured.is_none() {
         return Vec::new();
@@ -168,7 +179,37 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
     let refuse = |(name, what, remedy): &(&str, &str, &str)| {
         Problem::new(*name, format!("has no effect on measured {what}"), *remedy)
     };
-    REPLACED.iter().map(refuse).collect()
+    let model = Problem::new(
+        "model",
+        "has no effect on measured times and volumes",
+        "import again with the workload of that model, or leave out `measured` to plan for a model",
+    );
+    REPLACED.iter().map(refuse).chain([model]).chain(layout_of(job)).collect()
+}
+
+/// Layout that the figures of a measured job hold for, none of which can be changed.
+fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
+    let run = job.run;
+    let held = LAYOUT.iter().zip([run.tp, run.pp, run.ep, run.etp]).map(|(name, value)| {
+        Problem::new(
+            *name,
+            format!("cannot change: the times and volumes were measured with {name} {value}"),
+            "import a workload of that layout, or leave out `measured` to plan for a model",
+        )
+    });
+    held.filter(|_| job.measured.is_some())
+}
+
+/// Layouts of several jobs that one of them holds fast.
+fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
+    let first = shared.jobs.iter().find(|placed| placed.job.measured.is_some());
+    first.map_or_else(Vec::new, |placed| {
+        let of_job = |problem: Problem| Problem {
+            message: format!("{} in job '{}'", problem.message, placed.name),
+            ..problem
+        };
+        layout_of(&placed.job).map(of_job).collect()
+    })
 }
 
 /// Knobs that cannot act on a job as it is. Those whose effect needs a valid job are left out of one that is none.
@@ -190,20 +231,19 @@ fn of_job(job: &Job) -> Vec<Problem> {
     let exchanges = shape.exchanging.contains(&true);
     if shape.replicas == 1 {
         let two = 2 * u64::from(shape.gpus_per_stage) * u64::from(shape.stages);
+        let remedy = match measured {
+            Some(measured) if measured.replicas.unwrap_or(1) == 1 => {
+                format!("import the workload with at least {two} GPUs, which are two replicas")
+            }
+            _ => format!("raise `gpus`; {two} are two replicas"),
+        };
         for name in ["grad_bytes", "gather_bytes", "dp_buckets"] {
-            add(
-                name,
-                "has no effect on a job of one replica, which exchanges no gradients",
-                format!("raise `gpus`; {two} are two replicas"),
-            );
+            let message = "has no effect on a job of one replica, which exchanges no gradients";
+            add(name, message, remedy.clone());
         }
     } else if !exchanges {
         let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
         add("dp_buckets", "has no effect: by the measured volumes no stage exchanges gradients", remedy);
-    }
-    if measured.is_some() && !(exchanges && job.run.dp_buckets > 1) {
-        let remedy = "leave out `measured` to plan for a model".to_owned();
-        add("model", "has no effect on measured times and volumes", remedy);
     }
     if shape.stages == 1 {
         for name in ["act_bytes", "blocking_p2p", "intra_pod_gbps", "balance"] {

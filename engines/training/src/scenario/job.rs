@@ -185,6 +185,13 @@ impl RunConfig {
         }
     }
 
+    /// Whole replicas that the GPUs make; 0 if they are too few for one.
+    pub fn replicas(&self) -> u32 {
+        let stage = u64::from(self.tp).max(u64::from(self.ep) * u64::from(self.etp));
+        // At most `gpus`, which fits.
+        (u64::from(self.gpus) / (stage * u64::from(self.pp)).max(1)) as u32
+    }
+
     /// Rate of a transfer inside a pod per GPU, Gb/s.
     pub fn intra_pod_rate_gbps(&self) -> f64 {
         self.intra_pod_gbps.unwrap_or(self.bandwidth_gbps)

@@ -5,7 +5,7 @@ use super::job::{
     Job, Measured, MeasuredStage, Mla, Model, ModelChoice, Moe, Order, PortsPerPod, RunConfig, Step,
 };
 use super::knobs::{RUN_KNOBS, RunKnob};
-use super::limits::{MAX_BYTES, MAX_PORTS, MAX_SECONDS};
+use super::limits::{MAX_BYTES, MAX_GPUS, MAX_PORTS, MAX_SECONDS};
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief};
@@ -200,9 +200,11 @@ fn measured(value: &Value, path: &str, problems: &mut Problems) -> Option<Measur
         None => Some(Order::default()),
         Some(value) => order(value, &order_path, problems),
     };
+    let given = fields.has("replicas").then(|| fields.int("replicas", 1..=i64::from(MAX_GPUS), problems));
     fields.finish(problems);
     complete.then_some(())?;
-    Some(Measured { stages, pp_bytes_per_rank: pp_bytes_per_rank?, order: order? })
+    let replicas = flip(given)?.and_then(|replicas| u32::try_from(replicas).ok());
+    Some(Measured { stages, pp_bytes_per_rank: pp_bytes_per_rank?, order: order?, replicas })
 }
 
 fn measured_stage(value: &Value, path: &str, problems: &mut Problems) -> Option<MeasuredStage> {

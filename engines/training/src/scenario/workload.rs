@@ -47,11 +47,12 @@ impl Workload {
     fn measured(measured: &Measured, job: &Job, shape: &Shape) -> Self {
         let layers =
             job.resolved_model().map_or_else(Vec::new, |model| layer_split(model.layers, shape.stages));
+        let ring = measured.ring_factor(shape.replicas);
         let stages = measured.stages.iter().enumerate().map(|(s, stage)| StageLoad {
             layers: layers.get(s).copied().unwrap_or(0),
             fwd_s: stage.fwd_s,
             bwd_s: stage.bwd_s,
-            dp_bytes_per_gpu: stage.dp_bytes_per_gpu,
+            dp_bytes_per_gpu: stage.dp_bytes_per_gpu * ring,
         });
         Self {
             stages: stages.collect(),

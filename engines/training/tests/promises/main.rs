@@ -6,6 +6,7 @@ mod edits;
 #[path = "../contended/family.rs"]
 mod family;
 mod limits;
+mod measured;
 mod presets;
 mod prices;
 mod programs;

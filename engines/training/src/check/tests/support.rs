@@ -265,6 +265,7 @@ pub fn measured(stages: u32, replicas: u32, n: u32, pp_bytes: f64, dp_bytes: f64
             stages: vec![stage; stages as usize],
             pp_bytes_per_rank: pp_bytes,
             order: Order::OneForwardOneBackward,
+            replicas: None,
         }),
     }
 }

@@ -158,12 +158,6 @@ fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary
     }
 }
 
-/// Replicas of a run, the ranks of the ring between pods.
-pub(super) fn replicas(run: &RunConfig) -> u64 {
-    let stage = u64::from(run.tp).max(u64::from(run.ep) * u64::from(run.etp));
-    u64::from(run.gpus) / (stage * u64::from(run.pp)).max(1)
-}
-
 /// Bytes one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
 /// have reduced among themselves, so each holds an equal share.
 pub(super) fn crossing_bytes(stage: &StageWorkload, replicas: u64, problems: &mut Problems) -> u64 {

@@ -133,12 +133,45 @@ fn flops_give_what_the_closed_forms_give() {
 }
 
 #[test]
+fn gradients_of_an_imported_job_follow_its_replicas_and_its_layout_is_kept() {
+    let settings = ["gpus_per_pod_per_replica=16", "bandwidth_gbps=400"];
+    let imported = import(&[MEGATRON, KERNELS], &settings);
+    assert_eq!(measured(&imported).replicas, Some(8));
+    let change = |job: &Job, text: &str| {
+        let mut scenario = TrainingScenario::Job(job.clone());
+        scenario.apply(&text.parse().unwrap()).map_err(|problem| problem.to_string())?;
+        scenario.validate().map_err(|problems| problems.to_string())?;
+        Ok::<_, String>(scenario)
+    };
+    let ring = |scenario: &TrainingScenario| -> f64 {
+        let TrainingScenario::Job(job) = scenario else { panic!("a job") };
+        let instance = expanded(job).unwrap();
+        // All GPUs of two stages send to the other replica, or half of them to each neighbour.
+        let both = instance.tasks.iter().filter(|task| task.kind == TaskKind::Dp && task.src_pod.0 == 0);
+        both.map(|task| task.volume_bytes).sum()
+    };
+    // 16 GPUs with 7/8 of 24.4069 GB each; with two replicas half of it.
+    let eight = TrainingScenario::Job(imported.job.clone());
+    assert_eq!(ring(&eight), 16.0 * 21_356_052_480.0);
+    let two = change(&imported.job, "gpus=96").unwrap();
+    assert!(close(ring(&two), 16.0 * 24_406_917_120.0 / 2.0), "{}", ring(&two));
+    for text in ["tp=4", "pp=3", "ep=2"] {
+        let said = change(&imported.job, text).unwrap_err();
+        assert!(said.contains("cannot change: the times and volumes were measured with"), "{said}");
+    }
+    // All GPUs of a stage in one pod: one replica, whose gradients nobody has counted.
+    let whole = import(&[GPT22B], &["gpus_per_pod=32"]);
+    let said = change(&whole.job, "gpus=128").unwrap_err();
+    assert!(said.contains("gives 2 replicas, but one was measured"), "{said}");
+}
+
+#[test]
 fn experts_stay_in_the_pod_and_their_gradients_cross_less() {
     let imported = import(&[ANALYTICAL], &[]);
     let run = &imported.job.run;
     // 16 expert ranks of two GPUs each are one stage; DP 384 becomes 24 replicas of it.
     assert_eq!((run.tp, run.ep, run.etp, run.pp, run.gpus), (2, 16, 2, 12, 9216));
-    assert_eq!(placement::replicas(run), 24);
+    assert_eq!(run.replicas(), 24);
     assert_eq!(run.gpus_per_pod_per_replica, 64);
     // Dense gradients are shared by the 16 ranks of the pod, experts' are not.
     let dense = (2_807_758_848_u64 + 5_615_517_696) / 16 / 24 * 23;
@@ -215,13 +248,13 @@ fn pods_filled_rank_by_rank() {
     let half = import(&[GPT22B], &["gpus_per_pod=16"]);
     let run = &half.job.run;
     assert_eq!((run.tp, run.ep, run.etp, run.gpus_per_pod_per_replica), (8, 2, 8, 16));
-    assert_eq!(placement::replicas(run), 2);
+    assert_eq!(run.replicas(), 2);
     // Two ranks share each gradient in the pod, and half of a share crosses.
     assert_eq!(measured(&half).stages[0].dp_bytes_per_gpu, ((3_136_880_640_u64 + 6_273_761_280) / 4) as f64);
     assert!(half.summary.notes.iter().any(|note| note.contains("reduce their gradients in it")));
 
     let whole = import(&[GPT22B], &["gpus_per_pod=32"]);
-    assert_eq!(placement::replicas(&whole.job.run), 1);
+    assert_eq!(whole.job.run.replicas(), 1);
     assert_eq!(measured(&whole).stages[0].dp_bytes_per_gpu, 0.0);
     let (instance, _) = collapsed(&whole.job, Dominance::AtBandwidth).unwrap();
     assert!(instance.tasks.iter().all(|task| task.kind != TaskKind::Dp));

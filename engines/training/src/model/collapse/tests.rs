@@ -155,6 +155,7 @@ fn a_stage_that_outlasts_every_transfer_is_refused() {
         stages: vec![stage(10.0), stage(0.001), stage(0.001), stage(0.001)],
         pp_bytes_per_rank: 1e6,
         order: Order::OneForwardOneBackward,
+        replicas: None,
     });
     job.model = None;
     let text = collapsed(&job, Dominance::AtBandwidth).unwrap_err().to_string();
@@ -175,6 +176,7 @@ fn no_circuit_is_spent_on_a_ring_that_nobody_uses() {
         stages: dp_bytes.map(stage).into(),
         pp_bytes_per_rank: 1e7,
         order: Order::OneForwardOneBackward,
+        replicas: None,
     };
     // Two stages in each of four pods: only those of the second pod exchange gradients, and of these only one.
     job.measured = Some(measured([0.0, 0.0, 0.0, 1e9, 0.0, 0.0, 0.0, 0.0]));

@@ -15,6 +15,24 @@ pub struct Measured {
     pub pp_bytes_per_rank: f64,
     /// The order in which the stages compute.
     pub order: Order,
+    /// Replicas of the job when `dp_bytes_per_gpu` was measured. A ring of d replicas sends (d - 1) / d of the
+    /// gradients, so that the bytes for another number follow. Default: the replicas that the job has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<u32>,
+}
+
+impl Measured {
+    /// Exchanged bytes with `replicas` replicas, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m) of
+    /// d and m replicas. Not finite if one replica was measured, which says nothing about several.
+    pub fn ring_factor(&self, replicas: u32) -> f64 {
+        match self.replicas {
+            Some(measured) if measured != replicas => {
+                let sent = |replicas: u32| (f64::from(replicas) - 1.0) / f64::from(replicas);
+                sent(replicas) / sent(measured)
+            }
+            _ => 1.0,
+        }
+    }
 }
 
 /// Measured figures of one stage.

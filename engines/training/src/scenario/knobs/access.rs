@@ -1,6 +1,6 @@
 //! Reading and changing the knobs of a scenario by name.
 
-use super::{RUN_KNOBS, instance_knobs, job_knobs, shared, shared_knobs};
+use super::{RUN_KNOBS, RunKnob, instance_knobs, job_knobs, shared, shared_knobs};
 use crate::scenario::TrainingScenario;
 use crate::scenario::idle::is_replaced;
 use crate::scenario::instance::Instance;
@@ -157,11 +157,22 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
         },
         _ => {
             if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
-                knob.put(&mut job.run, value);
+                put(job, knob, value);
             }
         }
     }
     Ok(())
+}
+
+/// Stores a value of `run`. Measured bytes hold for the replicas there were, which are kept when `gpus` changes them.
+pub(super) fn put(job: &mut Job, knob: &RunKnob, value: &ParamValue) {
+    let replicas = job.run.replicas();
+    knob.put(&mut job.run, value);
+    if let Some(measured) = &mut job.measured
+        && replicas != job.run.replicas()
+    {
+        measured.replicas.get_or_insert(replicas.max(1));
+    }
 }
 
 fn real_ports(instance: &Instance) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! Knobs of several jobs on one set of pods: those of a run change every job, lists have an entry for each.
 
-use super::access::{ports_from, ports_value, set_entry};
+use super::access::{ports_from, ports_value, put, set_entry};
 use super::{RUN_KNOBS, job_knobs};
 use crate::scenario::job::PortsPerPod;
 use crate::scenario::limits::MAX_PORTS;
@@ -96,7 +96,7 @@ pub(super) fn set(
         _ => {
             if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
                 for placed in &mut shared.jobs {
-                    knob.put(&mut placed.job.run, value);
+                    put(&mut placed.job, knob, value);
                 }
             }
         }
