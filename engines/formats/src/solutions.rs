@@ -107,10 +107,14 @@ pub struct SolutionFile {
     pub no_point: Option<Stated<String>>,
     /// The objective it claims.
     pub objective: Option<Stated<f64>>,
+    /// The bound on the objective that it claims.
+    pub bound: Option<Stated<f64>>,
     /// Its values in the order of the file.
     pub entries: Vec<SolutionEntry>,
     /// Number of further points of the file, which were left alone.
     pub further_points: usize,
+    /// Number of lines that are not known and were passed over.
+    pub passed_over: usize,
 }
 
 impl SolutionFile {
@@ -120,8 +124,10 @@ impl SolutionFile {
             status: None,
             no_point: None,
             objective: None,
+            bound: None,
             entries: Vec::new(),
             further_points: 0,
+            passed_over: 0,
         }
     }
 
@@ -199,7 +205,8 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     };
     match first {
         "Model status" => {
-            let sparse = head.lines().any(|line| line.starts_with("# Columns -"));
+            let columns = head.lines().find_map(|line| line.trim().strip_prefix("# Columns "));
+            let sparse = columns.is_some_and(|count| count.starts_with('-') || count.ends_with("sparse"));
             Some(if sparse { Dialect::HighsSparse } else { Dialect::HighsRaw })
         }
         "Columns" if second.contains("Primal") => Some(Dialect::HighsPretty),

@@ -67,6 +67,51 @@ fn every_solver_says_the_same() {
     }
 }
 
+/// Files that highspy 1.16.0 wrote for exported models: a bound and a gap behind the objective, and a word behind the
+/// number of columns of the sparse style.
+#[test]
+fn files_of_highs_1_16_have_a_bound_and_say_that_they_are_sparse() {
+    use Dialect::{HighsRaw, HighsSparse};
+    for (name, dialect, objective, bound, entries) in [
+        ("example-raw", HighsRaw, 2.0, 2.0, 24),
+        ("example-sparse", HighsSparse, 2.0, 2.0, 8),
+        ("megatron-gap", HighsSparse, 12_837.166_818_111_11, 12_829.180_863_295_11, 140),
+        ("tiny4-sparse", HighsSparse, 450.424_228_492_295, 450.424_228_492_295, 0),
+    ] {
+        let found = file(&format!("highs_1.16/{name}-1.16.sol"));
+        let claims = (found.objective.unwrap().what, found.bound.unwrap().what);
+        assert_eq!((found.dialect, claims), (dialect, (objective, bound)), "{name}");
+        assert_eq!((found.entries.len(), found.passed_over), (entries, 0), "{name}");
+    }
+}
+
+#[test]
+fn lines_of_later_versions_of_highs_are_passed_over_and_others_refused() {
+    let text = std::fs::read_to_string(folder("highs_1.16/example-raw-1.16.sol")).unwrap();
+    let read_text = |text: &str| read(text.as_bytes(), &Limits::default());
+    // As 1.15 writes it.
+    let old: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("Objective_bound") && !line.starts_with("MIP"))
+        .collect();
+    let old = read_text(&(old.join("\n") + "\n")).unwrap();
+    assert_eq!((old.entries.len(), old.bound), (24, None));
+    let more = |line: &str| text.replace("MIP_rel_gap 0\n", &format!("MIP_rel_gap 0\n{line}\n"));
+    for (line, count) in [("Nodes 12", 1), ("# Times\nSeconds 1.5", 2), ("Objective_bound inf", 0)] {
+        let found = read_text(&more(line)).unwrap();
+        assert_eq!((found.entries.len(), found.passed_over), (24, count), "{line}");
+    }
+    for line in ["what is this", "12 Nodes", "Nodes twelve", "Nodes"] {
+        let said = read_text(&more(line)).unwrap_err().to_string();
+        assert!(said.contains(&format!("line 9: '{line}' cannot be read")), "{said}");
+    }
+    let said = read_text(&text.replace("# Columns 24", "# Columns 24 spare")).unwrap_err().to_string();
+    assert!(said.contains("'# Columns 24 spare' cannot be read"), "{said}");
+    let cut: Vec<&str> = text.lines().take(15).collect();
+    let said = read_text(&(cut.join("\n") + "\n")).unwrap_err().to_string();
+    assert!(said.contains("announces 24 columns and ends 18 before the last"), "{said}");
+}
+
 #[test]
 fn files_without_a_point_say_why() {
     let mut seen = 0;

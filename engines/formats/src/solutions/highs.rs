@@ -1,10 +1,13 @@
 //! HiGHS: raw and sparse style (`write_solution_style` 0 and 4) and pretty style (1).
+//!
+//! From 1.16 on an integer program has lines for bound and gap behind the objective, and the sparse style says so in a
+//! word. Lines of a word and a number and sections that are not known are passed over, for what later versions add.
 
 use std::io::BufRead;
 
 use lightbay_core::problem::{Problem, Problems};
 
-use super::{SolutionFile, Stated, place, strange};
+use super::{SolutionFile, Stated, finite, place, strange};
 use crate::lines::Lines;
 
 /// Sections of sixteen words at most; everything after the columns (rows, duals, basis) is left alone.
@@ -35,14 +38,24 @@ pub(super) fn raw(
             expects_point = true;
         } else if let Some(token) = text.strip_prefix("Objective ") {
             file.claims(token.trim(), number, problems);
+        } else if let Some(token) = text.strip_prefix("Objective_bound ") {
+            // A solver without a bound writes infinity.
+            file.bound = finite(token.trim()).ok().map(|what| Stated { what, line: number });
+        } else if text.starts_with("MIP_rel_gap ") {
+            // It follows from objective and bound.
         } else if let Some(token) = text.strip_prefix("# Columns ") {
-            let Ok(count) = token.trim().parse::<i64>() else {
+            let token = token.trim();
+            let plain = token.strip_suffix("sparse").map(str::trim_end);
+            let Ok(count) = plain.unwrap_or(token).parse::<i64>() else {
                 problems.push(strange(number, text, "'# Columns' and their number"));
                 return Ok(());
             };
-            return columns(lines, count, file, problems);
+            let sparse = plain.is_some() || count < 0;
+            return columns(lines, count.unsigned_abs(), sparse, file, problems);
         } else if text.starts_with("# Dual") || text.starts_with("# Basis") {
             break;
+        } else if text.starts_with("# ") || is_figure(text) {
+            file.passed_over += 1;
         } else {
             problems.push(strange(number, text, "a section of a HiGHS solution file"));
         }
@@ -53,20 +66,29 @@ pub(super) fn raw(
     Ok(())
 }
 
-/// `name value`, in sparse style (a negative count) `name value index`.
+/// Returns `true` for a word and a number.
+fn is_figure(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let named = word.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        && word.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
+    named && words.next().is_some_and(|value| value.parse::<f64>().is_ok()) && words.next().is_none()
+}
+
+/// `name value`, in sparse style `name value index`.
 fn columns(
     lines: &mut Lines<impl BufRead>,
-    count: i64,
+    count: u64,
+    sparse: bool,
     file: &mut SolutionFile,
     problems: &mut Problems,
 ) -> Result<(), Problem> {
-    let sparse = count < 0;
-    let mut left = count.unsigned_abs();
+    let mut left = count;
     while left > 0 {
         let Some((number, text)) = lines.next_line()? else {
             problems.add(
                 "",
-                format!("announces {} columns and ends {left} before the last", count.unsigned_abs()),
+                format!("announces {count} columns and ends {left} before the last"),
                 "the file is cut short; copy it again",
             );
             return Ok(());
