@@ -75,6 +75,35 @@ fn a_model_goes_out_and_its_solution_comes_back_as_a_plan() {
     assert_eq!(document["summary"]["columns_left_out"], 0);
 }
 
+/// Solutions of the LP file as CBC and GLPK write them: the constant of the objective is a column there, and GLPK gives
+/// columns by number.
+#[test]
+fn a_solution_of_an_lp_file_comes_back_without_the_column_of_its_constant() {
+    let place = Place::new();
+    export(&place, "lp");
+    let names = place.json("tiny4.lp.names.json");
+    assert_eq!(names["columns"]["constant_term"], "constant of the objective, fixed at 1");
+    let import = |text: &str| {
+        place.write("tiny4.sol", text);
+        place.run(&["import", "sol", "tiny4.sol", "tiny4.lp.names.json", "-o", "plan.json", "--force"])
+    };
+    let cbc =
+        "Optimal - objective value 450.42422849\n      2 constant_term          1             450.42423\n";
+    let said = import(cbc).done();
+    assert!(
+        said.out.contains("2 not in the file and taken as zero, as CBC leaves out zeros"),
+        "{}",
+        said.out
+    );
+    let value = place.json("plan.json")["objective"]["value"].as_f64().unwrap();
+    assert!((value - 0.450_424_228_492_295).abs() < 1e-12, "{value}");
+    let glpk = "c Problem: m\ns mip 1 3 o 450.424228492295\ni 1 1\nj 1 0\nj 2 0\nj 3 1\ne o f\n";
+    import(glpk).done();
+    assert_eq!(place.json("plan.json")["objective"]["value"].as_f64(), Some(value));
+    import(&cbc.replace("  1  ", "  2  ")).exit(2).says(&["'constant_term' is 2, and 1 in the model"]);
+    import(&glpk.replace("j 3 1", "j 3 0")).exit(2).says(&["column 3, the model has 2"]);
+}
+
 #[test]
 fn standard_output_gets_the_model_alone_and_a_folder_gets_both_files() {
     let place = Place::new();

@@ -1,12 +1,17 @@
-//! Models as files of other solvers: MPS and the LP format, written and read by HiGHS itself.
+//! Models as files of other solvers: MPS, written by HiGHS itself, and the LP format in a dialect that other solvers
+//! read alike. HiGHS reads both.
 //!
 //! A name in such a file has no spaces and no signs, so the domain's words are spelled anew and a [`NameMap`]
-//! leads back. The formats lose little: numbers keep 15 digits, rows without bounds are left out, and the LP
-//! format writes a row with two bounds as two rows and lists columns in the order in which they occur;
+//! leads back. The formats lose little: numbers of MPS files keep 15 digits, rows without bounds are left out, and the
+//! LP format writes a row with two bounds as two rows and the constant of the objective as a column;
 //! [`NameMap::restore`] undoes the last two.
 
+mod lp;
+
+pub use lp::CONSTANT;
+
 use crate::error::Error;
-use crate::model::{Domain, Model, Row};
+use crate::model::{Model, Row};
 use crate::raw::Highs;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -48,6 +53,8 @@ pub struct NameMap {
     pub columns: Vec<Name>,
     /// Rows.
     pub rows: Vec<Name>,
+    /// `true` if the file has the column [`CONSTANT`] behind the others, for the constant of the objective.
+    pub constant: bool,
 }
 
 /// A model as a file.
@@ -63,7 +70,7 @@ pub struct ModelFile {
 ///
 /// # Errors
 /// If the model is not sound, or the format cannot say what it says: crossed bounds, and in the LP format
-/// columns that are zero or whole.
+/// columns that may also be zero outside their bounds.
 pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     model.check()?;
     let crossed = |lower: &[f64], upper: &[f64]| lower.iter().zip(upper).position(|(low, up)| low > up);
@@ -75,17 +82,17 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
         let name = &model.row_names[row];
         return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
     }
-    let semi = model.domains.iter().position(|domain| *domain == Domain::SemiInteger);
-    if let (ModelFormat::Lp, Some(column)) = (format, semi) {
-        let name = &model.column_names[column];
-        return Err(Error::File(format!(
-            "'{name}' is zero or whole, which the LP format cannot say\nuse MPS"
-        )));
+    let names = NameMap {
+        columns: spell(&model.column_names, 'c'),
+        rows: spell(&model.row_names, 'r'),
+        constant: format == ModelFormat::Lp && lp::needs_constant(model),
+    };
+    if format == ModelFormat::Lp {
+        return Ok(ModelFile { text: lp::text(model, &names)?.into_bytes(), names });
     }
-    let names = NameMap { columns: spell(&model.column_names, 'c'), rows: spell(&model.row_names, 'r') };
     let mut model = model.clone();
     let idle = idle(&model);
-    if format == ModelFormat::Mps && !idle.is_empty() {
+    if !idle.is_empty() {
         // Such columns would lose or gain wholeness from their neighbours; a row without bounds keeps them
         // apart and is dropped by readers.
         let columns = idle.iter().map(|column| (crate::model::Column(*column), 1.0));
@@ -113,19 +120,7 @@ pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
         // without rows.
         return Err(Error::File("the solver would not write these names".to_owned()));
     }
-    let mut text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
-    if format == ModelFormat::Lp && !idle.is_empty() {
-        // Without a cost of zero a column that occurs in no row would not be in the file at all.
-        let mut terms = String::new();
-        for column in &idle {
-            terms.push_str("\n + 0 ");
-            terms.push_str(&names.columns[*column as usize].file);
-        }
-        let mark = b" obj:";
-        if let Some(at) = text.windows(mark.len()).position(|window| window == mark) {
-            text.splice(at + mark.len()..at + mark.len(), terms.into_bytes());
-        }
-    }
+    let text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
     Ok(ModelFile { text, names })
 }
 
@@ -179,12 +174,48 @@ fn idle(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Words of the LP format, in any case.
-const RESERVED: [&str; 29] = [
-    "min", "max", "minimize", "maximize", "minimise", "maximise", "minimum", "maximum", "obj", "cost", "st",
-    "subject", "such", "to", "that", "bounds", "bound", "free", "inf", "infinity", "bin", "binary",
-    "binaries", "gen", "general", "generals", "semi", "sos", "end",
+/// Words of the LP format in any of its dialects, in any case, and names that the file gives to parts of its own.
+const RESERVED: [&str; 36] = [
+    "min",
+    "max",
+    "minimize",
+    "maximize",
+    "minimise",
+    "maximise",
+    "minimum",
+    "maximum",
+    "obj",
+    "cost",
+    "st",
+    "subject",
+    "such",
+    "to",
+    "that",
+    "bounds",
+    "bound",
+    "free",
+    "inf",
+    "infinity",
+    "bin",
+    "binary",
+    "binaries",
+    "int",
+    "integer",
+    "integers",
+    "gen",
+    "general",
+    "generals",
+    "semi",
+    "semis",
+    "sos",
+    "end",
+    lp::CONSTANT,
+    lp::NO_ROW,
+    "s_t",
 ];
+
+/// Longest part of a name that is kept: CBC takes at most 100 characters, and a letter and a number may join it.
+const LONGEST: usize = 88;
 
 /// Names that both formats take, different even if case is not seen.
 fn spell(words: &[String], letter: char) -> Vec<Name> {
@@ -194,7 +225,7 @@ fn spell(words: &[String], letter: char) -> Vec<Name> {
         .enumerate()
         .map(|(position, words)| {
             let mut file = String::with_capacity(words.len());
-            for sign in words.chars().take(100) {
+            for sign in words.chars().take(LONGEST) {
                 if sign.is_ascii_alphanumeric() {
                     file.push(sign);
                 } else if !file.ends_with('_') {
@@ -230,8 +261,10 @@ impl NameMap {
     }
 
     /// The model that was written, from what was read back: its words, its order of columns and rows, its
-    /// rows with two bounds. Columns and rows that are not in the map keep their names and stand at the end.
+    /// rows with two bounds, its constant. Columns and rows that are not in the map keep their names and stand at the
+    /// end.
     pub fn restore(&self, read: &Model) -> Model {
+        let read = &lp::with_constant(read);
         let known = self.columns_by_name();
         let mut order: Vec<usize> = (0..read.columns()).collect();
         let place = |column: usize| known.get(read.column_names[column].as_str()).copied();

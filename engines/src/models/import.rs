@@ -1,7 +1,7 @@
 //! Solutions of other solvers: the file, the question it answers, the plan.
 
 use super::names::NameFile;
-use super::point::{Names, Point, point};
+use super::point::{Names, Point, WHOLE, beyond, point};
 use super::{Question, modelled};
 use crate::catalogue::kinds;
 use crate::files::{AnyFile, read_value};
@@ -11,7 +11,7 @@ use lightbay_core::plan::Provenance;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::read_json;
 use lightbay_formats::detect;
-use lightbay_formats::solutions::{self, Dialect, SolutionFile};
+use lightbay_formats::solutions::{self, Key, SolutionFile};
 use lightbay_formats::{Format, Limits};
 use lightbay_highs::file;
 use lightbay_highs::model::Model;
@@ -69,14 +69,8 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
     let limits = Limits { rows: model.columns() + model.rows() + 1000, ..LIMITS };
     let file = solutions::read(solution.bytes.as_slice(), &limits)
         .map_err(|problems| problems.named(&solution.name))?;
-    if file.dialect == Dialect::Glpk && asked.names.as_ref().is_some_and(|names| names.format == "lp") {
-        let problem = Problem::new(
-            "",
-            "gives columns by number, but the LP format does not keep their order",
-            "export the model as mps and solve that",
-        );
-        return Err(Problems::from(problem).named(&solution.name));
-    }
+    let file = without_constant(file, model.columns())
+        .map_err(|problem| Problems::from(problem).named(&solution.name))?;
     let (columns, rows) =
         in_file(&asked, &model).map_err(|problem| Problems::from(problem).named(&beside.name))?;
     let names = Names {
@@ -99,6 +93,8 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
         "columns_left_out": point.left_out,
         "rounded_by": point.rounded_by,
         "further_points": file.further_points,
+        "claimed_bound": file.bound.as_ref().map(|bound| bound.what),
+        "lines_passed_over": file.passed_over,
         "method": asked.question.method,
         "parameters": asked.question.params,
         "plan_objective": value.value,
@@ -191,6 +187,28 @@ fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<Strin
     Ok((only(written.names.columns), only(written.names.rows)))
 }
 
+/// Takes the column out that stands for the constant of the objective in LP files: the model knows it by itself.
+fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFile, Problem> {
+    let is_constant = |key: &Key| match key {
+        Key::Name(name) => name == file::CONSTANT,
+        Key::Place(place) => *place == columns,
+    };
+    let Some(at) = file.entries.iter().position(|entry| is_constant(&entry.key)) else { return Ok(file) };
+    let entry = &file.entries[at];
+    if (entry.value - 1.0).abs() > WHOLE {
+        return Err(match &entry.key {
+            Key::Name(name) => Problem::new(
+                format!("line {}", entry.line),
+                format!("'{name}' is {}, and 1 in the model", entry.value),
+                "check that it is the solution of this model",
+            ),
+            Key::Place(place) => beyond(entry.line, *place, columns),
+        });
+    }
+    file.entries.remove(at);
+    Ok(file)
+}
+
 fn provenance(file: &SolutionFile, point: &Point) -> Provenance {
     let mut other = Map::new();
     other.insert("imported".to_owned(), true.into());
@@ -231,6 +249,18 @@ fn lines(
         lines.push(format!(
             "values of integer columns were off by at most {:.1e} and are rounded",
             point.rounded_by
+        ));
+    }
+    if let Some(bound) = &file.bound {
+        lines.push(format!(
+            "{solver} claims that no objective is better than {}, which is not verified",
+            bound.what
+        ));
+    }
+    if file.passed_over > 0 {
+        lines.push(format!(
+            "{} of the file passed over: this version does not know their words",
+            counted(file.passed_over as u64, "line", "lines")
         ));
     }
     if file.further_points > 0 {

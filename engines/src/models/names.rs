@@ -7,12 +7,15 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::{Fields, brief};
 use lightbay_core::scenario::check_schema;
-use lightbay_highs::file::{Name, NameMap};
+use lightbay_highs::file::{CONSTANT, Name, NameMap};
 use lightbay_highs::model::{Model, Size};
 use serde_json::{Map, Value, json};
 
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.names/1";
+
+/// Words for the column of the constant, which no column of a model has.
+const CONSTANT_WORDS: &str = "constant of the objective, fixed at 1";
 
 /// Everything that is needed to come back from a solution of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +30,8 @@ pub(super) struct NameFile {
     pub columns: Vec<(String, String)>,
     /// The same, row by row.
     pub rows: Vec<(String, String)>,
+    /// `true` if the file has a column more, for the constant of the objective.
+    pub constant: bool,
 }
 
 impl NameFile {
@@ -40,6 +45,7 @@ impl NameFile {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             columns: pairs(&names.columns),
             rows: pairs(&names.rows),
+            constant: names.constant,
         }
     }
 
@@ -47,6 +53,10 @@ impl NameFile {
         let object = |pairs: &[(String, String)]| -> Map<String, Value> {
             pairs.iter().map(|(name, words)| (name.clone(), words.clone().into())).collect()
         };
+        let mut columns = object(&self.columns);
+        if self.constant {
+            columns.insert(CONSTANT.to_owned(), CONSTANT_WORDS.into());
+        }
         let scenario = &self.question.scenario;
         Ok(json!({
             "schema": SCHEMA,
@@ -58,7 +68,7 @@ impl NameFile {
             "scenario_sha256": scenario.sha256()?,
             "size": json::to_value(&size)?,
             "scenario": scenario.to_value()?,
-            "columns": object(&self.columns),
+            "columns": columns,
             "rows": object(&self.rows),
         }))
     }
@@ -87,9 +97,10 @@ impl NameFile {
                 })
                 .ok()
         });
-        let columns = pairs("columns", fields.required("columns", &mut problems), &mut problems);
+        let mut columns = pairs("columns", fields.required("columns", &mut problems), &mut problems);
         let rows = pairs("rows", fields.required("rows", &mut problems), &mut problems);
         let scenario = fields.required("scenario", &mut problems);
+        let constant = columns.pop_if(|(name, _)| name == CONSTANT).is_some();
         fields.finish(&mut problems);
         let scenario = scenario.and_then(|scenario| match AnyScenario::from_value(scenario) {
             Ok(scenario) => Some(scenario),
@@ -119,6 +130,7 @@ impl NameFile {
                     version: version.to_owned(),
                     columns,
                     rows,
+                    constant,
                 })
             }
             _ => Err(problems),

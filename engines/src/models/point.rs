@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 1e-6;
 /// The same for files that keep six digits.
 const COARSE: f64 = 1e-5;
 /// Largest distance of a solver's value from a whole number: the usual tolerance of Gurobi and CPLEX.
-const WHOLE: f64 = 1e-5;
+pub(super) const WHOLE: f64 = 1e-5;
 /// Largest distance of the objective of the values from the one that the file claims, absolute (CBC writes eight
 /// decimals).
 const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
@@ -118,11 +118,7 @@ fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, 
         };
         let Some(column) = column else {
             match &entry.key {
-                Key::Place(place) => problems.add(
-                    path,
-                    format!("gives a value to column {}, the model has {}", place + 1, values.len()),
-                    "check that it is the solution of this model",
-                ),
+                Key::Place(place) => problems.push(beyond(entry.line, *place, values.len())),
                 Key::Name(name) if file.dialect.mixes_rows() && names.is_row(name) => {}
                 Key::Name(name) => {
                     let near = nearest(name, names.columns.iter().copied().take(NEAREST_OF));
@@ -150,6 +146,15 @@ fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, 
         lines[column] = entry.line;
     }
     problems.into_result(values)
+}
+
+/// A value for a column by number that the model does not have.
+pub(super) fn beyond(line: usize, place: usize, columns: usize) -> Problem {
+    Problem::new(
+        format!("line {line}"),
+        format!("gives a value to column {}, the model has {columns}", place + 1),
+        "check that it is the solution of this model",
+    )
 }
 
 /// Among how many columns a likely slip is looked for: comparing with all of a large model would take long.
