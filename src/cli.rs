@@ -39,7 +39,7 @@ mod sweep;
 
 pub use lightbay_core::quantity;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use console::Console;
 use exit::Exit;
 use failure::Failure;
@@ -52,7 +52,7 @@ use std::path::Path;
 /// Does what the arguments ask for, reports what goes wrong, and says how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let exit = match Grammar::try_parse_from(&arguments) {
+    let exit = match Grammar::of(&arguments) {
         Err(error) if error.use_stderr() => slip(&arguments).map_or_else(|| answer(&error, console), Err),
         Err(error) => answer(&error, console),
         Ok(grammar) => execute(grammar, console),

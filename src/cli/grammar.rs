@@ -5,9 +5,10 @@ use super::{
     check, compare, completions, config, exit, explain, export, import, info, keys, look, man, methods, new,
     presets, sessions, show, solve, sweep, version,
 };
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
+use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint};
 use lightbay_core::problem::nearest;
 use lightbay_sessions::Overrides;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -128,6 +129,35 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Write the manual page
     Man(man::Arguments),
+}
+
+impl Grammar {
+    /// Parses arguments. Only the main page of help lists the options of [`PlaceArguments`], which every command accepts.
+    ///
+    /// # Errors
+    /// A request for help or the version, or a mistake in the arguments.
+    pub fn of(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let places: Vec<_> = PlaceArguments::augment_args(clap::Command::new(""))
+            .get_arguments()
+            .map(Arg::get_id)
+            .cloned()
+            .collect();
+        command.build();
+        let mut command = command.mut_subcommands(|sub| without(sub, &places));
+        let mut matches = command.try_get_matches_from_mut(arguments)?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// A command and its subcommands whose help leaves arguments out.
+fn without(command: clap::Command, hidden: &[Id]) -> clap::Command {
+    command
+        .mut_args(|argument| {
+            let hide = hidden.contains(argument.get_id());
+            if hide { argument.hide(true) } else { argument }
+        })
+        .mut_subcommands(|sub| without(sub, hidden))
 }
 
 /// The command that was meant by a first argument that is none, if it looks like a slip: no name of a file with folder or
