@@ -180,7 +180,7 @@ fn solve() -> Vec<ActionInfo> {
                 "sweep",
                 &["Space w"],
                 arguments::SWEEP,
-                "sweep one parameter and chart it: seq=2048,4096, optionally followed by methods",
+                "sweep one parameter and chart it, such as seq=2048,4096",
             )
             .when(possible::sweeps),
             A::new("stop_solve", &["x"], Command::Stop, "stop the solve and keep the best plan")
@@ -224,7 +224,7 @@ fn plans() -> Vec<ActionInfo> {
                 "set_baseline",
                 &["B"],
                 Command::Baseline,
-                "set or clear the baseline, the plan that panes draw for comparison",
+                "set or clear the baseline plan for comparison",
             )
             .when(possible::plan)
             .footer(3, "baseline"),

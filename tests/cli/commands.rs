@@ -256,7 +256,7 @@ fn show_prices_ports_and_circuits_and_tries_failures() {
     place.run(&["show", "plan.json"]).done().prints(&[
         "Every figure is the difference of two proven optima.",
         "Sensitivity: One port more",
-        "Sensitivity: One circuit less",
+        "Sensitivity: One circuit fewer",
         "Robustness: One failed circuit",
         "as planned",
     ]);

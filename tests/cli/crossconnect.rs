@@ -256,7 +256,7 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
             s["logical_circuits"][0][1] = json!(9);
             s["logical_circuits"][1][0] = json!(9);
         },
-        &["pod_degree_exceeds_ports: pod 0 wants 12 circuits and has 4 ports", "pod 1 wants 12"],
+        &["pod 0 needs 12 circuits but has 4 ports", "pod 1 wants 12"],
     );
     wrong(
         &|s| first(s, &|c| c["port_a_index"] = json!(1)),
@@ -296,10 +296,7 @@ fn a_pod_is_carried_to_its_switches_port_by_port() {
     );
     place.run(&["check", "laid.json"]).done().prints(&["0 violations", "verified"]);
     place.run(&["show", "laid.json"]).done().prints(&["96, given port by port"]);
-    place
-        .run(&["export", "pod.json", "--to", "circuits", "-o", "pod.csv"])
-        .done()
-        .says(&["not in the file: "]);
+    place.run(&["export", "pod.json", "--to", "circuits", "-o", "pod.csv"]).done().says(&["not exported: "]);
     let designed: BTreeSet<[u64; 5]> = std::fs::read_to_string(place.path("pod.csv"))
         .unwrap()
         .lines()

@@ -104,7 +104,10 @@ fn files_of_other_tools_need_no_format() {
         "put the format before the files",
     ]);
     place.run(&["import", "page.html"]).exit(2).says(&["page.html: this is a web page", "the raw file"]);
-    place.run(&["import", "named.json"]).exit(2).says(&["named.json", "of no format that is recognised"]);
+    place
+        .run(&["import", "named.json"])
+        .exit(2)
+        .says(&["named.json", "has a format that lightbay does not recognise"]);
     place.run(&["import", "nccl"]).exit(2).says(&["FILE: is missing"]);
     place.run(&["import", "ncl", &machine]).exit(2).says(&["import format 'ncl' does not exist", "'nccl'"]);
     place.run(&["import", "nowhere.xml"]).exit(2).says(&["nowhere.xml: cannot be read"]);

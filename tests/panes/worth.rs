@@ -72,7 +72,7 @@ fn prices_are_those_of_the_plan() {
             for price in &prices.links {
                 let link = &setting.instance.links[price.link as usize];
                 let name = pods_of(&setting, link);
-                let cells = row(&screen, "One circuit less", &name);
+                let cells = row(&screen, "One circuit fewer", &name);
                 assert_eq!(cells[0], price.circuits.to_string(), "{name} in\n{screen}");
                 match price.loss {
                     Some(loss) => assert_eq!(cells[1], difference(loss.replanned_s), "{name} in\n{screen}"),

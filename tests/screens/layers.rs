@@ -49,7 +49,7 @@ fn help_reaches_its_last_line_and_its_first() {
         bench.run(Command::Layer(LayerCommand::PageUp));
         bench.draw(80, 24);
     }
-    assert!(bench.screen("help-top", 80, 24).contains("A scenario says"));
+    assert!(bench.screen("help-top", 80, 24).contains("A scenario is a problem"));
 }
 
 #[test]

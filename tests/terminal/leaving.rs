@@ -35,9 +35,9 @@ fn q_asks_while_a_search_works() {
     let mut terminal = searching(&place);
     for no in ["\r", "\x1b", "n"] {
         terminal.keys("q");
-        terminal.until_shown(&["delta-fast still works. Leave?", "[stay]"]);
+        terminal.until_shown(&["delta-fast is still running. Leave?", "[stay]"]);
         terminal.keys(no);
-        terminal.until_gone("still works");
+        terminal.until_gone("still running");
     }
     terminal.until("still at work", |view| view.rows[0].contains("RUNNING"));
     terminal.keys("q");

@@ -35,7 +35,7 @@ fn pasted_text_never_gives_commands() {
     let place = Place::new();
     let mut terminal = opened(&place, "tiny4");
     terminal.keys("\x1b[200~qR\nx\x03\x1b[201~");
-    let view = terminal.until_shown(&["a pasted text is only taken by a text field"]);
+    let view = terminal.until_shown(&["paste works only in a text field"]);
     assert!(view.rows[0].contains("no plan yet"), "nothing was solved:\n{}", view.text());
     // In a field it is one edit, in one line.
     terminal.keys(":");

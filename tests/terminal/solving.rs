@@ -218,9 +218,9 @@ fn a_plan_is_written_and_passes_the_check() {
     // A second time it asks, and keeps what is there.
     let before = fs::read(&path).unwrap();
     terminal.keys("w\r");
-    terminal.until_shown(&["is there already", "[keep it]"]);
+    terminal.until_shown(&["already exists", "[keep it]"]);
     terminal.keys("\r");
-    terminal.until_gone("is there already");
+    terminal.until_gone("already exists");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 

@@ -16,9 +16,9 @@ use ratatui::widgets::{StatefulWidget, Widget};
 /// Purpose of the program, for those who see it for the first time.
 const IDEA: [&str; 4] = [
     "A scenario is a problem to plan; a plan is a checked solution.",
-    "Change parameters and solve; better plans and tighter bounds appear while methods run.",
+    "Change parameters and solve; plans and bounds improve while methods run.",
     "Panes explain where the time goes; B sets a baseline plan for comparison.",
-    "Every plan has passed an independent checker; your work is saved continuously.",
+    "Every plan has passed an independent checker; all work is saved at once.",
 ];
 
 impl Layers {

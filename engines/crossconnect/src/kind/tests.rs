@@ -44,7 +44,7 @@ fn a_plan_is_repaired_for_other_circuits_and_failed_ports() {
         changed.set(knob, None, &ParamValue::Text(text.into())).unwrap();
         changed
     };
-    // One circuit less between pods 1 and 2, which may have been on either switch.
+    // One circuit fewer between pods 1 and 2, which may have been on either switch.
     let fewer = set("circuits", "1-2:1");
     let carried = carry(&result, &scenario, &fewer).unwrap();
     assert_eq!(carried.repairs.len(), 1, "{:?}", carried.repairs);

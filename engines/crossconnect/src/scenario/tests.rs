@@ -49,7 +49,7 @@ fn contradictions_are_named() {
         ),
         (
             json!({"logical_circuits": [[0, 3, 1, 2], [3, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]]}),
-            "pod_degree_exceeds_ports: pod 0 wants 6",
+            "pod 0 needs 6",
         ),
         (json!({"ports_a": [[1, 1], [1, 1], [1], [1, 1]]}), "ports_a[2]: has 1 entries"),
         (json!({"wiring": "single_sided"}), "ports_b: is not all zero"),

@@ -53,7 +53,7 @@ pub(super) fn check(
 ) {
     if group.is_none() && wiring.nodes() > LARGEST_GENERAL {
         remarks.push(format!(
-            "'mcf_lower' is claimed: the flow of {} chips without symmetry is not computed again, they are more than {LARGEST_GENERAL}",
+            "mcf_lower is not verified: the flow of {} chips without symmetry is not computed again, they are more than {LARGEST_GENERAL}",
             wiring.nodes()
         ));
         return;
@@ -74,7 +74,7 @@ pub(super) fn check(
     let own = match interval(&network, &start, &StopTest::new(move || depth.is_over()), &settled) {
         Ok(own) => own,
         Err(error) => {
-            remarks.push(format!("'mcf_lower' is claimed: the flow could not be computed again: {error}"));
+            remarks.push(format!("mcf_lower is not verified: the flow could not be computed again: {error}"));
             return;
         }
     };

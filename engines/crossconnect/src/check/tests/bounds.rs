@@ -42,7 +42,7 @@ fn best(
 fn scenarios() -> Vec<CrossconnectScenario> {
     let random = |seed| presets::random(6, 4, Family { changed_percent: 40, instance_seed: seed });
     let mut scenarios: Vec<_> = (1..5).map(random).collect();
-    // One circuit less is wanted, so that a port may fail.
+    // One circuit fewer is wanted, so that a port may fail.
     let circuit = scenarios[0].installed.ocs[0].cross_connects[0];
     let (a, b) = (circuit.pod_a as usize, circuit.pod_b as usize);
     let failing = &mut scenarios[0];
