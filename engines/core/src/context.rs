@@ -82,6 +82,8 @@ pub struct Context<'a, K: Kind> {
     params: Params,
     best: Option<Best<K>>,
     checked: Option<Arc<Checked<K>>>,
+    /// Value and secondary value of the last checked plan, and its source.
+    kept: Option<(f64, f64, String)>,
     bound: Option<f64>,
     bound_covers: Option<String>,
     last_built: Option<Duration>,
@@ -123,6 +125,7 @@ impl<'a, K: Kind> Context<'a, K> {
             params: parts.request.params.clone(),
             best: None,
             checked: None,
+            kept: None,
             bound: None,
             bound_covers: None,
             last_built: None,
@@ -273,7 +276,8 @@ impl<'a, K: Kind> Context<'a, K> {
         Ok(())
     }
 
-    /// Builds, checks and publishes the best candidate if that has not been done yet.
+    /// Builds, checks and publishes the best candidate if that has not been done yet. If the checker refuses it, the last
+    /// checked plan is the best again.
     pub(crate) fn build_pending(&mut self) -> Result<(), MethodError> {
         let Some(best) = &mut self.best else { return Ok(()) };
         let Some(build) = best.pending.take() else { return Ok(()) };
@@ -312,9 +316,16 @@ impl<'a, K: Kind> Context<'a, K> {
         };
         plan.provenance.set_bound_covers(self.bound_covers.as_deref());
         self.last_built = Some(self.clock.now());
-        let checked = Checked::verify(plan, Depth::Usual)
-            .map(Arc::new)
-            .map_err(|rejected| MethodError::Rejected(rejected.violations))?;
+        let checked = match Checked::verify(plan, Depth::Usual) {
+            Ok(checked) => Arc::new(checked),
+            Err(rejected) => {
+                let kept = self.kept.clone();
+                self.best =
+                    kept.map(|(value, secondary, source)| Best { value, secondary, source, pending: None });
+                return Err(MethodError::Rejected(rejected.violations));
+            }
+        };
+        self.kept = Some((checked.plan().objective.value, secondary, source.clone()));
         self.built += 1;
         let shared: SharedPlan = checked.clone();
         self.report(EventBody::Incumbent(Incumbent {

@@ -115,6 +115,16 @@ fn a_plan_that_its_checker_refuses_never_leaves_and_fails_the_run() {
 }
 
 #[test]
+fn a_method_may_go_on_from_the_last_checked_plan() {
+    let (runs, recorder, _) = board();
+    let ticket =
+        runs.submit(job(Scan { name: "go on", then: Then::LieAndGoOn }, request(&scenario(&[5, 3]))));
+    let done = done(&recorder, ticket.run);
+    assert_eq!((done.status, done.value, done.violations.len()), (EndStatus::Feasible, Some(3.0), 0));
+    assert_eq!(done.plan.unwrap().header().objective.value, 3.0);
+}
+
+#[test]
 fn one_runs_one_waits_and_a_newer_request_replaces_the_waiting_one() {
     let (runs, recorder, _) = board();
     let ask = scenario(&[5, 3]);

@@ -98,6 +98,8 @@ pub enum Then {
     Bound(i64),
     Panic,
     Lie,
+    /// Hands over a plan that is refused, and goes on from the one before it.
+    LieAndGoOn,
 }
 
 /// Looks at the numbers one by one.
@@ -191,6 +193,15 @@ impl Method<Toy> for Scan {
             Then::Lie => {
                 cx.incumbent(-1e6, 0.0, "lie", || candidate(-1_000_000, 0))?;
                 cx.checkpoint()?;
+                Ok(Outcome::done(Status::Feasible))
+            }
+            Then::LieAndGoOn => {
+                cx.best_plan()?;
+                let before = cx.best();
+                let handed = cx.incumbent(-1e6, 0.0, "lie", || candidate(-1_000_000, 0));
+                let refused = handed.and_then(|_| cx.best_plan().map(drop));
+                assert!(matches!(refused, Err(MethodError::Rejected(_))), "{refused:?}");
+                assert_eq!(cx.best(), before);
                 Ok(Outcome::done(Status::Feasible))
             }
         }
