@@ -8,9 +8,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`columns`] | the columns that exist |
+//! | [`order`] | switches without latency between them |
 //! | [`rows`] | presence, forwarding, switches, windows of links, buffers |
 
 mod columns;
+mod order;
 mod rows;
 
 pub use columns::{CopyBeginning, CopyEnd};

@@ -15,6 +15,7 @@ impl CopyProgram<'_> {
         watch: &mut W,
     ) -> Result<(), MethodError> {
         let mut drops = Vec::new();
+        let circular = self.circular_links();
         for at in 0..self.folding.chunks.len() {
             watch.checkpoint()?;
             let dropped = self.drop_columns(at, beginning, buffer_limit);
@@ -22,6 +23,7 @@ impl CopyProgram<'_> {
             drops.push(dropped);
             self.forward_rows(at, beginning);
             self.once_rows(at);
+            self.order_rows(at, &circular);
             if end == CopyEnd::Delivered {
                 self.demand(at, beginning);
             }

@@ -48,6 +48,20 @@ fn answer(task: &CollectiveTask, folds: bool, epochs: u32) -> QuestionOutcome {
 
 use QuestionOutcome::{Feasible, Infeasible};
 
+/// Two switches that pass chunks on at once would keep a chunk between them for ever: no start is its own reason.
+#[test]
+fn chunks_come_from_their_source() {
+    let links = [(0, 2, 1.0, 0.0), (2, 3, 2.0, 0.0), (3, 2, 2.0, 0.0), (3, 1, 2.0, 0.0)];
+    let mut scenario = crate::testing::own(4, &[2, 3], &links, &[(0, &[1]), (0, &[1])]);
+    scenario.topology.switch_model.hop = crate::scenario::SwitchHop::CutThrough;
+    for copy in [true, false] {
+        scenario.topology.switch_model.copy = copy;
+        // In epochs of 500 us each chunk takes two into the first switch, and is then everywhere.
+        let task = task(&scenario);
+        assert_eq!((answer(&task, false, 3), answer(&task, false, 4)), (Infeasible, Feasible), "{copy}");
+    }
+}
+
 #[test]
 fn published_epochs_of_one_dgx1_are_met_and_proven() {
     for (collective, chunks, fewest) in
