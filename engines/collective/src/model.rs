@@ -6,10 +6,12 @@
 //! | [`epochs`] | links in epochs |
 //! | [`fluid`] | links for parts of chunks |
 //! | [`group`] | groups of symmetries that fix no GPU |
+//! | [`buffers`] | chunks that GPUs hold for others |
 //! | [`distances`] | shortest times between nodes |
 //! | [`task`] | the question that searches answer |
 //! | [`schedule`] | starts of chunks on links, pruned, and replayed in continuous time |
 
+pub mod buffers;
 pub mod distances;
 pub mod epochs;
 pub mod fluid;

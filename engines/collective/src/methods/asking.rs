@@ -168,25 +168,17 @@ pub(super) struct Asking<'p> {
 
 /// Answers to the questions.
 pub(super) struct AskedAll {
-    /// The best schedule of each task; none that fits the buffers is known of those that are missing.
-    pub(super) schedules: Vec<Option<EpochSchedule>>,
+    /// The best schedule of each task.
+    pub(super) schedules: Vec<EpochSchedule>,
     /// Epochs that every schedule of all tasks takes.
     pub(super) proven: u32,
-}
-
-impl AskedAll {
-    /// Epochs of the schedules of all tasks, if all are known.
-    pub(super) fn finish(&self, session: &EpochSession) -> Option<u32> {
-        let known: Option<Vec<EpochSchedule>> = self.schedules.iter().cloned().collect();
-        known.map(|schedules| session.epochs_of(&schedules))
-    }
 }
 
 /// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier.
 /// `tops` are epochs below which schedules of the tasks are looked for.
 pub(super) fn ask_all(
     session: &EpochSession,
-    schedules: Vec<Option<EpochSchedule>>,
+    schedules: Vec<EpochSchedule>,
     tops: &[u32],
     asking: &Asking<'_>,
     cx: &mut Context<'_, Collective>,
@@ -215,14 +207,10 @@ pub(super) fn ask_all(
                 proven[at] = proven[at].max(asked.program.epochs + 1);
                 state(session, proven.iter().sum(), solver.cx);
             }
-            let known = all.schedules[at].as_ref().map(|known| known.finish);
-            let better = |schedule: &&EpochSchedule| known.is_none_or(|known| schedule.finish < known);
-            if let Some(schedule) = found.filter(better) {
-                all.schedules[at] = Some(schedule.clone());
-                let known: Option<Vec<EpochSchedule>> = all.schedules.iter().cloned().collect();
-                if let Some(schedules) = known {
-                    session.offer(schedules, "integer program", solver.cx)?;
-                }
+            let known = all.schedules[at].finish;
+            if let Some(schedule) = found.filter(|schedule| schedule.finish < known) {
+                all.schedules[at] = schedule.clone();
+                session.offer(all.schedules.clone(), "integer program", solver.cx)?;
             }
             Ok(())
         })?;

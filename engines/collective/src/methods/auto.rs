@@ -253,7 +253,6 @@ fn improve(
     }
     session.state_bound(cx);
     let tops: Vec<u32> = schedules.iter().map(|schedule| schedule.finish).collect();
-    let schedules = schedules.into_iter().map(Some).collect();
     let all = ask_all(session, schedules, &tops, &asking, cx)?;
-    Ok(end(all.finish(session).unwrap_or(finish), all.proven))
+    Ok(end(session.epochs_of(&all.schedules), all.proven))
 }

@@ -4,15 +4,13 @@ use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, ask_all, fold, folding_of, options, question_s, seed, solver_knobs,
 };
 use super::construct::limits;
-use super::session::{EpochSession, end, never, restarts};
+use super::session::{EpochSession, end, restarts};
 use crate::Collective;
 use crate::compose::whole_chunks;
 use crate::model::schedule::EpochSchedule;
 use crate::programs::copying::{CopyProgram, CopyQuestion};
 use crate::programs::questions::QuestionLimits;
 use crate::programs::solver::ProgramSolver;
-use crate::scenario::CollectiveScenario;
-use crate::search::construct::construct;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{Effect, ParamInfo, Params};
@@ -30,8 +28,6 @@ const RESTARTS: i64 = 24;
 const QUESTION_S: f64 = 60.0;
 /// Knobs of the solver that act.
 const KNOBS: [&str; 3] = ["solver_process", "presolve", "heuristic_effort"];
-/// Multiple of the epochs without a limit on buffers up to which schedules within it are looked for.
-const LONGER: u32 = 4;
 
 impl CopyMethod {
     /// Name of the method.
@@ -78,18 +74,11 @@ impl Method<Collective> for CopyMethod {
         let limits = limits(params, cx);
         cx.phase("construct", format!("chunk by chunk in epochs of {} us", session.tasks.epoch_us));
         let mut constructed = Vec::new();
-        for (task, bound) in session.tasks.tasks.iter().zip(session.bounds.iter()) {
-            let found = construct::<_, ()>(task, bound, limits, cx, |_, _| Ok(()))?;
-            constructed.push(found.ok_or_else(never)?);
+        for at in 0..session.tasks.tasks.len() {
+            constructed.push(session.constructed(at, limits, cx, |_, _| Ok(()))?);
         }
-        // The construction plans for buffers without a limit: it may have to end later with one.
-        let fits = session.fits_buffers(&constructed).is_ok();
-        let longer = if fits { 1 } else { LONGER };
-        let tops: Vec<u32> = constructed.iter().map(|known| known.finish.saturating_mul(longer)).collect();
-        if fits {
-            session.offer(constructed.clone(), "construct", cx)?;
-        }
-        let schedules = constructed.into_iter().map(|schedule| fits.then_some(schedule)).collect();
+        session.offer(constructed.clone(), "construct", cx)?;
+        let tops: Vec<u32> = constructed.iter().map(|known| known.finish).collect();
         let questions = QuestionLimits {
             seconds: params.float("question_s").unwrap_or(QUESTION_S),
             options: options(params, &KNOBS, seed(cx)),
@@ -103,28 +92,13 @@ impl Method<Collective> for CopyMethod {
             fold: params.bool("fold"),
             most_columns: MOST_COLUMNS,
         };
-        let all = ask_all(&session, schedules, &tops, &asking, cx)?;
-        let (proven, finish) = (all.proven, all.finish(&session));
-        let schedules: Option<Vec<EpochSchedule>> = all.schedules.into_iter().collect();
-        let (Some(schedules), Some(finish)) = (schedules, finish) else {
-            return Err(MethodError::Failed(unfit(&scenario, &tops)));
-        };
+        let all = ask_all(&session, constructed, &tops, &asking, cx)?;
+        let (proven, finish) = (all.proven, session.epochs_of(&all.schedules));
         if params.bool("early") {
-            make_early(&session, schedules, &asking, cx)?;
+            make_early(&session, all.schedules, &asking, cx)?;
         }
         Ok(end(finish, proven))
     }
-}
-
-/// The failure to find a schedule within the limit on buffers.
-fn unfit(scenario: &CollectiveScenario, tops: &[u32]) -> String {
-    let limit = scenario.buffer_limit_chunks.unwrap_or(0);
-    let epochs: u32 = tops.iter().sum();
-    format!(
-        "no schedule of fewer than {epochs} epochs was found in which GPUs hold at most {limit} chunks for others: \
-         raise \
-         'buffer_limit_chunks' or question_s"
-    )
 }
 
 /// Makes deliveries of all tasks early without changing when the last one is made.

@@ -3,16 +3,18 @@
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
 use crate::compose::{MOST_LISTED_SENDS, epochs_of, exchange_in_short, whole_chunks};
+use crate::model::buffers::most_held;
 use crate::model::schedule::EpochSchedule;
-use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::model::task::CollectiveTasks;
 use crate::plan::{Discipline, covers};
 use crate::scenario::CollectiveScenario;
-use crate::search::construct::{ConstructLimits, construct};
+use crate::search::construct::{ConstructLimits, Placer, construct};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
 /// The tasks of a scenario in epochs of one length.
@@ -128,11 +130,10 @@ impl EpochSession {
         cx.phase("construct", format!("chunk by chunk in epochs of {} us", self.tasks.epoch_us));
         let alone = self.tasks.tasks.len() == 1;
         let mut schedules = Vec::with_capacity(self.tasks.tasks.len());
-        for (task, bound) in self.tasks.tasks.iter().zip(self.bounds.iter()) {
-            let found = construct::<_, ()>(task, bound, limits, cx, |cx, schedule| {
+        for at in 0..self.tasks.tasks.len() {
+            schedules.push(self.constructed(at, limits, cx, |cx, schedule| {
                 if alone { self.offer(vec![schedule.clone()], "construct", cx) } else { Ok(()) }
-            })?;
-            schedules.push(found.ok_or_else(never)?);
+            })?);
         }
         if !alone {
             self.offer(schedules.clone(), "construct", cx)?;
@@ -140,50 +141,62 @@ impl EpochSession {
         Ok(schedules)
     }
 
-    /// Checks that schedules fit the buffers, which nothing here plans for.
-    pub(super) fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
+    /// Constructs a schedule of a task that fits the buffers. `found` is called with every better one.
+    pub(super) fn constructed(
+        &self,
+        at: usize,
+        limits: ConstructLimits,
+        cx: &mut Context<'_, Collective>,
+        mut found: impl FnMut(&mut Context<'_, Collective>, &EpochSchedule) -> Result<(), MethodError>,
+    ) -> Result<EpochSchedule, MethodError> {
+        let (task, bound) = (&self.tasks.tasks[at], &self.bounds[at]);
+        let Some(limit) = self.scenario.buffer_limit_chunks else {
+            return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(never);
+        };
+        // The construction plans without buffers. Its best schedule that fits them all the same is kept.
+        let most = limit.saturating_mul(self.tasks.pieces);
+        let mut fitting = None;
+        construct::<_, ()>(task, bound, limits, cx, |cx, schedule| {
+            if most_held(task, &schedule.starts) <= most as usize {
+                fitting = Some(schedule.clone());
+                found(cx, schedule)?;
+            }
+            Ok(())
+        })?
+        .ok_or_else(never)?;
+        if let Some(fitting) = fitting {
+            return Ok(fitting);
+        }
+        let mut placer = Placer::new(task);
+        let within = placer.within_buffers::<_, ()>(most, cx)?;
+        within.ok_or_else(|| if limit == 0 { no_room() } else { never() })?;
+        let schedule = EpochSchedule::pruned(task, placer.starts);
+        found(cx, &schedule)?;
+        Ok(schedule)
+    }
+
+    /// Refuses schedules on fixed ways that do not fit the buffers.
+    fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
         let Some(limit) = self.scenario.buffer_limit_chunks else { return Ok(()) };
         let held =
-            self.tasks.tasks.iter().zip(schedules).map(|(task, schedule)| most_held(task, schedule)).max();
+            self.tasks.tasks.iter().zip(schedules).map(|(task, one)| most_held(task, &one.starts)).max();
+        let most = limit.saturating_mul(self.tasks.pieces) as usize;
         match held {
-            Some(held) if held > limit as usize => Err(MethodError::Failed(format!(
-                "a GPU has to hold {held} chunks for others at a time in the schedule that was found, and \
-                 'buffer_limit_chunks' is {limit}: raise the limit, or leave it out"
-            ))),
+            Some(held) if held > most => {
+                let message =
+                    format!("is {limit}, and a GPU holds {held} chunks for others in this schedule");
+                let remedy = "raise it, or solve with auto, construct or teccl-milp";
+                Err(MethodError::Invalid(Problem::new("buffer_limit_chunks", message, remedy).into()))
+            }
             _ => Ok(()),
         }
     }
 }
 
-/// Most chunks that a GPU holds at a time without having them from the beginning or wanting them.
-fn most_held(task: &CollectiveTask, schedule: &EpochSchedule) -> usize {
-    use std::collections::BTreeMap;
-    let mut held: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
-    for start in &schedule.starts {
-        let link = &task.network.links()[start.link as usize];
-        let arrival = start.epoch + task.epochs.latency(start.link);
-        held.entry((link.to, start.chunk)).or_insert((arrival, arrival)).0 = arrival;
-        held.entry((link.from, start.chunk))
-            .and_modify(|span| span.1 = span.1.max(start.epoch))
-            .or_insert((start.epoch, start.epoch));
-    }
-    let mut changes: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
-    for ((node, chunk), (from, until)) in held {
-        let chunk = chunk as usize;
-        let own = task.chunks.source(chunk) == node || task.chunks.dests(chunk).any(|dest| dest == node);
-        if !own && !task.network.is_switch(node) {
-            changes.entry(node).or_default().extend([(from, 1), (until.max(from) + 1, -1)]);
-        }
-    }
-    let most = |mut changes: Vec<(u32, i32)>| {
-        changes.sort_unstable();
-        let sums = changes.iter().scan(0, |now, (_, change)| {
-            *now += change;
-            Some(*now)
-        });
-        sums.max().unwrap_or(0)
-    };
-    changes.into_values().map(most).max().unwrap_or(0) as usize
+/// The refusal of a limit that lets no chunk pass GPUs that do not want it, where one has no other way.
+fn no_room() -> MethodError {
+    let message = "is 0, and a chunk reaches a destination only by way of a GPU that does not want it";
+    MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
 /// The failure of a construction on links that are not up in time.

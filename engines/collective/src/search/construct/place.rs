@@ -1,5 +1,7 @@
 //! The tree of a chunk: from all GPUs that have it, the way of earliest arrival to the next one that wants it.
 
+mod buffers;
+
 use super::chains::ChainTable;
 use super::tracks::{LinkTracks, NEVER};
 use crate::model::distances::FAR;
@@ -76,6 +78,8 @@ pub struct Placer<'t> {
     salt: u64,
     /// Chunk that is being placed.
     chunk: u32,
+    /// `true` if chunks may go by way of GPUs that do not want them.
+    relays: bool,
     /// Starts of this pass.
     pub starts: Vec<ChunkStart>,
     /// Finish of every chunk in this pass.
@@ -102,6 +106,7 @@ impl<'t> Placer<'t> {
             track_of: (0..links as u32).collect(),
             salt: 0,
             chunk: 0,
+            relays: true,
             starts: Vec::new(),
             finishes: vec![0; task.chunks.len()],
             have: vec![NEVER; nodes],
@@ -158,7 +163,7 @@ impl<'t> Placer<'t> {
         self.starts.clear();
         let (mut finish, mut work) = (0, 0usize);
         for &chunk in order {
-            let Some(end) = self.place(chunk, rule) else { return Ok(None) };
+            let Some(end) = self.place(chunk, rule, 0) else { return Ok(None) };
             self.finishes[chunk as usize] = end;
             finish = finish.max(end);
             work += 1 + self.have.len() / 16;
@@ -172,13 +177,13 @@ impl<'t> Placer<'t> {
         Ok(Some(finish))
     }
 
-    /// Places a chunk; the epoch of its last delivery.
-    fn place(&mut self, chunk: u32, rule: PlacementRule) -> Option<u32> {
+    /// Places a chunk that leaves its source from an epoch on; the epoch of its last delivery.
+    fn place(&mut self, chunk: u32, rule: PlacementRule, ready: u32) -> Option<u32> {
         let task = self.task;
         let source = task.chunks.source(chunk as usize);
         self.chunk = chunk;
         self.have.fill(NEVER);
-        self.have[source as usize] = 0;
+        self.have[source as usize] = ready;
         let mut left = 0usize;
         let mut only = None;
         for dest in task.chunks.dests(chunk as usize) {
@@ -304,7 +309,9 @@ impl<'t> Placer<'t> {
             if self.wanted[step.head as usize] {
                 return Some(step.head);
             }
-            self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
+            if self.relays {
+                self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
+            }
         }
         None
     }

@@ -30,6 +30,12 @@ impl LinkTracks {
         }
     }
 
+    /// Takes all starts on a link back.
+    pub(in crate::search) fn forget(&mut self, link: u32) {
+        self.next[link as usize].clear();
+        self.counts[link as usize].clear();
+    }
+
     /// The first epoch from one on at which a chunk can start; [`NEVER`] if there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
         let mut epoch = from;

@@ -1,0 +1,75 @@
+//! Chunks that wait at their source until the GPUs on their way have room for them.
+
+use super::super::PLAIN;
+use super::Placer;
+use crate::model::buffers::{Stay, stays};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+impl Placer<'_> {
+    /// Places all chunks so that no GPU holds more than `limit` of them at a time for others; the finish, or `None` if
+    /// some chunk cannot reach its destinations. A chunk that finds no room leaves its source later, at the latest when
+    /// all chunks before it have arrived, so a limit of one chunk always leaves a schedule. With a limit of 0, chunks go
+    /// by way of switches and GPUs that want them alone.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn within_buffers<W: Watch<S>, S>(
+        &mut self,
+        limit: u32,
+        watch: &mut W,
+    ) -> Result<Option<u32>, MethodError> {
+        self.tracks.clear();
+        self.starts.clear();
+        self.relays = limit > 0;
+        let mut held: Vec<Vec<Stay>> = vec![Vec::new(); self.task.network.node_count()];
+        let mut finish = 0;
+        for chunk in 0..self.task.chunks.len() as u32 {
+            let first = self.starts.len();
+            let mut ready = 0;
+            loop {
+                watch.checkpoint()?;
+                let Some(end) = self.place(chunk, PLAIN[1], ready) else { return Ok(None) };
+                let new = stays(self.task, &self.starts[first..]);
+                let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
+                let Some(wait) = wait else {
+                    finish = finish.max(end);
+                    new.into_iter().for_each(|stay| held[stay.node as usize].push(stay));
+                    break;
+                };
+                let leaves = self.starts[first..].iter().map(|start| start.epoch).min();
+                self.take_back(first);
+                ready = leaves.unwrap_or(ready) + wait;
+            }
+        }
+        watch.count(1);
+        Ok(Some(finish))
+    }
+
+    /// Takes the starts from a place in their list on back.
+    fn take_back(&mut self, first: usize) {
+        let mut freed: Vec<u32> =
+            self.starts.drain(first..).map(|start| self.track_of[start.link as usize]).collect();
+        freed.sort_unstable();
+        freed.dedup();
+        freed.iter().for_each(|track| self.tracks.forget(*track));
+        for start in &self.starts {
+            let track = self.track_of[start.link as usize];
+            if freed.binary_search(&track).is_ok() {
+                self.tracks.take(track, &self.task.epochs.links[start.link as usize], start.epoch);
+            }
+        }
+    }
+}
+
+/// Epochs that a chunk waits until a GPU has room for it; `None` if it has.
+fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
+    let begins = held.iter().map(|other| other.from).filter(|from| (stay.from..=stay.until).contains(from));
+    let full = begins.chain([stay.from]).filter_map(|epoch| {
+        let there = held.iter().filter(|other| (other.from..=other.until).contains(&epoch));
+        let (count, first_gone) =
+            there.fold((0, u32::MAX), |(count, gone), other| (count + 1, other.until.min(gone)));
+        (count >= limit && count > 0).then(|| first_gone + 1 - stay.from)
+    });
+    full.max()
+}
