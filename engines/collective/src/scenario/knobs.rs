@@ -2,7 +2,7 @@
 
 use super::families::{FamilySort, NetworkFamily};
 use super::read::{MAX_PER_RANK, RATES, SCALES};
-use super::{CollectiveScenario, CollectiveSort, EpochRule, SwitchHop, sizes};
+use super::{CollectiveScenario, CollectiveSort, Demand, EpochRule, SwitchHop, sizes};
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
@@ -112,6 +112,18 @@ impl CollectiveScenario {
             let remedy = "take a preset such as preset:ndv2x2-allgather-1gb, or edit 'topology' in the file";
             idle.extend(without_effect(["network", "network_size"], why, remedy));
         }
+        if self.is_one_machine() {
+            let why = "on dgx1, which is one machine";
+            idle.extend(without_effect(
+                ["network_size"],
+                why,
+                "set network to a family that has sizes first",
+            ));
+        }
+        if self.sends_one_by_one() {
+            let why = "where every chunk has one destination";
+            idle.extend(without_effect(["copy"], why, "leave it out, or take all_gather or broadcast"));
+        }
         let named = self.demand.collective.is_named();
         if !named {
             let why = "where chunks or tenants are listed";
@@ -141,6 +153,25 @@ impl CollectiveScenario {
             idle.extend(without_effect(["switch_reduce"], why, remedy));
         }
         idle
+    }
+
+    /// Returns `true` if the family of the network has one member.
+    fn is_one_machine(&self) -> bool {
+        self.family.as_ref().is_some_and(|family| family.network == FamilySort::Dgx1)
+    }
+
+    /// Returns `true` if every chunk has at most one destination, whether data may be copied or not.
+    fn sends_one_by_one(&self) -> bool {
+        let Demand { collective, chunks, ranks, .. } = &self.demand;
+        match collective {
+            CollectiveSort::AllToAll | CollectiveSort::Scatter | CollectiveSort::Gather => true,
+            CollectiveSort::Custom => chunks.iter().all(|chunk| chunk.dests.len() < 2),
+            CollectiveSort::MultiTenant => false,
+            _ => match ranks {
+                Some(ranks) => ranks.len() < 3,
+                None => self.topology.gpus().take(3).count() < 3,
+            },
+        }
     }
 
     /// The value of a knob. `None` for unknown names, and for what no knob can express.
@@ -216,7 +247,7 @@ impl CollectiveScenario {
                     self.rebuild(name, NetworkFamily { network: *network, size: network.usual_size() })?;
                 }
             }
-            "network_size" => {
+            "network_size" if !self.is_one_machine() => {
                 let Some(family) = self.family.clone() else { return Ok(()) };
                 let size = size(&text()).ok_or_else(|| wrong(name, &text(), "give '2' or '4x4x4'"))?;
                 self.rebuild(name, NetworkFamily { size, ..family })?;
@@ -239,7 +270,7 @@ impl CollectiveScenario {
                     sizes::parse(&text()).ok_or_else(|| wrong(name, &text(), remedy))?;
             }
             "root" if self.demand.collective.has_root() => self.demand.root = Some(whole() as u32),
-            "copy" => self.demand.copy = truth(),
+            "copy" if !self.sends_one_by_one() => self.demand.copy = truth(),
             "epoch" => {
                 let word = text();
                 if let Some((_, rule)) = EpochRule::ALL.iter().find(|(name, _)| *name == word) {

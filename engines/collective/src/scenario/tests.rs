@@ -151,3 +151,49 @@ fn knobs_change_what_they_say() {
     made.set("epoch_us", None, &ParamValue::Float(2.0)).unwrap();
     made.validate().unwrap();
 }
+
+#[test]
+fn a_family_has_the_nodes_and_links_of_the_network() {
+    let named = |network, size: &[u32]| {
+        let mut scenario = presets::scenario("ring8-allgather-1mb").unwrap();
+        scenario.family = Some(NetworkFamily { network, size: size.to_vec() });
+        scenario.validate().map_err(|problems| problems.to_string())
+    };
+    use families::FamilySort;
+    assert!(named(FamilySort::Ring, &[8]).is_ok());
+    for (network, size) in [
+        (FamilySort::Ring, &[7][..]),
+        (FamilySort::Dgx1, &[1]),
+        (FamilySort::Mesh, &[2, 4]),
+        (FamilySort::Ring, &[2]),
+    ] {
+        let said = named(network, size).unwrap_err();
+        assert!(said.starts_with("family: "), "{said}");
+    }
+    // Rates are changed by hand.
+    let mut scenario = presets::scenario("ring8-allgather-1mb").unwrap();
+    scenario.topology.links[0].capacity_gbyte_per_s /= 2.0;
+    scenario.topology.symmetry_generators.clear();
+    assert!(scenario.validate().is_ok());
+}
+
+#[test]
+fn what_has_one_value_is_no_parameter() {
+    let idle = |name: &str| -> Vec<String> {
+        presets::scenario(name).unwrap().idle().into_iter().map(|problem| problem.path).collect()
+    };
+    assert!(idle("dgx1-allgather-200kb").contains(&"network_size".to_owned()));
+    assert!(!idle("ring8-allgather-1mb").contains(&"network_size".to_owned()));
+    for (name, one_by_one) in [
+        ("dgx1-alltoall-200kb", true),
+        ("dgx1-scatter-200kb", true),
+        ("dgx1-gather-200kb", true),
+        ("dgx1-allgather-200kb", false),
+        ("dgx1-broadcast-200kb", false),
+    ] {
+        assert_eq!(idle(name).contains(&"copy".to_owned()), one_by_one, "{name}");
+    }
+    let mut exchange = presets::scenario("dgx1-alltoall-200kb").unwrap();
+    let refused = exchange.set("copy", None, &ParamValue::Bool(false)).unwrap_err().to_string();
+    assert!(refused.contains("copy: has no effect where every chunk has one destination"), "{refused}");
+}

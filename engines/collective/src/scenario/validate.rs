@@ -20,6 +20,7 @@ impl CollectiveScenario {
         if !problems.is_empty() {
             return Err(problems);
         }
+        self.validate_family(&mut problems);
         self.validate_failed(&mut problems);
         self.validate_sizes(&mut problems);
         self.demand.validate(&self.topology, &mut problems);
@@ -53,6 +54,30 @@ impl CollectiveScenario {
                 format!("has no effect, because 'epoch' is '{}'", rule.word()),
                 "leave it out, or set epoch to fixed",
             ),
+        }
+    }
+
+    /// The family that a scenario names has its nodes and links; their rates may be others.
+    fn validate_family(&self, problems: &mut Problems) {
+        let Some(family) = &self.family else { return };
+        let usual = match family.topology() {
+            Ok(usual) => usual,
+            Err(problem) => return problems.add("family", problem.message, problem.remedy),
+        };
+        let kinds = |topology: &Topology| topology.nodes.iter().map(|node| node.kind).collect::<Vec<_>>();
+        let ends = |topology: &Topology| {
+            topology.links.iter().map(|link| (link.from, link.to)).collect::<FxHashSet<(u32, u32)>>()
+        };
+        if kinds(&usual) != kinds(&self.topology) || ends(&usual) != ends(&self.topology) {
+            let size = family.size.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+            problems.add(
+                "family",
+                format!(
+                    "is {} {size}, whose nodes and links are not those of 'topology'",
+                    family.network.word()
+                ),
+                "remove 'family', or name the family that the topology is a member of",
+            );
         }
     }
 
