@@ -84,6 +84,10 @@ impl Kind for Collective {
         crate::compose::carry(result, from, to)
     }
 
+    fn caveat(plan: &Plan<Self>) -> Option<String> {
+        crate::report::latencies_left_out(&plan.result)
+    }
+
     fn report<'a>(
         scenario: &'a Scenario<Self>,
         plan: Option<&'a Plan<Self>>,

@@ -21,6 +21,8 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use finish::latencies_left_out;
+
 use crate::Collective;
 use crate::compose::unfolded;
 use crate::plan::CollectiveResult;

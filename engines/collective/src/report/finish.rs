@@ -2,7 +2,7 @@
 
 use super::ExplainedPlan;
 use crate::plan::compact::CompactPlan;
-use crate::plan::{AT_FLOOR, FloorClaim, ScheduleClaims, covers};
+use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::CollectiveSort;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
@@ -63,6 +63,25 @@ fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
         return format!("met: no schedule of {whatever} ends earlier, {because}");
     }
     format!("the finish is {:.2} % above it; of {whatever}, {because}", 100.0 * floor.gap_to_floor)
+}
+
+/// A finish that leaves latencies out and lies below what they take, beside that time; `None` of other plans.
+pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
+    let (claims, threshold) = (&result.claims, result.time.alpha_threshold);
+    let floor_us = claims.floor.as_ref()?.with_latency.floor_us;
+    if threshold == 0.0 || claims.finish_us >= floor_us * (1.0 - AT_FLOOR) {
+        return None;
+    }
+    // Rounded down, as bounds are.
+    let floor_us = (floor_us * 1e3).floor() / 1e3;
+    let replay = claims
+        .replay_us
+        .map_or_else(String::new, |replay_us| format!(", and this one after {replay_us:.3} us"));
+    Some(format!(
+        "the finish of {:.3} us leaves out latencies of up to {threshold} epochs (alpha_threshold): with all latencies no \
+         schedule ends before {floor_us} us{replay}",
+        claims.finish_us
+    ))
 }
 
 /// Floors under finish and replay, whatever the chunks and epochs.

@@ -28,6 +28,25 @@ fn every_section_of_a_plan_can_be_worked_out() {
     }
 }
 
+/// 1 MB takes 1000 us, and 50 us of latency are up to a tenth of an epoch.
+#[test]
+fn a_finish_that_leaves_latencies_out_stands_beside_its_floor() {
+    let mut scenario = crate::testing::own(2, &[], &[(0, 1, 1.0, 50.0)], &[(0, &[1])]);
+    let caveat = |scenario: &CollectiveScenario| {
+        let plan = Ask::of(&methods::all(), "construct", scenario.clone()).run().done.plan.unwrap();
+        let plan = downcast::<Collective>(&plan).unwrap();
+        (plan.plan().objective.value, Collective::caveat(plan.plan()))
+    };
+    let said = "the finish of 1000.000 us leaves out latencies of up to 0.1 epochs (alpha_threshold): with all \
+                latencies no schedule ends before 1050 us, and this one after 1050.000 us";
+    assert_eq!(caveat(&scenario), (1000.0, Some(said.to_owned())));
+    scenario.time.alpha_threshold = 0.0;
+    assert_eq!(caveat(&scenario), (2000.0, None));
+    scenario.time.alpha_threshold = 0.1;
+    scenario.topology.links[0].alpha_us = 0.0;
+    assert_eq!(caveat(&scenario), (1000.0, None));
+}
+
 /// Nothing is above the floor's curve, and trees are above every baseline at large sizes.
 #[test]
 fn no_curve_is_above_the_floor() {
