@@ -9,6 +9,7 @@ mod figures;
 mod floor;
 mod flow;
 mod links;
+pub mod methods;
 mod pieces;
 mod ranges;
 mod replay;
@@ -131,6 +132,7 @@ pub fn check(
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         (verdict.bound, verdict.verified) = (trust, verified);
+        verdict.remarks.extend(ranges::remark(scenario, result));
     }
     violations.extend(found.finish());
     if !violations.is_empty() {

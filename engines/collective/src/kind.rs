@@ -72,7 +72,10 @@ impl Kind for Collective {
             bound_covers: plan.provenance.bound_covers(),
             metrics: &plan.metrics,
         };
-        check::check(&plan.scenario.body, &plan.result, &envelope)
+        let (scenario, result) = (&plan.scenario.body, &plan.result);
+        let mut verdict = check::check(scenario, result, &envelope);
+        verdict.violations.extend(check::methods::violations(scenario, result, &plan.method, plan.status));
+        verdict
     }
 
     /// A plan stays as it is where only names change; a schedule of other sizes or links is another one.

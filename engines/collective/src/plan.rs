@@ -185,6 +185,9 @@ pub struct FloorProof {
     pub target: Option<u32>,
 }
 
+/// Usual size of the smallest piece of a chunk that is sent, bytes; pieces below it cost more than replays count.
+pub const MIN_PIECE_BYTES: f64 = 1024.0;
+
 /// Words of proofs of floors that name no nodes.
 pub mod floor_words {
     /// Nothing has to move.

@@ -1,6 +1,7 @@
 //! Check of plans in short form, from topology and plan alone: what holds for the trees of one root and one link of each
 //! orbit holds for their images.
 
+mod buffers;
 mod orbits;
 mod shares;
 
@@ -26,14 +27,22 @@ pub struct CompactDemand<'a> {
     pub turned: bool,
     /// Share of an epoch up to which latencies are left out.
     pub alpha_threshold: f64,
+    /// Bytes that a GPU may hold at a time without wanting them; no limit if missing.
+    pub most_held_bytes: Option<f64>,
 }
 
 /// Returns everything that is wrong with a plan, each with a class word first; nothing if it holds. Every GPU has to
 /// receive the data of every GPU.
 pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
     let gpus: Vec<u32> = topology.gpus().collect();
-    let demand =
-        CompactDemand { sources: &gpus, receivers: &gpus, each: false, turned: false, alpha_threshold: 0.0 };
+    let demand = CompactDemand {
+        sources: &gpus,
+        receivers: &gpus,
+        each: false,
+        turned: false,
+        alpha_threshold: 0.0,
+        most_held_bytes: None,
+    };
     violations_for(topology, plan, demand)
 }
 
@@ -73,7 +82,7 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         }
     }
     let uses = FxHashMap::default();
-    let CompactDemand { each, turned, alpha_threshold, .. } = demand;
+    let CompactDemand { each, turned, alpha_threshold, most_held_bytes, .. } = demand;
     let mut checker = Checker {
         topology,
         plan,
@@ -83,6 +92,8 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         each,
         turned,
         alpha_threshold,
+        most_held_bytes,
+        held: FxHashMap::default(),
         found,
         uses,
         finish: 0,
@@ -92,6 +103,7 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         checker.tree(place, tree);
     }
     checker.loads();
+    checker.buffers();
     if checker.finish != plan.finish_epochs {
         let text = format!("claim: it ends after {} epochs, not {}", checker.finish, plan.finish_epochs);
         checker.found.push(text);
@@ -112,6 +124,10 @@ struct Checker<'c> {
     turned: bool,
     /// Share of an epoch up to which latencies are left out.
     alpha_threshold: f64,
+    /// Bytes that a GPU may hold at a time without wanting them.
+    most_held_bytes: Option<f64>,
+    /// Changes of what a GPU holds for others, by orbit of GPUs: epoch and bytes.
+    held: FxHashMap<u32, Vec<(u64, f64)>>,
     found: Vec<String>,
     /// By orbit of links: starts of whole pieces, or shares.
     uses: FxHashMap<u32, (Vec<u64>, f64)>,
@@ -219,7 +235,10 @@ impl Checker<'_> {
                 self.uses.entry(self.orbits.links[*link as usize]).or_default().1 += share;
             }
         }
-        let last = u64::from(self.plan.pieces_per_tree) - 1;
+        let pieces = u64::from(self.plan.pieces_per_tree);
+        // What arrives in an epoch leaves in it.
+        self.hold(tree, hops, (&ends, &[]), (share * self.piece_bytes(), pieces));
+        let last = pieces - 1;
         self.finish = self.finish.max(ends.into_iter().max().map_or(0, |end| end + last));
     }
 
@@ -262,6 +281,8 @@ impl Checker<'_> {
                 ends.push(time);
                 self.finish = self.finish.max(time);
             }
+            let leaves: Vec<u64> = starts.iter().map(|start| u64::from(*start)).collect();
+            self.hold(tree, hops, (&ends, &leaves), (self.piece_bytes(), 1));
         }
     }
 

@@ -46,6 +46,7 @@ pub(super) fn follow(
         });
     }
     let mut deliveries = Deliveries::default();
+    let mut held: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
     // Sums first: what they give is spread afterwards.
     let mut complete: HashMap<u32, u32> = HashMap::new();
     for (piece, part) in parts.parts.iter().enumerate().filter(|(_, part)| part.adds_up) {
@@ -54,9 +55,9 @@ pub(super) fn follow(
         deliveries.sums_finish = deliveries.sums_finish.max(end);
         let known = complete.entry(part.chunk).or_default();
         *known = end.max(*known);
+        relays(part, &hops[piece], links, &mut held);
     }
     deliveries.finish = deliveries.sums_finish;
-    let mut held: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
     for (piece, part) in parts.parts.iter().enumerate().filter(|(_, part)| !part.adds_up) {
         let begin = complete.get(&part.chunk).copied().unwrap_or(0);
         let end = spread(piece, part, begin, &hops[piece], links, result.time.switch_copy, found);
@@ -81,19 +82,22 @@ pub(super) fn follow(
     deliveries
 }
 
-/// Times at which GPUs hold a piece that they neither have from the beginning nor want.
+/// Times at which GPUs hold a piece that they neither have from the beginning nor want. What is added up on the way is one
+/// piece from its first part on.
 fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u32, Vec<(u32, i32)>>) {
     let mut last: HashMap<u32, u32> = HashMap::new();
+    let mut first: BTreeMap<u32, u32> = BTreeMap::new();
     for hop in hops {
         let leaves = last.entry(hop.from).or_default();
         *leaves = hop.epoch.max(*leaves);
+        let arrives = first.entry(hop.to).or_insert(hop.arrival);
+        *arrives = hop.arrival.min(*arrives);
     }
-    for hop in hops {
-        let node = hop.to;
+    for (node, arrival) in first {
         if !links.is_switch[node as usize] && node != part.root && !part.ends.contains(&node) {
-            let until = last.get(&node).copied().unwrap_or(hop.arrival);
+            let until = last.get(&node).copied().unwrap_or(arrival);
             // It is gone with the epoch in which it last leaves.
-            held.entry(node).or_default().extend([(hop.arrival, 1), (until.max(hop.arrival) + 1, -1)]);
+            held.entry(node).or_default().extend([(arrival, 1), (until.max(arrival) + 1, -1)]);
         }
     }
 }

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rounding of sums of sizes, as a share of a chunk.
 const ROUNDING: f64 = 1e-9;
 
+/// Stands for the destination of chunks that no node wants.
+const NOBODY: u32 = u32::MAX;
+
 /// A piece as the checker sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
@@ -36,7 +39,8 @@ impl PieceParts {
     ) -> Option<Self> {
         let sort = scenario.demand.collective;
         let bytes = scenario.demand.chunk_size(&scenario.topology);
-        // Byte ranges that each destination gets of a chunk, apart for adding up and spreading.
+        // Byte ranges that each destination gets of a chunk, apart for adding up and spreading; of a chunk that nobody
+        // wants, those that it is listed with.
         let mut got: BTreeMap<(u32, bool, u32), Vec<(f64, f64)>> = BTreeMap::new();
         let mut parts = Vec::with_capacity(result.pieces.len());
         for (index, piece) in result.pieces.iter().enumerate() {
@@ -62,13 +66,18 @@ impl PieceParts {
                 None => wanted.iter().copied().collect(),
                 Some(dests) => dests.clone(),
             };
+            let range = (piece.offset_bytes, piece.offset_bytes + piece.size_bytes);
+            if wanted.is_empty() {
+                got.entry((piece.chunk, piece.adds_up, NOBODY)).or_default().push(range);
+            } else if ends.is_empty() {
+                found.add(code::PIECE, || format!("pieces[{index}] is for nobody"));
+            }
             for end in &ends {
                 if !wanted.contains(end) {
                     found.add(code::PIECE, || {
                         format!("pieces[{index}] is for node {end}, which does not want it")
                     });
                 }
-                let range = (piece.offset_bytes, piece.offset_bytes + piece.size_bytes);
                 got.entry((piece.chunk, piece.adds_up, *end)).or_default().push(range);
             }
             let equal = result.time.piece_bytes(bytes);
@@ -97,30 +106,31 @@ impl PieceParts {
             for dest in chunks.dests(chunk) {
                 for &adds_up in directions {
                     let ranges = got.remove(&(chunk as u32, adds_up, dest)).unwrap_or_default();
-                    tile(chunk, dest, ranges, bytes, found);
+                    tile(chunk, &format!("node {dest}"), ranges, bytes, found);
                 }
             }
+        }
+        for ((chunk, ..), ranges) in got.into_iter().filter(|((.., dest), _)| *dest == NOBODY) {
+            tile(chunk as usize, "nobody", ranges, bytes, found);
         }
         found.is_empty().then_some(Self { parts })
     }
 }
 
 /// Ranges have to follow each other from the first byte to the last.
-fn tile(chunk: usize, dest: u32, mut ranges: Vec<(f64, f64)>, bytes: f64, found: &mut Findings) {
+fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found: &mut Findings) {
     ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = 0.0;
     for (from, to) in ranges {
         if (from - end).abs() > bytes * ROUNDING {
             found.add(code::PIECE, || {
-                format!("pieces of chunk {chunk} for node {dest} leave a gap or overlap at byte {end}")
+                format!("pieces of chunk {chunk} for {dest} leave a gap or overlap at byte {end}")
             });
             return;
         }
         end = to;
     }
     if (end - bytes).abs() > bytes * ROUNDING {
-        found.add(code::PIECE, || {
-            format!("pieces of chunk {chunk} for node {dest} end at byte {end} of {bytes}")
-        });
+        found.add(code::PIECE, || format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}"));
     }
 }

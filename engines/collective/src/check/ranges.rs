@@ -2,7 +2,7 @@
 
 use super::links::CheckedLinks;
 use super::{Findings, code, floor, replay, schedule};
-use crate::plan::{CollectiveResult, SizeRange};
+use crate::plan::{CollectiveResult, MIN_PIECE_BYTES, SizeRange};
 use crate::scenario::{CollectiveScenario, SwitchHop};
 use lightbay_core::checked::same;
 
@@ -11,21 +11,30 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     let wanted = &scenario.demand.sizes_bytes;
     let points = result.ranges.iter().flat_map(|range| &range.points);
     let planned: Vec<u64> = points.map(|point| point.output_buffer_bytes).collect();
-    // A run that was stopped has planned some of the sizes.
-    let known = planned.iter().all(|bytes| wanted.contains(bytes));
-    if !known || !planned.is_sorted_by(|a, b| a < b) {
+    // A run that was stopped has planned the first of the sizes: see `remark`.
+    if !wanted.starts_with(&planned) {
         found.add(code::RANGE, || {
-            format!("the sizes {planned:?} are not among those of the scenario, each once and ascending")
+            format!("the sizes {planned:?} are not the first ones of the scenario, each once and ascending")
         });
+    }
+    let floors = result.ranges.iter().flat_map(|range| &range.points).filter(|point| point.floor.is_some());
+    let with_floor = floors.count();
+    if with_floor != 0 && with_floor != planned.len() {
+        found.add(code::RANGE, || format!("{with_floor} of {} sizes have a floor", planned.len()));
     }
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
-        if before.is_some_and(|before| before.max_bytes + 1 != range.min_bytes) {
+        if before.is_some_and(|before| before.max_bytes.checked_add(1) != Some(range.min_bytes)) {
             found.add(code::RANGE, || format!("ranges[{at}] does not begin behind the one before it"));
         }
         let inside = |bytes: u64| (range.min_bytes..=range.max_bytes).contains(&bytes);
-        if range.points.is_empty() || range.points.iter().any(|point| !inside(point.output_buffer_bytes)) {
-            found.add(code::RANGE, || format!("ranges[{at}] has no sizes, or such as lie outside of it"));
+        let within = wanted.iter().filter(|bytes| inside(**bytes)).count();
+        if within == 0
+            || within != range.points.len()
+            || range.points.iter().any(|point| !inside(point.output_buffer_bytes))
+        {
+            found
+                .add(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes that lie in it"));
         }
         if range.planned_for_bytes == 0 {
             found.add(code::RANGE, || format!("ranges[{at}] is planned for nothing"));
@@ -33,7 +42,11 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
         }
         let mut own = Findings::default();
         one(scenario, range, &mut own);
+        let is_sound = own.is_empty();
         found.include(&format!("ranges[{at}]"), own);
+        if let Some(before) = before.filter(|before| is_sound && before.planned_for_bytes > 0) {
+            takes_over(scenario, at, (before, range), found);
+        }
     }
     let ends = |range: Option<&SizeRange>, end: fn(&SizeRange) -> u64| range.map(end);
     let (first, last) = (result.ranges.first(), result.ranges.last());
@@ -41,6 +54,77 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
         || ends(last, |range| range.max_bytes) != planned.last().copied()
     {
         found.add(code::RANGE, || "ranges reach beyond the sizes that were planned".to_owned());
+    }
+}
+
+/// Sizes of the scenario that a plan has no schedule for, in words; `None` if there are none.
+pub(super) fn remark(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
+    let wanted = &scenario.demand.sizes_bytes;
+    let planned: usize = result.ranges.iter().map(|range| range.points.len()).sum();
+    let first = wanted.get(planned)?;
+    let left = wanted.len() - planned;
+    Some(format!("{left} of {} sizes have no schedule in the plan, from {first} bytes on", wanted.len()))
+}
+
+/// Checks that a schedule takes over from the one before it at the size at which it begins to be earlier.
+fn takes_over(
+    scenario: &CollectiveScenario,
+    at: usize,
+    (before, after): (&SizeRange, &SizeRange),
+    found: &mut Findings,
+) {
+    let ends = before.points.last().zip(after.points.first());
+    let Some((from, to)) = ends.map(|(from, to)| (from.output_buffer_bytes, to.output_buffer_bytes)) else {
+        return;
+    };
+    let max = before.max_bytes;
+    let is_short = |range: &SizeRange| !range.schedule.trees.is_empty();
+    if is_short(before) || is_short(after) {
+        // What is in short form is known for one size, so the schedules share the sizes between in ratio.
+        let middle = ((from as f64 * to as f64).sqrt() as u64).clamp(from, to.saturating_sub(1).max(from));
+        if max != middle {
+            found.add(code::RANGE, || format!("ranges[{at}] begins behind {max} bytes, not {middle}"));
+        }
+        return;
+    }
+    let Some((early, late)) = Timed::of(scenario, before).zip(Timed::of(scenario, after)) else { return };
+    let holds = (max == from || !early.is_later(&late, max))
+        && (max.saturating_add(1) >= to || !late.is_later(&early, max + 1));
+    if !holds {
+        found.add(code::RANGE, || {
+            format!("ranges[{at}] does not begin where its schedule is earlier than the one before it")
+        });
+    }
+}
+
+/// A schedule that is replayed with any size.
+struct Timed<'r> {
+    scenario: CollectiveScenario,
+    range: &'r SizeRange,
+    links: CheckedLinks,
+}
+
+impl<'r> Timed<'r> {
+    fn of(scenario: &CollectiveScenario, range: &'r SizeRange) -> Option<Self> {
+        let scenario = scenario.sized(range.planned_for_bytes as f64);
+        let links = CheckedLinks::of(&scenario, &range.schedule, &mut Findings::default())?;
+        Some(Self { scenario, range, links })
+    }
+
+    /// Time with a size, µs; without end for pieces that are too small to be sent.
+    fn time_us(&self, bytes: u64) -> f64 {
+        let (schedule, scale) = (&self.range.schedule, bytes as f64 / self.range.planned_for_bytes as f64);
+        let chunk_bytes = scale * self.scenario.demand.chunk_size(&self.scenario.topology);
+        let pieces = schedule.time.pieces_per_chunk;
+        if pieces > 1 && chunk_bytes / f64::from(pieces) < MIN_PIECE_BYTES {
+            return f64::INFINITY;
+        }
+        replay::replay_us(&self.scenario, schedule, &self.links, scale).unwrap_or(f64::INFINITY)
+    }
+
+    /// Returns `true` if it is later than another schedule with a size, by more than rounding.
+    fn is_later(&self, other: &Self, bytes: u64) -> bool {
+        self.time_us(bytes) * (1.0 - 1e-9) > other.time_us(bytes) * (1.0 + 1e-9)
     }
 }
 

@@ -110,6 +110,23 @@ fn sends_have_links_and_an_order() {
     refused(NAME, code::PIECE, |_, plan| plan.result.sends[0].piece = 1_000);
 }
 
+/// A piece without destinations is refused, also if the chunk is one that nobody wants and is listed already.
+#[test]
+fn pieces_are_for_somebody() {
+    let more = |plan: &mut Candidate<CollectiveResult>, dests| {
+        let last = plan.result.pieces.last().unwrap().clone();
+        plan.result.pieces.push(crate::plan::ChunkPiece { id: last.id + 1, dests, ..last });
+    };
+    refused(NAME, code::PIECE, |_, plan| more(plan, Some(Vec::new())));
+    let mut scenario = crate::testing::own(2, &[], &[(0, 1, 1.0, 0.0)], &[(0, &[1]), (0, &[])]);
+    scenario.demand.copy = true;
+    let mut plan = made(&scenario);
+    assert_eq!(broken(&scenario, &plan), [] as [&str; 0]);
+    more(&mut plan, None);
+    let told = broken(&scenario, &plan);
+    assert!(told.iter().any(|told| told.contains("for nobody leave a gap or overlap")), "{told:?}");
+}
+
 #[test]
 fn links_carry_what_they_can() {
     // All sends of the first half of the epochs at once.
@@ -289,6 +306,18 @@ fn with_ranges() -> (CollectiveScenario, Candidate<CollectiveResult>) {
         range(100_000, 150_000, 100_000, &[100_000]),
         range(150_001, 400_000, 200_000, &[200_000, 400_000]),
     ];
+    let time_us = |range: &SizeRange, bytes: u64| {
+        let sized = scenario.sized(range.planned_for_bytes as f64);
+        replay_of(&sized, &range.schedule, bytes as f64 / range.planned_for_bytes as f64).unwrap()
+    };
+    let (early, late) = (&plan.result.ranges[0], &plan.result.ranges[1]);
+    let end = crate::search::ranges::crossover(
+        100_000,
+        200_000,
+        |bytes| time_us(early, bytes),
+        |bytes| time_us(late, bytes),
+    );
+    (plan.result.ranges[0].max_bytes, plan.result.ranges[1].min_bytes) = (end, end + 1);
     (scenario, plan)
 }
 
@@ -303,8 +332,9 @@ fn ranges_are_worked_out_again() {
         assert!(told.iter().any(|told| told.starts_with(&format!("{code}:"))), "{code} is not in {told:?}");
     };
     refused(code::RANGE, &|scenario, _| scenario.demand.sizes_bytes = vec![100_000, 400_000]);
-    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes = 150_000);
-    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes = 150_002);
+    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes -= 1);
+    refused(code::RANGE, &|_, ranges| ranges[1].min_bytes += 1);
+    refused(code::RANGE, &|_, ranges| ranges[0].max_bytes = u64::MAX);
     refused(code::RANGE, &|_, ranges| ranges[1].max_bytes = 300_000);
     refused(code::RANGE, &|_, ranges| ranges[1].max_bytes = 500_000);
     refused(code::RANGE, &|_, ranges| ranges[0].min_bytes = 0);

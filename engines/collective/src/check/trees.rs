@@ -49,6 +49,9 @@ pub(super) fn check(
         _ => ranks.clone(),
     };
     let shard = scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank);
+    let most_held = scenario
+        .buffer_limit_chunks
+        .map(|limit| f64::from(limit) * scenario.demand.chunk_size(&scenario.topology));
     for ((part, &adds), place) in result.trees.iter().zip(parts).zip(0..) {
         let whole = part.discipline == CompactDiscipline::WholeChunk;
         if part.epoch_us != result.time.epoch_us
@@ -62,8 +65,14 @@ pub(super) fn check(
             });
         }
         let topology = planned(scenario, adds);
-        let demand =
-            CompactDemand { sources: &sources, receivers: &ranks, each, turned: adds, alpha_threshold };
+        let demand = CompactDemand {
+            sources: &sources,
+            receivers: &ranks,
+            each,
+            turned: adds,
+            alpha_threshold,
+            most_held_bytes: most_held,
+        };
         for text in compact::violations_for(&topology, part, demand) {
             let (word, text) = text.split_once(": ").unwrap_or(("", &text));
             found.add(code_of(word), || format!("trees[{place}]: {text}"));
@@ -78,8 +87,16 @@ pub(super) fn check(
 
 /// Code of a rule by its class word.
 fn code_of(word: &str) -> &'static str {
-    let rules =
-        [code::CAPACITY, code::CAUSALITY, code::DEMAND, code::USELESS, code::LINK, code::CLAIM, code::TIME];
+    let rules = [
+        code::CAPACITY,
+        code::CAUSALITY,
+        code::DEMAND,
+        code::USELESS,
+        code::BUFFER,
+        code::LINK,
+        code::CLAIM,
+        code::TIME,
+    ];
     rules.into_iter().find(|code| *code == word).unwrap_or(code::PIECE)
 }
 

@@ -23,8 +23,7 @@ use lightbay_core::scenario::Scenario;
 /// Spanning trees.
 pub(super) struct TreesMethod;
 
-/// Usual smallest piece, bytes.
-pub(super) const MIN_PIECE_BYTES: f64 = 1024.0;
+pub(super) use crate::plan::MIN_PIECE_BYTES;
 /// Usual most sends that a plan lists.
 pub(super) const MOST_SENDS: i64 = 200_000;
 /// Fewest pieces of every rank that are worth a list of sends.

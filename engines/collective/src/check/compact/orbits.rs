@@ -28,6 +28,9 @@ impl LinkOrbits {
             if images.len() != count || distinct.len() != count {
                 return Err(format!("generators[{place}] is no permutation of the nodes"));
             }
+            if (0..count).all(|node| images[node] as usize == node) {
+                return Err(format!("generators[{place}] leaves every node in place"));
+            }
             if (0..count).any(|node| topology.nodes[node].kind != topology.nodes[images[node] as usize].kind)
             {
                 return Err(format!("generators[{place}] maps a GPU to a switch"));

@@ -93,4 +93,24 @@ fn exchanges_in_short_form_are_checked() {
     });
     has("piece", &|result| result.trees[0].generators = vec![[1, 0].into_iter().chain(2..100).collect()]);
     has("time", &|result| result.time.alpha_threshold = 0.5);
+    has("piece", &|result| result.trees[0].generators.push((0..100).collect()));
+}
+
+/// GPUs of a torus hold what they pass on; the short form counts it as the list does.
+#[test]
+fn buffers_hold_for_exchanges_in_short_form() {
+    let mut scenario = preset("torus5x5x4-alltoall-1mb");
+    let (listed, short) = exchange(&scenario);
+    let told = |scenario: &CollectiveScenario, result: &CollectiveResult| {
+        let told = broken(scenario, result);
+        told.iter().filter(|told| told.starts_with("buffer:")).count()
+    };
+    let fits = |scenario: &mut CollectiveScenario, limit, result| {
+        scenario.buffer_limit_chunks = Some(limit);
+        told(scenario, result) == 0
+    };
+    assert!(!fits(&mut scenario, 1, &short) && !fits(&mut scenario, 1, &listed));
+    let least = (1..2_000).find(|limit| fits(&mut scenario, *limit, &listed)).unwrap();
+    assert!(least > 1, "{least}");
+    assert!(fits(&mut scenario, least, &short) && !fits(&mut scenario, least - 1, &short), "{least}");
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::methods;
 use crate::testing::preset;
 use lightbay_core::checked::{Checked, downcast};
+use lightbay_core::kind::Depth;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;
 
@@ -88,4 +89,49 @@ fn ranges_end_where_the_next_schedule_takes_over() {
             assert!(time(&pair[0], end + 1) >= time(&pair[1], end + 1) * (1.0 - 1e-9));
         }
     }
+}
+
+/// Sizes, points and floors that are missing or moved are found; sizes that are left out at the end are named.
+#[test]
+fn changed_ranges_are_found() {
+    let plan = planned("dgx1-alltoall-200kb");
+    let said = |change: &dyn Fn(&mut Vec<SizeRange>)| {
+        let mut forged = plan.plan().clone();
+        change(&mut forged.result.ranges);
+        match Checked::verify(forged, Depth::Usual) {
+            Ok(plan) => plan.remarks().to_vec(),
+            Err(refused) => refused.violations.iter().map(ToString::to_string).collect(),
+        }
+    };
+    let has = |text: &str, change: &dyn Fn(&mut Vec<SizeRange>)| {
+        let said = said(change);
+        assert!(said.iter().any(|said| said.contains(text)), "{text}: {said:?}");
+    };
+    assert_eq!(said(&|_| ()), [] as [&str; 0]);
+    // Where the next schedule is earlier for at least one size before the next one of the list.
+    let ranges = &plan.plan().result.ranges;
+    let turns = ranges.windows(2).position(|pair| {
+        let from = pair[0].points.last().unwrap().output_buffer_bytes;
+        let to = pair[1].points.first().unwrap().output_buffer_bytes;
+        pair[0].max_bytes > from + 1 && pair[0].max_bytes + 2 < to
+    });
+    let at = turns.unwrap();
+    for moved in [-1, 1] {
+        has("does not begin where its schedule is earlier", &|ranges| {
+            let max = ranges[at].max_bytes.saturating_add_signed(moved * 200);
+            (ranges[at].max_bytes, ranges[at + 1].min_bytes) = (max, max + 1);
+        });
+    }
+    has("does not list the", &|ranges| {
+        let range = ranges.iter_mut().find(|range| range.points.len() > 1).unwrap();
+        range.points.pop();
+    });
+    has("are not the first ones", &|ranges| drop(ranges.remove(0)));
+    has("of 21 sizes have a floor", &|ranges| ranges[0].points[0].floor = None);
+    has("of 21 sizes have no schedule in the plan", &|ranges| {
+        ranges.pop();
+        let last = ranges.last_mut().unwrap();
+        last.max_bytes = last.points.last().unwrap().output_buffer_bytes;
+    });
+    has("21 of 21 sizes have no schedule in the plan, from 1000 bytes on", &Vec::clear);
 }

@@ -1,0 +1,53 @@
+//! Data that GPUs hold for others on its way along trees: pieces that are there and have not left for the last time.
+
+use super::{Checker, TOLERANCE};
+use crate::plan::compact::CompactTree;
+use rustc_hash::FxHashMap;
+
+impl Checker<'_> {
+    /// Notes what GPUs hold of a tree that do not want it: `bytes` from the arrival of each hop to its last departure, in
+    /// `epochs` epochs one after the other.
+    pub(super) fn hold(
+        &mut self,
+        tree: &CompactTree,
+        hops: &[(u32, u32, Vec<u32>)],
+        (arrives, leaves): (&[u64], &[u64]),
+        (bytes, epochs): (f64, u64),
+    ) {
+        if self.most_held_bytes.is_none() {
+            return;
+        }
+        let mut last: FxHashMap<u32, u64> = FxHashMap::default();
+        for ((from, ..), leaves) in hops.iter().zip(leaves) {
+            let known = last.entry(*from).or_default();
+            *known = (*leaves).max(*known);
+        }
+        for ((_, to, _), arrival) in hops.iter().zip(arrives) {
+            let wants = if self.each { tree.dests.contains(to) } else { self.receivers.contains(to) };
+            let Some(&orbit) = self.orbits.gpus.get(*to as usize).filter(|_| !wants) else { continue };
+            let until = last.get(to).copied().unwrap_or(*arrival).max(*arrival) + epochs;
+            self.held.entry(orbit).or_default().extend([(*arrival, bytes), (until, -bytes)]);
+        }
+    }
+
+    /// No GPU holds more for others than its buffer takes. Every GPU of an orbit holds what the trees of the plan and
+    /// their images leave there, which is what the trees leave in the orbit.
+    pub(super) fn buffers(&mut self) {
+        let Some(most) = self.most_held_bytes else { return };
+        let mut held: Vec<(u32, Vec<(u64, f64)>)> = std::mem::take(&mut self.held).into_iter().collect();
+        held.sort_by_key(|(gpu, _)| *gpu);
+        for (gpu, mut changes) in held {
+            changes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let mut now = 0.0;
+            for (epoch, change) in changes {
+                now += change;
+                if now > most + self.piece_bytes() * TOLERANCE {
+                    self.found.push(format!(
+                        "buffer: GPU {gpu} holds {now} bytes for others in epoch {epoch}, its buffer takes {most}"
+                    ));
+                    break;
+                }
+            }
+        }
+    }
+}
