@@ -14,6 +14,8 @@ mod session;
 mod trees;
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
 
 use crate::Collective;

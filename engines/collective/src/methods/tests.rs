@@ -5,6 +5,7 @@ use crate::plan::{CollectiveResult, PieceSend};
 use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop};
 use crate::testing::{in_epochs, own, preset};
 use lightbay_core::checked::{BoundTrust, Checked, downcast};
+use lightbay_core::event::EndStatus;
 use lightbay_core::plan::Status;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;
@@ -210,14 +211,31 @@ fn links_that_come_and_go_are_waited_for() {
 }
 
 #[test]
-fn buffers_that_are_too_small_are_said() {
+fn chunks_wait_for_room_in_buffers() {
     let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW / 2.0, 0.0)];
     let mut scenario = own(3, &[], &links, &[(0, &[2]), (0, &[2]), (0, &[2])]);
+    // Each chunk takes one epoch to node 1 and two from there.
+    assert_eq!(epochs("construct", &scenario), (7, Some(7)));
     scenario.buffer_limit_chunks = Some(1);
-    let ended = Ask::of(&all(), "construct", scenario.clone()).run();
-    assert!(format!("{:?}", ended.done).contains("buffer_limit_chunks"), "{:?}", ended.done);
-    scenario.buffer_limit_chunks = Some(3);
-    assert!(epochs("construct", &scenario).0 > 0);
+    let plan = solved("construct", &scenario);
+    assert_eq!(plan.plan().result.claims.finish_epochs, 7);
+    assert_eq!(
+        sends_of(&plan.plan().result, 0, 1),
+        [0, 1, 3],
+        "the third chunk waits until the second has left"
+    );
+    assert!(solved("auto", &scenario).plan().objective.value <= 7e6);
+    let refused = Ask::of(&all(), "shortest-path", scenario.clone()).run().done;
+    let said = "buffer_limit_chunks: is 1, and a GPU holds 2 chunks for others in this schedule";
+    assert!(refused.status == EndStatus::Invalid && refused.message.contains(said), "{refused:?}");
+    // Nothing passes a GPU that does not want it, but a switch and a GPU that wants it are no buffers.
+    scenario.buffer_limit_chunks = Some(0);
+    for method in ["construct", "auto", "teccl-milp"] {
+        let refused = Ask::of(&all(), method, scenario.clone()).run().done;
+        assert!(refused.message.contains("buffer_limit_chunks: is 0"), "{method}: {refused:?}");
+    }
+    scenario.demand.chunks = vec![crate::scenario::ChunkWish::new(0, [1, 2])];
+    assert_eq!(epochs("construct", &scenario), (3, Some(3)));
 }
 
 #[test]
@@ -338,4 +356,32 @@ fn rounds_spread_everything() {
     assert_eq!(plan.plan().result.claims.finish_epochs, 4);
     let switched = solved("teccl-astar", &preset("dgx2x1-allgather-1mb"));
     assert!(switched.plan().result.claims.finish_epochs >= 17);
+}
+
+/// What a method never writes is refused under its name.
+#[test]
+fn plans_are_those_of_their_methods() {
+    let copied = solved("construct", &preset("dgx1-allgather-200kb"));
+    let fluid = solved("teccl-lp", &in_epochs(preset("dgx1-alltoall-200kb"), 1.0 / 3.0));
+    assert_eq!(fluid.plan().result.time.discipline, crate::plan::Discipline::Fluid);
+    let told = |plan: &Checked<Collective>, method: &str, status| {
+        let mut forged = plan.plan().clone();
+        (forged.method, forged.status) = (method.to_owned(), status);
+        match Checked::verify(forged, lightbay_core::kind::Depth::Usual) {
+            Ok(_) => String::new(),
+            Err(refused) => refused.violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        }
+    };
+    for (plan, method, status, text) in [
+        (&copied, "teccl-milp", Status::Optimal, ""),
+        (&copied, "ring", Status::Optimal, "ring never proves a bound"),
+        (&copied, "construct", Status::Heuristic, "construct never ends as a heuristic"),
+        (&copied, "shortest-path", Status::Heuristic, "shortest-path never copies on the way"),
+        (&copied, "trees", Status::Feasible, "trees never leaves latencies out"),
+        (&fluid, "construct", Status::Optimal, "construct never sends parts of chunks"),
+        (&fluid, "single-tree", Status::Heuristic, "single-tree never sends parts of chunks"),
+    ] {
+        let told = told(plan, method, status);
+        assert!(if text.is_empty() { told.is_empty() } else { told.contains(text) }, "{method}: {told}");
+    }
 }
