@@ -1,5 +1,6 @@
 use super::*;
 use crate::methods;
+use crate::scenario::{CollectiveSort, Demand};
 use crate::testing::preset;
 use lightbay_core::checked::downcast;
 use lightbay_core::event::EventBody;
@@ -31,7 +32,8 @@ fn every_section_of_a_plan_can_be_worked_out() {
 /// 1 MB takes 1000 us, and 50 us of latency are up to a tenth of an epoch.
 #[test]
 fn a_finish_that_leaves_latencies_out_stands_beside_its_floor() {
-    let mut scenario = crate::testing::own(2, &[], &[(0, 1, 1.0, 50.0)], &[(0, &[1])]);
+    let mut scenario = crate::testing::own(2, &[], &[(0, 1, 1.0, 50.0)], &[]);
+    scenario.demand = Demand::named(CollectiveSort::Broadcast, 1e6);
     let caveat = |scenario: &CollectiveScenario| {
         let plan = Ask::of(&methods::all(), "construct", scenario.clone()).run().done.plan.unwrap();
         let plan = downcast::<Collective>(&plan).unwrap();

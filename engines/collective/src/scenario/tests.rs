@@ -138,7 +138,12 @@ fn knobs_change_what_they_say() {
     made.set("stragglers", None, &text("0-1:1:2")).unwrap();
     assert!(made.topology.symmetry_generators.len() < 2, "a straggler breaks symmetries");
     assert_eq!(made.get("stragglers"), Some(text("0-1:1:2")));
-    assert!(made.set("network_size", None, &text("3x3")).unwrap_err().to_string().contains("would be lost"));
+    assert!(
+        made.set("network_size", None, &text("3x3"))
+            .unwrap_err()
+            .to_string()
+            .contains("would rebuild the network")
+    );
     made.set("failed_links", None, &text("0-1")).unwrap();
     made.set("capacities", None, &text("1-0:20")).unwrap();
     assert!(made.validate().is_ok());

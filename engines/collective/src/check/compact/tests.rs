@@ -79,3 +79,43 @@ fn what_is_changed_is_found() {
         );
     }
 }
+
+/// A tree that a switch copies takes the way into it once; where the switch cannot copy, once for each hop.
+#[test]
+fn copies_need_switches_that_copy() {
+    let told = |up: f64, copy: bool| {
+        let links = [(0, 3, up, 0.0), (3, 1, 1.0, 0.0), (3, 2, 1.0, 0.0)];
+        let mut topology = crate::testing::own(4, &[3], &links, &[]).topology;
+        topology.switch_model.copy = copy;
+        let tree = CompactTree {
+            root: 0,
+            share: "1/1".to_owned(),
+            dests: Vec::new(),
+            edges: vec![vec![0, 3, 1], vec![0, 3, 2]],
+            starts: vec![vec![0, 0]],
+        };
+        let plan = CompactPlan {
+            format: FORMAT.to_owned(),
+            discipline: CompactDiscipline::WholeChunk,
+            epoch_us: 1000.0,
+            shard_bytes: 1e6,
+            pieces_per_tree: 1,
+            finish_epochs: 2,
+            trees: vec![tree],
+            generators: Vec::new(),
+        };
+        let demand = CompactDemand {
+            sources: &[0],
+            receivers: &[0, 1, 2],
+            each: false,
+            turned: false,
+            alpha_threshold: 0.0,
+            most_held_bytes: None,
+        };
+        violations_for(&topology, &plan, demand)
+    };
+    assert_eq!(told(1.0, true), [] as [&str; 0]);
+    assert_eq!(told(1.0, false), ["capacity: link 0->3 starts too much at epoch 0"]);
+    // Twice the rate is room for both.
+    assert_eq!(told(2.0, false), [] as [&str; 0]);
+}
