@@ -167,6 +167,20 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         place.write(&name, format!("{{\"connections\": {{\"port-connection\": [{entry}]}}}}"));
         ocp.push(name);
     }
+    let (mut calient, mut sonic) = (vec!["import", "calient_tl1"], vec!["import", "sonic_ocs"]);
+    for files in [&mut calient, &mut sonic] {
+        files.push("switches.json");
+    }
+    let names: Vec<[String; 2]> =
+        (0..switches).map(|ocs| [format!("ocs-{ocs}.txt"), format!("sonic-ocs-{ocs}.json")]).collect();
+    for [reply, tables] in &names {
+        place.write(reply, "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=1WAY,OC=FAIL\"\n;\n");
+        let ports = "\"OCS_PORT\": {\"1A\": {\"config_status\": \"powered_off\"}}";
+        let table = "\"OCS_CROSS_CONNECT\": {\"1A-6B\": {\"a_side\": \"1A\", \"b_side\": \"6B\"}}";
+        place.write(tables, format!("{{{ports}, {table}}}"));
+        calient.push(reply);
+        sonic.push(tables);
+    }
     let ocp: Vec<&str> = ocp.iter().map(String::as_str).collect();
     let aicb =
         ["import", "aicb", "workload.txt", "--set", "gpus_per_pod_per_replica=2", "--set", "compute=zero"];
@@ -175,6 +189,8 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&aicb[..], "assumed: ", "would be assumed; set '"),
         (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
+        (&calient, "1.1.1-1.1.6 is OC=FAIL, and counts as set", "leave out --strict"),
+        (&sonic, "1A-6B: a side is powered_off, and counts as set", "leave out --strict"),
         (&["import", "sol", "scip.sol", "tiny4.mps.names.json"], "taken as zero", "without --strict"),
         (&["import", "nccl", "machine.xml"], "latency of every link is 0.7 us", "leave out --strict"),
         (&["import", "teccl", "teccl.json"], "gigabyte of chunk_size is 1e9 bytes", "leave out --strict"),

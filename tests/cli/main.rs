@@ -20,4 +20,5 @@ mod signals;
 mod solving;
 mod support;
 mod sweep;
+mod switch_states;
 mod tpu;

@@ -147,8 +147,10 @@ impl Report for CrossconnectReport<'_> {
                 if changes.batches.is_empty() {
                     let because = if facts.switches.iter().all(|switch| switch.keep == 0) {
                         "there are no circuits, so nothing changes"
-                    } else {
+                    } else if self.scenario.strays.is_empty() {
                         "nothing changes: what is installed is what is wanted"
+                    } else {
+                        "no circuit changes; exports delete the connections that make no circuit"
                     };
                     return Err(Unavailable::absent(because, "change the wanted circuits"));
                 }

@@ -41,6 +41,10 @@ pub struct CrossconnectScenario {
     pub logical_circuits: Vec<Vec<u32>>,
     /// Circuits that are set on the switches now.
     pub installed: Installed,
+    /// Connections on the switches that make no circuit, as switches report them. They are deleted before anything is set
+    /// up; one way of a circuit that the plan sets up stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
     /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
     /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
     /// have.
@@ -125,6 +129,32 @@ pub enum Side {
 pub struct Port {
     /// The switch.
     pub ocs_id: u32,
+    /// The pod.
+    pub pod: u32,
+    /// The side.
+    pub side: Side,
+    /// Index within pod, switch and side, from 0.
+    pub port_index: u32,
+}
+
+/// A connection on a switch that makes no circuit: one way without the other, a second use of a port, or one between
+/// ports of one pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Stray {
+    /// The switch.
+    pub ocs_id: u32,
+    /// Port whose light comes in.
+    pub from: StrayEnd,
+    /// Port where it goes out.
+    pub to: StrayEnd,
+    /// `true` if the connection carries both directions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub both_ways: bool,
+}
+
+/// A port at the end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct StrayEnd {
     /// The pod.
     pub pod: u32,
     /// The side.

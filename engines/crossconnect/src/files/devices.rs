@@ -15,7 +15,7 @@
 pub(crate) mod naming;
 pub mod template;
 
-use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use crate::scenario::{CrossconnectScenario, Side, Stray, StrayEnd, Wiring};
 use lightbay_core::problem::Problem;
 
 /// A circuit by the numbers on the panel of its switch, from 1.
@@ -120,6 +120,17 @@ pub enum Way {
     Both,
 }
 
+/// A connection by the ports that it joins: side, and number on the panel from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// Port whose light comes in.
+    pub from: (Side, u32),
+    /// Port where it goes out.
+    pub to: (Side, u32),
+    /// The circuit that it may be a way of; `None` for a port with itself, or two ports of one side of a switch with sides.
+    pub circuit: Option<(Ends, Way)>,
+}
+
 /// Ports of all pods on one side of a switch.
 pub fn panel_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 {
     (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
@@ -136,6 +147,12 @@ pub fn port_at(scenario: &CrossconnectScenario, side: Side, ocs: u32, number: u3
         rest -= ports;
     }
     None
+}
+
+/// Number of a port on the panel of a switch, from 1.
+pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) -> u32 {
+    let before = (0..end.pod as usize).map(|pod| scenario.ports(end.side, pod, ocs as usize));
+    1 + before.sum::<u32>() + end.port_index
 }
 
 /// The boxes of all switches.
@@ -245,11 +262,29 @@ impl Device {
         lanes.into_iter().flatten()
     }
 
-    /// The circuit of a connection, and which way it leads.
+    /// The connections on this box that stand for a stray one; none if its ports are those of another box.
+    pub fn stray_lanes(&self, scenario: &CrossconnectScenario, stray: &Stray) -> Vec<Lane> {
+        let port = |end: StrayEnd| (end.side, panel_number(scenario, self.ocs, end));
+        let (from, to) = (port(stray.from), port(stray.to));
+        let lane = |from: (Side, u32), to: (Side, u32)| {
+            let (ingress, egress) = (self.numbers_of(from.0, from.1).0?, self.numbers_of(to.0, to.1).1?);
+            Some(Lane { ingress, egress })
+        };
+        let mut lanes: Vec<Lane> = lane(from, to).into_iter().collect();
+        if self.is_bidirectional() {
+            // Where only one side has ingress ports, the connection is known by that end.
+            lanes.extend(lane(to, from).filter(|_| lanes.is_empty()));
+        } else if stray.both_ways && from != to {
+            lanes.extend(lane(to, from));
+        }
+        lanes
+    }
+
+    /// The ports that a connection joins, and the circuit that it may be a way of.
     ///
     /// # Errors
     /// The problem of the connection, as the second half of a sentence, and the valid range or form.
-    pub fn circuit(&self, lane: Lane) -> Result<(Ends, Way), (String, String)> {
+    pub fn joint(&self, lane: Lane) -> Result<Joint, (String, String)> {
         let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
         // A connection both ways may be listed from either end.
         if self.layout == Layout::BothWays && from.is_none() && to.is_none() {
@@ -267,28 +302,27 @@ impl Device {
                 format!("egress ports of switch {} are {}", self.id, self.egress.shown()),
             ));
         };
-        let ends = |a: u64, b: u64| Ends { a: a as u32 + 1, b: b as u32 + 1 };
-        let a_ports = self.a_ports;
-        match self.layout {
-            Layout::Duplex if from < a_ports && to >= a_ports => Ok((ends(from, to - a_ports), Way::Out)),
-            Layout::Duplex if from >= a_ports && to < a_ports => Ok((ends(to, from - a_ports), Way::Back)),
-            Layout::Duplex => Err((
-                format!(
-                    "joins ingress port {} to egress port {} of the same side",
-                    lane.ingress, lane.egress
-                ),
-                "switches join A to B ports; is it the state of another switch?".to_owned(),
-            )),
-            Layout::Any | Layout::AnyBothWays if from == to => {
-                Err((format!("joins port {} to itself", lane.ingress), "give two ports".to_owned()))
-            }
-            Layout::Any if from < to => Ok((ends(from, to), Way::Out)),
-            Layout::Any => Ok((ends(to, from), Way::Back)),
-            Layout::AnyBothWays => Ok((ends(from.min(to), from.max(to)), Way::Both)),
-            Layout::Forward => Ok((ends(from, to), Way::Out)),
-            Layout::Backward => Ok((ends(to, from), Way::Back)),
-            Layout::BothWays => Ok((ends(from, to), Way::Both)),
-        }
+        let of = |side: Side, position: u64| (side, position as u32 + 1);
+        let duplex = |position: u64| match position.checked_sub(self.a_ports) {
+            Some(position) => of(Side::B, position),
+            None => of(Side::A, position),
+        };
+        let (from, to) = match self.layout {
+            Layout::Duplex => (duplex(from), duplex(to)),
+            Layout::Any | Layout::AnyBothWays => (of(Side::A, from), of(Side::A, to)),
+            Layout::Forward | Layout::BothWays => (of(Side::A, from), of(Side::B, to)),
+            Layout::Backward => (of(Side::B, from), of(Side::A, to)),
+        };
+        let no_sides = matches!(self.layout, Layout::Any | Layout::AnyBothWays);
+        let way = |way| if self.is_bidirectional() { Way::Both } else { way };
+        let circuit = if from == to || (from.0 == to.0 && !no_sides) {
+            None
+        } else if from < to {
+            Some((Ends { a: from.1, b: to.1 }, way(Way::Out)))
+        } else {
+            Some((Ends { a: to.1, b: from.1 }, way(Way::Back)))
+        };
+        Ok(Joint { from, to, circuit })
     }
 }
 

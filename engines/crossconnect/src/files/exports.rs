@@ -143,7 +143,17 @@ pub fn formats() -> Vec<FormatInfo> {
                 ),
             ],
         ),
-        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", Vec::new()),
+        format(
+            sonic_ocs::NAME,
+            sonic_ocs::HELP,
+            "sh",
+            vec![ParamInfo::choice(
+                "form",
+                &sonic_ocs::FORMS,
+                sonic_ocs::FORMS[1],
+                "Commands of the switch: cli1 as in its design text (with 'safe', which fails if a port is busy), cli2 as generated from its model.",
+            )],
+        ),
         format(csv::NAME, csv::HELP, "csv", Vec::new()),
     ]
 }
@@ -189,6 +199,11 @@ fn whole(format: &str) -> Option<Whole> {
     }
 }
 
+/// Returns `true` if the commands of a format name a connection by its ingress port alone.
+fn is_keyed_by_ingress(format: &str) -> bool {
+    [polatis_tl1::NAME, polatis_restconf::NAME, polatis_netconf::NAME].contains(&format)
+}
+
 /// Writes a plan in a format.
 ///
 /// # Errors
@@ -206,7 +221,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     };
     let changes = changed(subject.result)?;
     let full = params.bool("full");
-    if !full && changes.batches.is_empty() {
+    if !full && changes.batches.is_empty() && subject.scenario.strays.is_empty() {
         return Err(Problem::new(
             "",
             "the plan changes nothing, so there is nothing to write",
@@ -221,15 +236,17 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let devices = devices(subject.scenario, &naming.numbers)?;
     let writer = writer(format, &naming, params)?;
     let scenario = subject.scenario;
-    let mut remarks: Vec<String> = [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut remarks: Vec<String> =
+        [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes), caveat::strays(scenario)]
+            .into_iter()
+            .flatten()
+            .collect();
     remarks.push(format!(
         "Ports by pod, side and index with the names that these commands use: NAME.{format}{} beside.",
         port_list::ENDING
     ));
-    let told = Told { scenario, name: subject.name, remarks: &remarks };
+    let told =
+        Told { scenario, name: subject.name, remarks: &remarks, by_ingress: is_keyed_by_ingress(format) };
     let mut files = files(known, told, changes, &devices, full.then_some(means), writer.as_ref());
     files.push(File {
         name: format!("{format}{}", port_list::ENDING),
@@ -281,7 +298,10 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
             };
             Box::new(move |job| ocp_ocs::text(job, naming, &modules))
         }
-        _ => Box::new(move |job| sonic_ocs::text(job, naming)),
+        _ => {
+            let generated = params.text("form") != Some(sonic_ocs::FORMS[0]);
+            Box::new(move |job| sonic_ocs::text(job, naming, generated))
+        }
     })
 }
 

@@ -6,19 +6,21 @@
 //! | `polatis_restconf` | the JSON of a `GET` of the list |
 //! | `polatis_netconf` | the reply to `get-config` |
 //! | `ocp_ocs` | the JSON of the connections, also as gnmic prints it |
-//! | `sonic_ocs` | CONFIG_DB as JSON |
+//! | `sonic_ocs` | CONFIG_DB as JSON, or a table of cross connects as its commands print it |
 //! | `csv` | the table of the export; several files are read as one |
+//!
+//! Connections that make no circuit are read too ([`circuits`]): the plan deletes them. A reply that is not whole is refused.
 //!
 //! All but `csv` take one file for every switch, no more and no less, so that the state of other switches is not taken
 //! for this one. A file says of which switch it is by `ocs-NUMBER` in its name, or the knob `ocs_ids` says it.
 
 use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
 use crate::files::devices::template::Role;
-use crate::files::devices::{Device, Lane, devices};
+use crate::files::devices::{Device, Joint, Lane, devices};
 use crate::files::exports::{
-    calient_tl1, csv as table, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
+    calient_tl1, csv as csv_table, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
 };
-use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS};
+use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS, Stray};
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
@@ -30,6 +32,7 @@ mod files;
 mod json;
 mod netconf;
 mod state;
+mod table;
 mod tl1;
 
 pub(crate) use state::import;
@@ -51,6 +54,10 @@ pub struct Input<'a> {
 pub struct Imported {
     /// Circuits on the switches of the scenario, sorted.
     pub installed: Installed,
+    /// Connections that make no circuit, sorted.
+    pub strays: Vec<Stray>,
+    /// Those of them that are one way of a circuit whose ports nothing else uses.
+    pub half: usize,
     /// Account of the parts read and left out, as lines for a person.
     pub lines: Vec<String>,
     /// Those of the lines that the files do not say themselves.
@@ -114,9 +121,13 @@ pub fn formats() -> Vec<FormatInfo> {
             "Connections after the optical switch model of the Open Compute Project as JSON, a file per switch.",
             "json",
         ),
-        format(sonic_ocs::NAME, "CONFIG_DB of switches with SONiC as JSON, a file per switch.", "json"),
+        format(
+            sonic_ocs::NAME,
+            "CONFIG_DB of switches with SONiC as JSON, or the table that `show ocs cross-connect config` or `status` prints, a file per switch.",
+            "json",
+        ),
         FormatInfo::new(
-            table::NAME,
+            csv_table::NAME,
             "Tables as the export writes them: circuits by switch, pod and port, from 0.",
             SubjectSort::Scenario,
             "csv",
@@ -133,15 +144,14 @@ pub fn formats() -> Vec<FormatInfo> {
 
 /// Returns `true` if files of a format can leave something open that the import then assumes ([`Imported::assumed`]).
 pub fn may_assume(format: &str) -> bool {
-    format == table::NAME || format == ocp_ocs::NAME
+    [csv_table::NAME, ocp_ocs::NAME, calient_tl1::NAME, sonic_ocs::NAME].contains(&format)
 }
 
 /// Returns the circuits on the switches of a scenario, as the files list them.
 ///
 /// # Errors
-/// Every problem of the files with file, line or key, and value: text that is not of the format, ports that the
-/// scenario does not have, ports in use twice, circuits with one direction only, missing switches and switches of other
-/// scenarios.
+/// Every problem of the files with file, line or key, and value: text that is not of the format or not whole, ports that
+/// the scenario does not have, connections listed twice, missing switches and switches of other scenarios.
 pub fn installed(
     format: &str,
     files: &[Input<'_>],
@@ -151,7 +161,7 @@ pub fn installed(
     if files.is_empty() {
         return Err(Problem::new("", "there is no file", "name at least one").into());
     }
-    if format == table::NAME {
+    if format == csv_table::NAME {
         return csv::read(files, scenario, params.text("state") == Some("before"));
     }
     let Some(ports) = ports_of(format) else {
@@ -167,7 +177,7 @@ pub fn installed(
     let devices = devices(scenario, &naming.numbers)?;
     let mut problems = Problems::new();
     let (mut lines, mut assumed) = (Vec::new(), Vec::new());
-    let mut circuits = circuits::Circuits::new(scenario);
+    let mut connections = circuits::Connections::new(scenario);
     for (device, file) in files::of(&devices, files, params)? {
         let listing = match text_of(file, MAX_STATE_BYTES).and_then(|text| listing(format, &text)) {
             Ok(listing) => listing,
@@ -184,21 +194,27 @@ pub fn installed(
         assumed.extend(notes.clone());
         lines.extend(notes);
         for found in listing.found {
-            let place = found.place.clone();
-            if let Err(problem) = circuit(device, &naming, &found)
-                .and_then(|(ends, way)| circuits.add(device.ocs, ends, way, (file.name, &place)))
-            {
-                problems.push(in_file(file.name, Problem { path: place, ..problem }));
+            let added = joint(device, &naming, &found).and_then(|joint| {
+                let name = format!("{}-{}", found.ingress, found.egress);
+                connections.add(
+                    device.ocs,
+                    (joint, device.is_bidirectional()),
+                    name,
+                    (file.name, &found.place),
+                )
+            });
+            if let Err(problem) = added {
+                problems.push(in_file(file.name, Problem { path: found.place, ..problem }));
             }
         }
-    }
-    if problems.is_empty() {
-        circuits.finish(&mut problems);
     }
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Imported { installed: circuits.installed(), lines, assumed })
+    let circuits::Found { installed, strays, lines: of_strays, doubts, half } = connections.found();
+    lines.extend(of_strays);
+    lines.extend(doubts);
+    Ok(Imported { installed, strays, half, lines, assumed })
 }
 
 /// A problem at a place of a file.
@@ -226,16 +242,13 @@ fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
         polatis_netconf::NAME => netconf::pairs(text),
         polatis_restconf::NAME => json::pairs(text),
         ocp_ocs::NAME => json::connections(text),
-        _ => json::config_db(text),
+        _ if text.trim_start().starts_with(['{', '[']) => json::config_db(text),
+        _ => table::cross_connects(text),
     }
 }
 
-/// The circuit of a connection.
-fn circuit(
-    device: &Device,
-    naming: &Naming,
-    found: &Connection,
-) -> Result<(crate::files::devices::Ends, crate::files::devices::Way), Problem> {
+/// The ports that a connection joins.
+fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, Problem> {
     if let Some(both_ways) = found.both_ways.filter(|both| *both != naming.numbers.bidirectional) {
         let (is, remedy) = if both_ways { ("both ways", "true") } else { ("one way", "false") };
         return Err(Problem::new(
@@ -258,5 +271,5 @@ fn circuit(
         ingress: number(Role::Ingress, &found.ingress)?,
         egress: number(Role::Egress, &found.egress)?,
     };
-    device.circuit(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
+    device.joint(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
 }

@@ -18,7 +18,8 @@ pub(super) fn totals(scenario: &CrossconnectScenario, changes: &Changes) -> Sect
         changes.ocs.iter().filter(|ocs| ocs.cross_connects.iter().any(|entry| entry.action != Action::Keep));
     facts.add("changed_switches", "switches that change", touched.count());
     facts.add("batches", "batches", changes.batches.len());
-    let warnings = [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)];
+    let warnings =
+        [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes), caveat::strays(scenario)];
     warnings.into_iter().flatten().fold(Section::new("Changes", facts), Section::remark)
 }
 

@@ -36,6 +36,12 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     }
     let installed = scenario.installed_circuits().count();
     facts.add("installed_circuits", "circuits installed", installed);
+    if !scenario.strays.is_empty() {
+        facts.add("stray_connections", "connections without a circuit", scenario.strays.len());
+        facts.sentence(
+            "on the switches, one way without the other or a second use of a port; exports delete them first",
+        );
+    }
     if !scenario.pinned.is_empty() {
         facts.add("pinned_circuits", "of them pinned", scenario.pinned.len());
     }

@@ -91,6 +91,18 @@ pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Strin
     ))
 }
 
+/// Returns the remark on connections of the switches that make no circuit; `None` if there are none.
+pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
+    let count = scenario.strays.len() as u64;
+    let connections = counted(count, "connection on the switches makes", "connections on the switches make");
+    (count > 0).then(|| {
+        format!(
+            "{connections} no circuit: exported commands delete such connections first, except for one way of a circuit \
+             that is set up; the way back does not set them again."
+        )
+    })
+}
+
 /// Pairs of pods that a batch leaves without any circuit although they have some before and after, batch by batch; batches
 /// count from 0.
 pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {

@@ -1,8 +1,8 @@
 //! From circuits per switch and pair of pods to ports, without new rewiring.
 //!
 //! Of every oriented pair of pods the installed circuits with the lowest port indices stay, pinned ones first; the rest
-//! goes. Circuits that are missing then take the lowest free index at both ends, pairs in order. Ports out of order are
-//! never taken, and what is installed on them goes whatever is planned.
+//! goes. Circuits that are missing then take ports that one way of them joins already, or the lowest free index at both
+//! ends, pairs in order. Ports out of order are never taken, and what is installed on them goes whatever is planned.
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::plan::{Action, Entry, EntryRef, OcsChanges};
@@ -154,6 +154,14 @@ impl Switch<'_> {
             removed(&mut entries, circuits);
         }
         let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
+        for cell in &mut missing {
+            while cell.count > 0
+                && let Some(circuit) = free.half_set(cell.a, cell.b)
+            {
+                entries.push((panel.entry(Action::Add, circuit), false));
+                cell.count -= 1;
+            }
+        }
         for cell in missing {
             for _ in 0..cell.count {
                 let Some(circuit) = free.circuit(cell.a, cell.b) else { break };
@@ -193,6 +201,22 @@ impl Free<'_> {
         let port_b_index = self.lowest(far, pod_b)?;
         self.taken.extend([(Side::A, pod_a, port_a_index), (far, pod_b, port_b_index)]);
         Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
+    }
+
+    /// A circuit of which one way is set already, at ports that are free.
+    fn half_set(&mut self, pod_a: u32, pod_b: u32) -> Option<Circuit> {
+        let (ocs, far) = (self.switch.ocs, self.switch.far());
+        let strays = self.switch.scenario.strays.iter().filter(|stray| stray.ocs_id as usize == ocs);
+        let halves = strays.flat_map(|stray| [(stray.from, stray.to), (stray.to, stray.from)]);
+        let circuit = halves.into_iter().find_map(|(a, b)| {
+            let fits = (a.side, a.pod, b.side, b.pod) == (Side::A, pod_a, far, pod_b) && a != b;
+            let ends = [a, b].map(|end| (end.side, end.pod, end.port_index));
+            let free = ends.iter().all(|end| !self.taken.contains(end));
+            let circuit = Circuit { pod_a, port_a_index: a.port_index, pod_b, port_b_index: b.port_index };
+            (fits && free).then_some(circuit)
+        })?;
+        self.taken.extend(self.switch.scenario.ends(circuit));
+        Some(circuit)
     }
 
     fn lowest(&mut self, side: Side, pod: u32) -> Option<u32> {

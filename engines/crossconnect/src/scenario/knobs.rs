@@ -209,6 +209,14 @@ impl CrossconnectScenario {
                 circuit.port_b_index += shift(circuit.pod_b, ocs.ocs_id);
             }
         }
+        for stray in &mut self.strays {
+            for end in [&mut stray.from, &mut stray.to] {
+                if end.side == Side::B {
+                    end.port_index += shift(end.pod, stray.ocs_id);
+                    end.side = Side::A;
+                }
+            }
+        }
         for pin in &mut self.pinned {
             pin.circuit.port_b_index += shift(pin.circuit.pod_b, pin.ocs_id);
         }

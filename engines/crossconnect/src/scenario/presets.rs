@@ -62,6 +62,7 @@ pub(crate) fn bare() -> CrossconnectScenario {
         ports_b: Vec::new(),
         logical_circuits: Vec::new(),
         installed: Installed::default(),
+        strays: Vec::new(),
         placed: Vec::new(),
         failed_ports: Vec::new(),
         pinned: Vec::new(),

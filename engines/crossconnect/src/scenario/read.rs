@@ -2,7 +2,7 @@
 
 use super::{
     Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Pinned,
-    Placed, Port, Rollout, Side, Wiring,
+    Placed, Port, Rollout, Side, Stray, StrayEnd, Wiring,
 };
 use lightbay_core::exchange::DerivedFrom;
 use lightbay_core::problem::Problems;
@@ -37,6 +37,7 @@ impl CrossconnectScenario {
                 ocs.map(|ocs| Installed { ocs })
             }
         };
+        let strays = optional_list(fields, "strays", problems, stray);
         let placed = optional_list(fields, "placed", problems, placed);
         let failed_ports = optional_list(fields, "failed_ports", problems, port);
         let pinned = optional_list(fields, "pinned", problems, pinned);
@@ -85,6 +86,7 @@ impl CrossconnectScenario {
             ports_b: ports_b?,
             logical_circuits: logical_circuits?,
             installed: installed?,
+            strays: strays?,
             placed: placed?,
             failed_ports: failed_ports?,
             pinned: pinned?,
@@ -176,6 +178,21 @@ fn port(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Port> {
     let port_index = id("port_index", i64::from(MAX_PORTS));
     let side = fields.choice("side", &Side::ALL, problems);
     Some(Port { ocs_id: ocs_id?, pod: pod?, side: side?, port_index: port_index? })
+}
+
+fn stray(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Stray> {
+    let ocs_id = fields.int("ocs_id", 0..=MAX_OCS as i64 - 1, problems);
+    let mut end = |key, problems: &mut Problems| {
+        let mut inner = fields.object(key, problems)?;
+        let pod = inner.int("pod", 0..=MAX_PODS as i64 - 1, problems);
+        let port_index = inner.int("port_index", 0..=i64::from(MAX_PORTS) - 1, problems);
+        let side = inner.choice("side", &Side::ALL, problems);
+        inner.finish(problems);
+        Some(StrayEnd { pod: pod? as u32, side: side?, port_index: port_index? as u32 })
+    };
+    let (from, to) = (end("from", problems), end("to", problems));
+    let both_ways = fields.bool_or("both_ways", false, problems);
+    Some(Stray { ocs_id: ocs_id? as u32, from: from?, to: to?, both_ways: both_ways? })
 }
 
 fn pinned(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Pinned> {

@@ -1,6 +1,6 @@
 //! Contradictions between fields, which a reader of single fields cannot see.
 
-use super::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
+use super::{Circuit, CrossconnectScenario, Placed, Side, Stray, Wiring};
 use lightbay_core::problem::Problems;
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,6 +17,7 @@ impl CrossconnectScenario {
         }
         self.validate_demand(&mut problems);
         self.validate_installed(&mut problems);
+        self.validate_strays(&mut problems);
         self.validate_placed(&mut problems);
         self.validate_failed(&mut problems);
         self.validate_pinned(&mut problems);
@@ -105,6 +106,50 @@ impl CrossconnectScenario {
                         );
                     }
                 }
+            }
+        }
+    }
+
+    /// Connections that make no circuit: at ports that exist, each once, and none that an installed circuit has.
+    fn validate_strays(&self, problems: &mut Problems) {
+        let installed: std::collections::HashSet<_> = self
+            .installed_circuits()
+            .flat_map(|(ocs, circuit)| {
+                let [near, far] = self.ends(circuit);
+                [(ocs, near, far), (ocs, far, near)]
+            })
+            .collect();
+        let mut seen: HashMap<_, usize> = HashMap::new();
+        for (index, &Stray { ocs_id, from, to, both_ways }) in self.strays.iter().enumerate() {
+            let path = format!("strays[{index}]");
+            if ocs_id >= self.ocs_count {
+                let remedy = format!("switches are 0 to {}", self.ocs_count - 1);
+                problems.add(path, format!("names switch {ocs_id}"), remedy);
+                continue;
+            }
+            let ends = [from, to].map(|end| (end.side, end.pod, end.port_index));
+            let known = ends.map(|(side, pod, port)| {
+                self.validate_port(side, pod, port, ocs_id as usize, &path, problems)
+            });
+            if known.contains(&false) {
+                continue;
+            }
+            let [near, far] = ends;
+            if self.wiring == Wiring::CrossWired && near.0 == far.0 {
+                let remedy = "give an A and a B port: each simplex switch has A ports on one side, B ports on the other";
+                problems.add(path, "joins two ports of one side", remedy);
+                continue;
+            }
+            if installed.contains(&(ocs_id, near, far)) {
+                problems.add(path, "is a way of an installed circuit", "list it under 'installed' alone");
+                continue;
+            }
+            let ways =
+                if both_ways && near != far { vec![(near, far), (far, near)] } else { vec![(near, far)] };
+            let first =
+                ways.into_iter().filter_map(|(near, far)| seen.insert((ocs_id, near, far), index)).next();
+            if let Some(first) = first {
+                problems.add(path, format!("repeats strays[{first}]"), "list it once");
             }
         }
     }

@@ -122,11 +122,11 @@ proptest! {
         let mut ways = Vec::new();
         for device in devices(&scenario(wiring), &numbers).unwrap().iter().filter(|device| device.ocs == 0) {
             for lane in device.lanes(Ends { a, b }) {
-                let (ends, way) = device.circuit(lane).unwrap();
+                let (ends, way) = device.joint(lane).unwrap().circuit.unwrap();
                 prop_assert_eq!(ends, Ends { a, b });
                 ways.push(way);
             }
-            let beyond = device.circuit(Lane { ingress: 1000, egress: 1000 });
+            let beyond = device.joint(Lane { ingress: 1000, egress: 1000 });
             prop_assert!(beyond.unwrap_err().0.contains("1000"));
         }
         ways.sort_unstable();

@@ -4,6 +4,7 @@
 use super::File;
 use super::script::{LineSort, Script};
 use crate::plan::{Action, Changes, Entry};
+use crate::rollout::caveat;
 use crate::scenario::{CrossconnectScenario, Wiring};
 use lightbay_core::cells;
 
@@ -43,6 +44,9 @@ fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollbac
                 row(&mut text, scenario, ocs.ocs_id, (Action::Keep, None), entry);
             }
         }
+    }
+    if let Some(remark) = caveat::strays(scenario).filter(|_| !rollback) {
+        text.push(LineSort::Comment, format!("# {remark} This table lists circuits only."));
     }
     let count = changes.batches.len();
     let order: Vec<usize> = if rollback { (0..count).rev().collect() } else { (0..count).collect() };

@@ -7,6 +7,9 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::{counted, printable};
 use std::collections::HashMap;
 use std::rc::Rc;
+use strays::Strays;
+
+mod strays;
 
 /// Use of the whole state of a switch in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub(super) struct Told<'a> {
     pub name: &'a str,
     /// Remarks on it, one sentence each.
     pub remarks: &'a [String],
+    /// `true` if commands name a connection by its ingress port alone.
+    pub by_ingress: bool,
 }
 
 impl BoxJob {
@@ -119,18 +124,26 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
     }
     let labels: Vec<Rc<HashMap<Lane, String>>> =
         devices.iter().map(|device| Rc::new(labels(told.scenario, changes, device))).collect();
-    let batches = changes.batches.len();
+    let strays: Vec<Strays> =
+        devices.iter().map(|device| Strays::of(told.scenario, changes, device, told.by_ingress)).collect();
+    // What makes no circuit goes even if no circuit changes.
+    let nothing = [Batch { changes: Vec::new(), dark_circuits: 0 }];
+    let steps = if changes.batches.is_empty() { &nothing[..] } else { &changes.batches[..] };
+    let batches = steps.len();
     let mut forward = Vec::new();
     let mut back = Vec::new();
-    for (number, batch) in changes.batches.iter().enumerate() {
+    for (number, batch) in steps.iter().enumerate() {
         let mut step = Vec::new();
-        for (device, labels) in devices.iter().zip(&labels) {
+        for ((device, labels), strays) in devices.iter().zip(&labels).zip(&strays) {
             let lanes = |action| -> Vec<Lane> {
                 let entries = referred(changes, batch, device.ocs).filter(|entry| entry.action == action);
                 entries.flat_map(|entry| device.lanes(ends(entry))).collect()
             };
-            let (removes, adds) = (lanes(Action::Remove), lanes(Action::Add));
-            if removes.is_empty() && adds.is_empty() {
+            let (removes, mut adds) = (lanes(Action::Remove), lanes(Action::Add));
+            adds.retain(|lane| !strays.stay.contains(lane));
+            let (cleared, again): (&[Lane], &[Lane]) =
+                if number == 0 { (&strays.go, &strays.again) } else { (&[], &[]) };
+            if removes.is_empty() && adds.is_empty() && cleared.is_empty() {
                 continue;
             }
             let job = BoxJob {
@@ -153,7 +166,7 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
                 adds: job.removes.clone(),
                 ..job.clone()
             });
-            forward.push(job);
+            forward.push(strays::cleared(job, cleared, again));
         }
         back.push(step);
     }
@@ -201,16 +214,15 @@ fn all_at_once(
         .collect()
 }
 
-/// Returns the circuit of every connection of a box, by pod, side, index and panel port.
+/// Returns what every connection of a box is for: its circuit by pod, side, index and panel port, or that it makes none.
 fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
-    listed
-        .flat_map(|entry| {
-            let label = port_list::label(scenario, entry);
-            device.lanes(ends(entry)).map(move |lane| (lane, label.clone()))
-        })
-        .collect()
+    let circuits = listed.flat_map(|entry| {
+        let label = port_list::label(scenario, entry);
+        device.lanes(ends(entry)).map(move |lane| (lane, label.clone()))
+    });
+    strays::labels(scenario, device).chain(circuits).collect()
 }
 
 /// A sentence without signs that would end a comment.

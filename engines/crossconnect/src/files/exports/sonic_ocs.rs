@@ -12,7 +12,11 @@ pub const NAME: &str = "sonic_ocs";
 pub const HELP: &str =
     "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
 
-pub(super) fn text(job: &BoxJob, naming: &Naming) -> Script {
+/// Grammars of the commands: that of the design text, and the one generated from the model.
+pub(super) const FORMS: [&str; 2] = ["cli1", "cli2"];
+
+pub(super) fn text(job: &BoxJob, naming: &Naming, generated: bool) -> Script {
+    let command = if generated { "ocs-cross-connect" } else { "ocs cross-connect" };
     let sides = |lane: &Lane| {
         (naming.template.name(Role::Ingress, lane.ingress), naming.template.name(Role::Egress, lane.egress))
     };
@@ -25,14 +29,19 @@ pub(super) fn text(job: &BoxJob, naming: &Naming) -> Script {
     for lane in &job.removes {
         let (a, b) = sides(lane);
         text.push(LineSort::Comment, format!("# {}", job.label(lane)));
-        text.push(LineSort::Remove, format!("config ocs-cross-connect delete {a}-{b}"));
+        text.push(LineSort::Remove, format!("config {command} delete {a}-{b}"));
     }
     for lane in &job.adds {
         let (a, b) = sides(lane);
         text.push(LineSort::Comment, format!("# {}", job.label(lane)));
-        let line = format!("config ocs-cross-connect add {a}-{b} --a-side {a} --b-side {b}");
+        // Without `safe` the switch takes ports from other circuits without a word.
+        let ports = if generated { format!("--a-side {a} --b-side {b}") } else { "safe".to_owned() };
+        let line = format!("config {command} add {a}-{b} {ports}");
         text.push(LineSort::Add, line);
     }
-    text.push(LineSort::Other, "show ocs-cross-connect");
+    text.push(
+        LineSort::Other,
+        if generated { "show ocs-cross-connect" } else { "show ocs cross-connect config" },
+    );
     text
 }

@@ -1,28 +1,59 @@
 //! Circuits of all switches, put together from connections.
+//!
+//! A circuit stands if both of its ways are there and it joins two pods (or is one of the wanted circuits, where these are
+//! given port by port). Where circuits share a port the wanted ones come first, then those listed first. All other
+//! connections make no circuit: they are the strays of the scenario.
 
-use super::in_file;
-use crate::files::devices::{Ends, Way, port_at};
-use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Wiring};
-use lightbay_core::problem::{Problem, Problems};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use crate::files::devices::{Ends, Joint, Way, port_at};
+use crate::scenario::{
+    Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Stray, StrayEnd, Wiring,
+};
+use lightbay_core::problem::{Problem, counted};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Place where a connection was listed: file and line, row or path.
-type Place = (String, String);
+/// Connections that are named one by one.
+const NAMED: usize = 8;
 
-/// Circuits read so far.
-pub(super) struct Circuits<'a> {
-    scenario: &'a CrossconnectScenario,
-    /// Both ways of every circuit of every switch, with where they were listed.
-    ways: Vec<BTreeMap<Ends, BTreeMap<Way, Place>>>,
-    /// Circuit that uses each port, by side and number on the panel.
-    ports: Vec<BTreeMap<(Side, u32), (Ends, Place)>>,
+/// A connection of a switch, with where it was listed.
+#[derive(Clone, Debug)]
+struct Listed {
+    /// File, and line, row or path in it.
+    place: (String, String),
+    /// Its name, of the names of its ports.
+    name: String,
+    joint: Joint,
+    both_ways: bool,
 }
 
-impl<'a> Circuits<'a> {
+/// Connections read so far.
+pub(super) struct Connections<'a> {
+    scenario: &'a CrossconnectScenario,
+    /// Those of every switch, in the order of the files.
+    switches: Vec<Vec<Listed>>,
+    /// Position of each connection of every switch by its two ports.
+    seen: Vec<HashMap<[(Side, u32); 2], usize>>,
+}
+
+/// What the connections of all switches make.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub installed: Installed,
+    pub strays: Vec<Stray>,
+    /// An account of the strays.
+    pub lines: Vec<String>,
+    /// Remarks on switches that are perhaps numbered in another way.
+    pub doubts: Vec<String>,
+    /// Ways that lack the other way of their circuit, and share no port with a circuit.
+    pub half: usize,
+}
+
+/// Circuits of one switch that the connections may make, with the ways that are there and the positions of their connections.
+type Candidates = BTreeMap<Ends, Vec<(Way, usize)>>;
+
+impl<'a> Connections<'a> {
     pub(super) fn new(scenario: &'a CrossconnectScenario) -> Self {
         let switches = scenario.ocs_count as usize;
-        Self { scenario, ways: vec![BTreeMap::new(); switches], ports: vec![BTreeMap::new(); switches] }
+        Self { scenario, switches: vec![Vec::new(); switches], seen: vec![HashMap::new(); switches] }
     }
 
     const fn far_side(&self) -> Side {
@@ -32,71 +63,133 @@ impl<'a> Circuits<'a> {
         }
     }
 
-    /// Adds one way of a circuit.
-    pub(super) fn add(&mut self, ocs: u32, ends: Ends, way: Way, place: (&str, &str)) -> Result<(), Problem> {
-        let place = (place.0.to_owned(), place.1.to_owned());
-        let circuit = self.circuit(ocs, ends).ok_or_else(|| {
-            Problem::new("", format!("names ports {} and {}", ends.a, ends.b), "the switch has fewer")
-        })?;
-        if circuit.pod_a == circuit.pod_b && !self.scenario.is_placed() {
+    /// Adds a connection. Listing one twice is an error.
+    pub(super) fn add(
+        &mut self,
+        ocs: u32,
+        (joint, both_ways): (Joint, bool),
+        name: String,
+        place: (&str, &str),
+    ) -> Result<(), Problem> {
+        if self.end(ocs, joint.from).is_none() || self.end(ocs, joint.to).is_none() {
             return Err(Problem::new(
                 "",
-                format!("joins pod {} to itself", circuit.pod_a),
-                "circuits join two pods; are the ports numbered in another way?",
+                format!("'{name}' names a port beyond the panel"),
+                "the switch has fewer",
             ));
         }
-        let far = self.far_side();
-        for end in [(Side::A, ends.a), (far, ends.b)] {
-            match self.ports[ocs as usize].entry(end) {
-                Entry::Vacant(free) => {
-                    free.insert((ends, place.clone()));
-                }
-                Entry::Occupied(taken) if taken.get().0 == ends => {}
-                Entry::Occupied(taken) => {
-                    let (_, (file, at)) = taken.get();
-                    return Err(Problem::new(
-                        "",
-                        format!(
-                            "uses port {} of side {} again, which {file}, {at} has",
-                            end.1,
-                            letter(end.0)
-                        ),
-                        "a port holds one circuit",
-                    ));
-                }
-            }
+        let (switch, seen) = (&mut self.switches[ocs as usize], &mut self.seen[ocs as usize]);
+        let mut ends = [joint.from, joint.to];
+        if both_ways {
+            ends.sort_unstable();
         }
-        match self.ways[ocs as usize].entry(ends).or_default().entry(way) {
-            Entry::Vacant(free) => {
-                free.insert(place);
-                Ok(())
-            }
-            Entry::Occupied(first) => {
-                let (file, at) = first.get();
-                Err(Problem::new("", format!("is listed a second time, after {file}, {at}"), "list it once"))
-            }
+        if let Some(&first) = seen.get(&ends) {
+            let (file, at) = &switch[first].place;
+            let message = format!("is listed a second time, after {file}, {at}");
+            return Err(Problem::new("", message, "list it once"));
         }
+        seen.insert(ends, switch.len());
+        switch.push(Listed { place: (place.0.to_owned(), place.1.to_owned()), name, joint, both_ways });
+        Ok(())
     }
 
-    /// Every circuit needs both directions.
-    pub(super) fn finish(&self, problems: &mut Problems) {
-        for (ends, ways) in self.ways.iter().flatten() {
-            let missing = match (ways.get(&Way::Out), ways.get(&Way::Back)) {
-                (Some(place), None) => Some(("back", place)),
-                (None, Some(place)) => Some(("out", place)),
-                _ => None,
-            };
-            if let Some((way, (file, at))) = missing {
-                problems.push(in_file(
-                    file,
-                    Problem::new(
-                        at.clone(),
-                        format!("joins ports {} and {}, but the way {way} is missing", ends.a, ends.b),
-                        "a circuit takes two connections; set bidirectional=true if one carries both directions",
-                    ),
-                ));
+    /// The circuits and strays of all switches.
+    pub(super) fn found(&self) -> Found {
+        let mut found = Found::default();
+        let (mut surplus, mut half) = (Vec::new(), Vec::new());
+        for (ocs, switch) in (0u32..).zip(&self.switches) {
+            let mut candidates = Candidates::new();
+            for (position, listed) in switch.iter().enumerate() {
+                if let Some((ends, way)) = listed.joint.circuit.filter(|&(ends, _)| self.may_stand(ocs, ends))
+                {
+                    candidates.entry(ends).or_default().push((way, position));
+                }
+            }
+            let mut taken: HashSet<(Side, u32)> = HashSet::new();
+            let standing = self.free_of_each_other(ocs, &candidates, is_whole, &mut taken);
+            let halves = self.free_of_each_other(ocs, &candidates, |ways| !is_whole(ways), &mut taken);
+            let mut cross_connects: Vec<Circuit> =
+                standing.iter().filter_map(|&ends| self.circuit(ocs, ends)).collect();
+            cross_connects.sort_unstable();
+            let before = half.len();
+            for listed in switch {
+                let ends = listed.joint.circuit.map(|(ends, _)| ends);
+                if ends.is_some_and(|ends| standing.contains(&ends)) {
+                    continue;
+                }
+                let is_half = ends.is_some_and(|ends| halves.contains(&ends));
+                if is_half {
+                    half.push(listed)
+                } else {
+                    surplus.push(listed)
+                }
+                found.strays.extend(self.stray(ocs, listed));
+            }
+            let halves_here = half.len() - before;
+            if cross_connects.is_empty() && halves_here > 0 && halves_here == switch.len() {
+                let remedy = if self.scenario.wiring == Wiring::CrossWired {
+                    "check ingress_base and egress_base"
+                } else {
+                    "if each carries both directions, import it with bidirectional=true"
+                };
+                found.doubts.push(format!("no connection of switch {ocs} has its way back; {remedy}"));
+            }
+            found.installed.ocs.push(InstalledOcs { ocs_id: ocs, cross_connects });
+        }
+        found.strays.sort_unstable();
+        found.half = half.len();
+        found.lines.extend(named(&surplus, "makes no circuit (surplus)", "make no circuit (surplus)"));
+        found.lines.extend(named(&half, "lacks its way back (half)", "lack their way back (half)"));
+        found
+    }
+
+    /// Circuits among the candidates that share no port, in this order: wanted ones, then those listed first. Their ports are
+    /// taken.
+    fn free_of_each_other(
+        &self,
+        ocs: u32,
+        candidates: &Candidates,
+        which: impl Fn(&[(Way, usize)]) -> bool,
+        taken: &mut HashSet<(Side, u32)>,
+    ) -> HashSet<Ends> {
+        let first = |ways: &[(Way, usize)]| ways.iter().map(|&(_, position)| position).min();
+        let mut order: Vec<(bool, Option<usize>, Ends)> = candidates
+            .iter()
+            .filter(|(_, ways)| which(ways))
+            .map(|(&ends, ways)| (!self.is_wanted(ocs, ends), first(ways), ends))
+            .collect();
+        order.sort_unstable();
+        let mut chosen = HashSet::new();
+        for (_, _, ends) in order {
+            let ports = [(Side::A, ends.a), (self.far_side(), ends.b)];
+            if ports.iter().all(|port| !taken.contains(port)) {
+                taken.extend(ports);
+                chosen.insert(ends);
             }
         }
+        chosen
+    }
+
+    /// Returns `true` if a circuit between two ports may stand: it joins two pods, or all circuits are given port by port.
+    fn may_stand(&self, ocs: u32, ends: Ends) -> bool {
+        let circuit = self.circuit(ocs, ends);
+        circuit.is_some_and(|circuit| circuit.pod_a != circuit.pod_b || self.scenario.is_placed())
+    }
+
+    fn is_wanted(&self, ocs: u32, ends: Ends) -> bool {
+        let Some(circuit) = self.circuit(ocs, ends) else { return false };
+        if !self.scenario.is_placed() {
+            let row = self.scenario.logical_circuits.get(circuit.pod_a as usize);
+            return row.and_then(|row| row.get(circuit.pod_b as usize)).is_some_and(|&count| count > 0);
+        }
+        let key = |circuit: Circuit| {
+            let mut ends = self.scenario.ends(circuit);
+            // Without sides either end of a circuit may be named first.
+            ends.sort_unstable();
+            ends
+        };
+        let mut placed = self.scenario.placed.iter().filter(|placed| placed.ocs_id == ocs);
+        placed.any(|placed| key(placed.circuit) == key(circuit))
     }
 
     fn circuit(&self, ocs: u32, ends: Ends) -> Option<Circuit> {
@@ -105,21 +198,36 @@ impl<'a> Circuits<'a> {
         Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
     }
 
-    /// Returns the circuits that are set on all switches.
-    pub(super) fn installed(&self) -> Installed {
-        let listed = (0u32..).zip(&self.ways).map(|(ocs_id, ways)| {
-            let mut cross_connects: Vec<Circuit> =
-                ways.keys().filter_map(|&ends| self.circuit(ocs_id, ends)).collect();
-            cross_connects.sort_unstable();
-            InstalledOcs { ocs_id, cross_connects }
-        });
-        Installed { ocs: listed.collect() }
+    fn end(&self, ocs: u32, (side, number): (Side, u32)) -> Option<StrayEnd> {
+        let (pod, port_index) = port_at(self.scenario, side, ocs, number)?;
+        Some(StrayEnd { pod, side, port_index })
+    }
+
+    fn stray(&self, ocs_id: u32, listed: &Listed) -> Option<Stray> {
+        let Joint { from, to, .. } = listed.joint;
+        let (from, to) = (self.end(ocs_id, from)?, self.end(ocs_id, to)?);
+        Some(Stray { ocs_id, from, to, both_ways: listed.both_ways })
     }
 }
 
-const fn letter(side: Side) -> char {
-    match side {
-        Side::A => 'A',
-        Side::B => 'B',
+/// Returns `true` if both ways of a circuit are there.
+fn is_whole(ways: &[(Way, usize)]) -> bool {
+    let has = |wanted| ways.iter().any(|&(way, _)| way == wanted);
+    has(Way::Both) || (has(Way::Out) && has(Way::Back))
+}
+
+/// A line about some connections, the first of them by name and place.
+fn named(connections: &[&Listed], one: &str, many: &str) -> Option<String> {
+    let count = connections.len();
+    let mut names: Vec<String> = connections
+        .iter()
+        .take(NAMED)
+        .map(|Listed { name, place: (file, at), .. }| format!("{name} ({file}, {at})"))
+        .collect();
+    if count > NAMED {
+        names.push(format!("{} more", count - NAMED));
     }
+    let verb = if count == 1 { one } else { many };
+    let counted = counted(count as u64, "connection", "connections");
+    (count > 0).then(|| format!("{counted} {verb}: {}", names.join(", ")))
 }

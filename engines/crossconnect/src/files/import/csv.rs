@@ -86,7 +86,7 @@ pub(super) fn read(
         InstalledOcs { ocs_id, cross_connects }
     });
     let installed = Installed { ocs: ocs.collect() };
-    problems.into_result(Imported { installed, lines, assumed })
+    problems.into_result(Imported { installed, strays: Vec::new(), half: 0, lines, assumed })
 }
 
 /// The cells of a line, quoted or not.

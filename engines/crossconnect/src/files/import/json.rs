@@ -1,6 +1,6 @@
 //! States as JSON: the list of Polatis-class switches, connections of the Open Compute Project, and CONFIG_DB.
 
-use super::{Connection, Listing};
+use super::{Connection, Listing, table};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::{brief, list_at, parse_json};
 use serde_json::{Map, Value};
@@ -145,6 +145,11 @@ pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let mut problems = Problems::new();
     let mut listing = Listing::default();
+    // The state of a port has another key in older trees and in the design text.
+    let port_state = |port: &str| {
+        let entry = value.get("OCS_PORT").and_then(|ports| ports.get(port));
+        ["config_status", "state", "status"].into_iter().find_map(|key| entry?.get(key)?.as_str())
+    };
     match value.get(TABLE) {
         Some(Value::Object(table)) => {
             for (key, entry) in table {
@@ -158,6 +163,8 @@ pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
                     port(entry, "b_side", &place, &mut problems),
                 );
                 if let Some((ingress, egress)) = ingress.zip(egress) {
+                    let states = [port_state(&ingress), port_state(&egress)];
+                    table::remarks(&mut listing, key, [&ingress, &egress], &states);
                     listing.found.push(Connection { place, ingress, egress, both_ways: None });
                 }
             }

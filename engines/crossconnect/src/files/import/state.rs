@@ -41,6 +41,7 @@ pub(crate) fn import(
     }
     let before = scenario.body.installed_circuits().count();
     scenario.body.installed = read.installed;
+    scenario.body.strays = read.strays;
     // It is no random instance any more: drawing another one would forget what was read.
     scenario.body.family = None;
     scenario.body.validate()?;
@@ -50,8 +51,8 @@ pub(crate) fn import(
         "{} installed instead of {before}",
         counted(installed as u64, "circuit is", "circuits are")
     ));
-    let summary =
-        json!({ "installed_circuits": installed, "installed_circuits_before": before, "lines": lines });
+    let summary = json!({ "installed_circuits": installed, "installed_circuits_before": before, "lines": lines,
+            "surplus_connections": scenario.body.strays.len() - read.half, "half_circuits": read.half });
     Ok(ImportedScenario { scenario, lines, summary })
 }
 

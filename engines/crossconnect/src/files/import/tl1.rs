@@ -1,42 +1,128 @@
-//! Replies in TL1: a header, `M TAG COMPLD`, quoted lines, and a semicolon at the end.
+//! Replies in TL1 (Telcordia GR-831): a header, `M TAG COMPLD`, quoted lines, and a line `;` at the end. A response that ends
+//! with `>` is continued by another one with the same tag.
 
 use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems};
 
+/// Part of a text while it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At<'t> {
+    /// Before, between and after responses: echoes, prompts, acknowledgements.
+    Outside,
+    /// In the response with this tag.
+    Response(&'t str),
+    /// After a `>`, before the next response with this tag.
+    Continued(&'t str),
+    /// In a message that the switch sends by itself.
+    Report,
+}
+
 /// The quoted lines of a reply with their numbers.
 fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Problem> {
+    let at_line = |number: usize| format!("line {number}");
+    let mut at = At::Outside;
     let mut completed = false;
+    // Tag of the reply whose lines were taken.
+    let mut listed: Option<&str> = None;
+    let mut reply_ended = false;
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         let mut words = line.split_whitespace();
-        if words.next() == Some("M") {
-            match words.nth(1) {
-                Some("COMPLD" | "PRTL") => completed = true,
-                Some(other) => {
+        let first = words.next();
+        match first {
+            Some("M") => {
+                let (Some(tag), Some(code)) = (words.next(), words.next()) else { continue };
+                response_may_begin(at, tag, code, command)
+                    .map_err(|(message, remedy)| Problem::new(at_line(number), message, remedy))?;
+                completed = true;
+                at = At::Response(tag);
+            }
+            // Alarms and events may come between two responses.
+            Some("A" | "*" | "**" | "*C") if matches!(at, At::Outside) => at = At::Report,
+            Some(";" | ">") => {
+                at = match at {
+                    At::Response(tag) if line == ">" => At::Continued(tag),
+                    At::Response(tag) => {
+                        reply_ended |= listed == Some(tag);
+                        At::Outside
+                    }
+                    At::Report => At::Outside,
+                    other => other,
+                }
+            }
+            _ => {
+                let Some(content) = line.strip_prefix('"') else { continue };
+                let content = content.strip_suffix('"').ok_or_else(|| {
+                    Problem::new(at_line(number), "ends without a quote", "was the reply cut off?")
+                })?;
+                let tag = match at {
+                    At::Report => continue,
+                    At::Response(tag) => tag,
+                    At::Outside | At::Continued(_) => {
+                        let message = format!("'{content}' belongs to no reply");
+                        let remedy = format!(
+                            "give the whole reply to {command}, from the line with COMPLD to the line ';'"
+                        );
+                        return Err(Problem::new(at_line(number), message, remedy));
+                    }
+                };
+                if reply_ended {
+                    let message = format!("begins a second reply (tag {tag}) with connections");
                     return Err(Problem::new(
-                        format!("line {number}"),
-                        format!("the switch answers '{other}'"),
-                        "log in and send the command again",
+                        at_line(number),
+                        message,
+                        "keep the reply that shows the present state",
                     ));
                 }
-                None => {}
+                listed = Some(tag);
+                lines.push((number, content));
             }
-        } else if let Some(content) = line.strip_prefix('"') {
-            let content = content.strip_suffix('"').ok_or_else(|| {
-                Problem::new(format!("line {number}"), "ends without a quote", "was the reply cut off?")
-            })?;
-            lines.push((number, content));
         }
     }
-    if completed {
-        Ok(lines)
-    } else {
+    let cut = |message: String| {
         Err(Problem::new(
+            "",
+            message,
+            format!("nothing is taken from it; read the state again with {command}"),
+        ))
+    };
+    match at {
+        At::Response(tag) => cut(format!("the reply with tag {tag} has no end, a line ';'")),
+        At::Continued(tag) => {
+            cut(format!("the reply with tag {tag} ends with '>', which says that more follows"))
+        }
+        At::Report => cut("the last message has no end, a line ';'".to_owned()),
+        At::Outside if completed => Ok(lines),
+        At::Outside => Err(Problem::new(
             "",
             format!("holds no reply to {command}, which has COMPLD in it"),
             "check that this is the file you meant",
-        ))
+        )),
+    }
+}
+
+/// Whether a response may begin here, by its tag and completion code. An error is what is wrong, and the remedy.
+fn response_may_begin(at: At<'_>, tag: &str, code: &str, command: &str) -> Result<(), (String, String)> {
+    let again = || format!("nothing is taken from it; read the state again with {command}");
+    match (code, at) {
+        ("PRTL", _) => Err((
+            "the switch answers 'PRTL': it carried the command out in part, so connections are missing"
+                .to_owned(),
+            again(),
+        )),
+        ("COMPLD", At::Continued(first)) if first != tag => Err((
+            format!("the reply with tag {first} is to be continued, but the next one has tag {tag}"),
+            again(),
+        )),
+        ("COMPLD", At::Response(open)) => Err((
+            format!("the reply with tag {open} has no end, a line ';', before the next one begins"),
+            again(),
+        )),
+        ("COMPLD", _) => Ok(()),
+        (other, _) => {
+            Err((format!("the switch answers '{other}'"), "log in and send the command again".to_owned()))
+        }
     }
 }
 
@@ -61,7 +147,8 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
     problems.into_result(listing)
 }
 
-/// `RTRV-CRS`: lines of keys and values.
+/// `RTRV-CRS`: lines of keys and values. OC is the operational capability of a connection (OK, INIT: in progress, FAIL, NOHW),
+/// OS its operational state (RDY, OOS, OOS-NP).
 pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
     let mut problems = Problems::new();
     let mut listing = Listing::default();
@@ -80,17 +167,26 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
                 continue;
             }
         };
-        match value("SRCPORT").zip(value("DSTPORT")) {
-            Some((ingress, egress)) => {
-                listing.found.push(Connection {
-                    place,
-                    ingress: ingress.to_owned(),
-                    egress: egress.to_owned(),
-                    both_ways,
-                });
-            }
-            None => problems.add(place, format!("is '{line}'"), "lines have SRCPORT=…,DSTPORT=…"),
+        let Some((ingress, egress)) = value("SRCPORT").zip(value("DSTPORT")) else {
+            problems.add(place, format!("is '{line}'"), "lines have SRCPORT=…,DSTPORT=…");
+            continue;
+        };
+        let capability = value("OC").filter(|oc| !oc.is_empty() && !oc.eq_ignore_ascii_case("OK"));
+        let state = value("OS").filter(|os| os.to_ascii_uppercase().starts_with("OOS"));
+        let states = [("OC", capability), ("OS", state)];
+        let bad: Vec<String> =
+            states.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
+        if !bad.is_empty() {
+            listing
+                .notes
+                .push(format!("{place}: {ingress}-{egress} is {}, and counts as set", bad.join(", ")));
         }
+        listing.found.push(Connection {
+            place,
+            ingress: ingress.to_owned(),
+            egress: egress.to_owned(),
+            both_ways,
+        });
     }
     problems.into_result(listing)
 }

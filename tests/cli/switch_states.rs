@@ -1,0 +1,278 @@
+//! States of switches as they answer: replies that are not whole, ports in use twice, one way without the other, tables that the
+//! switch prints. What is read leads to a plan and to commands for the switch.
+
+use super::support::{Place, Ran};
+use std::path::Path;
+
+/// A hall of 4 pods with 2 ports each on one switch: 1 to 8. Wanted is a ring, which 2-3, 4-5, 6-7 and 8-1 make.
+fn hall() -> Place {
+    let place = Place::new();
+    place.write("hall.json", given("hall.json"));
+    place
+}
+
+fn given(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/crossconnects/states");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// The first lines of a text.
+fn head(text: &str, lines: usize) -> String {
+    text.split_inclusive('\n').take(lines).collect()
+}
+
+/// Imports a state of the hall's switch into `i.json`.
+fn import(place: &Place, format: &str, state: &str, more: &[&str]) -> Ran {
+    place.write("state", state);
+    let asked = ["import", format, "hall.json", "state", "--set", "ocs_ids=0"];
+    let ran = place.run(&[&asked[..], more].concat());
+    if ran.code == Some(0) {
+        place.write("i.json", &ran.out);
+    }
+    ran
+}
+
+/// The commands of the plan for `i.json`: deletions and additions, in order.
+fn commands(place: &Place, format: &str, more: &[&str]) -> Vec<String> {
+    place.run(&["solve", "i.json", "-o", "p.json", "--force"]).done();
+    place.run(&["check", "p.json"]).done().prints(&["0 violations"]);
+    let asked = ["export", "p.json", "--to", format, "-o", "out/", "--force"];
+    place.run(&[&asked[..], more].concat()).done();
+    let mut files: Vec<_> =
+        std::fs::read_dir(place.path("out")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    let forward =
+        files.into_iter().find(|file| !name(file).contains("rollback") && !name(file).contains("ports.csv"));
+    let text = std::fs::read_to_string(forward.unwrap()).unwrap();
+    std::fs::remove_dir_all(place.path("out")).unwrap();
+    let is_command = |line: &&str| ["config ", "DLT-", "ENT-"].iter().any(|start| line.starts_with(start));
+    text.lines().filter(is_command).map(str::to_owned).collect()
+}
+
+#[test]
+fn replies_that_are_not_whole_are_refused() {
+    let place = hall();
+    let whole = given("whole.txt");
+    let partial: String = head(&whole.replace("COMPLD", "PRTL"), 8) + ";\n";
+    let continued = given("continued.txt");
+    let both = "M  17 COMPLD\n   \"2,3\"\n   \"4,5\"\n";
+    let no_end = "has no end, a line ';'; nothing is taken from it; read the state again with RTRV-PATCH";
+    for (reply, more, said) in [
+        (head(&whole, 8), &[][..], no_end),
+        (head(&whole, 7), &[], no_end),
+        (partial, &[], "the switch answers 'PRTL'"),
+        (head(&continued, 9), &[], "ends with '>', which says that more follows"),
+        (both.to_owned(), &["--set", "bidirectional=true"], no_end),
+        (whole[..150].to_owned(), &[], "ends without a quote; was the reply cut off?"),
+        ("M  17 DENY\n   IITA\n;\n".to_owned(), &[], "the switch answers 'DENY'"),
+        // The other part of a continued reply has the same tag.
+        (continued.replacen("M  17", "M  18", 1), &[], "is to be continued, but the next one has tag 17"),
+        // A record of two readings is no state.
+        (format!("{whole}{}", whole.replace("17", "18")), &[], "begins a second reply (tag 18)"),
+        // The next response begins within the first one.
+        (format!("{}{whole}", head(&whole, 8)), &[], "before the next one begins"),
+    ] {
+        import(&place, "polatis_tl1", &reply, more).exit(2).says(&[said]);
+        assert!(!place.path("i.json").exists(), "{reply}");
+    }
+    // Calient's replies end in the same way.
+    let calient = given("calient.txt");
+    let cut = head(&calient, 4);
+    let asked = ["--set", "bidirectional=true"];
+    import(&place, "calient_tl1", &cut, &asked).exit(2).says(&["has no end", "RTRV-CRS"]);
+}
+
+#[test]
+fn whole_replies_are_read_in_any_dress() {
+    let place = hall();
+    let whole = given("whole.txt");
+    let alarm = "   hall-ocs0 26-03-02 09:41:06\n*C 12 REPT ALM\n   \"OCS:CR,FAN\"\n;\n";
+    for reply in [
+        whole.clone(),
+        given("continued.txt"),
+        whole.replace("\r\n", "\n"),
+        whole.replace("M  17", "   M  4711"),
+        whole.split_once("M  17").map(|(_, rest)| format!("M  17{rest}")).unwrap(),
+        format!("{alarm}{whole}"),
+        format!("M  1 COMPLD\n;\n{whole}"),
+    ] {
+        import(&place, "polatis_tl1", &reply, &[])
+            .done()
+            .says(&["switch 0: 8 connections", "4 circuits are installed"]);
+    }
+    let empty = import(&place, "polatis_tl1", "M  17 COMPLD\n;\n", &[]).done();
+    empty.says(&["0 connections", "0 circuits are installed"]);
+}
+
+#[test]
+fn connections_that_are_not_well_count_as_set_and_are_named() {
+    let place = hall();
+    let calient = given("calient.txt");
+    let both = ["--set", "bidirectional=true"];
+    let ran = import(&place, "calient_tl1", &calient, &both).done();
+    let ran = ran.says(&[
+        "4 connections",
+        "1.1.4-1.1.5 is OC=FAIL, and counts as set",
+        "1.1.6-1.1.7 is OC=INIT, and counts as set",
+        "4 circuits are installed",
+    ]);
+    // AS=UMA with OC=OK is a circuit like any other.
+    assert!(!ran.err.contains("1.1.8"), "{}", ran.err);
+    let strict = [&both[..], &["--strict"]].concat();
+    import(&place, "calient_tl1", &calient, &strict).exit(2).says(&["OC=FAIL", "OC=INIT"]);
+    let out = calient.replacen("OS=RDY", "OS=OOS-NP", 1);
+    import(&place, "calient_tl1", &out, &both).done().says(&["1.1.2-1.1.3 is OS=OOS-NP, and counts as set"]);
+    // CONFIG_DB and the table with states name ports that are not good.
+    let status = given("ocs-0-status.txt");
+    let said = "6A-7B: a side is failed, and counts as set";
+    import(&place, "sonic_ocs", &status, &[]).done().says(&[
+        "8 connections",
+        "4 circuits are installed",
+        said,
+    ]);
+    import(&place, "sonic_ocs", &status, &["--strict"]).exit(2).says(&[said]);
+    let blocked = given("ocs-0-twice.json").replace(
+        "\"3B\": {\"label\": \"\", \"config_status\": \"normal\"}",
+        "\"3B\": {\"label\": \"\", \"config_status\": \"force_blocked\"}",
+    );
+    import(&place, "sonic_ocs", &blocked, &[])
+        .done()
+        .says(&["2A-3B: b side is force_blocked, and counts as set"]);
+}
+
+#[test]
+fn a_port_in_use_twice_loses_the_connection_that_is_not_wanted() {
+    let place = hall();
+    for state in ["ocs-0-twice.json", "ocs-0-generated.txt"] {
+        let ran = import(&place, "sonic_ocs", &given(state), &[]).done();
+        ran.says(&[
+            "9 connections",
+            "1 connection makes no circuit (surplus): 2A-6B",
+            "4 circuits are installed",
+        ]);
+        assert_eq!(commands(&place, "sonic_ocs", &[]), ["config ocs-cross-connect delete 2A-6B"]);
+        assert_eq!(
+            commands(&place, "sonic_ocs", &["--set", "form=cli1"]),
+            ["config ocs cross-connect delete 2A-6B"]
+        );
+    }
+    place.run(&["show", "p.json"]).done().prints(&["connections without a circuit"]);
+    // Without the ninth connection nothing is to be done.
+    let clean = given("ocs-0-generated.txt").replace("2A-6B               2A        6B\n", "");
+    import(&place, "sonic_ocs", &clean, &[]).done().says(&["8 connections", "4 circuits are installed"]);
+    place.run(&["solve", "i.json", "-o", "p.json", "--force"]).done();
+    place
+        .run(&["export", "p.json", "--to", "sonic_ocs", "-o", "out/"])
+        .exit(2)
+        .says(&["the plan changes nothing"]);
+}
+
+#[test]
+fn of_two_circuits_at_one_port_the_wanted_one_stands() {
+    let place = hall();
+    // Pods 0 and 2 (ports 1 and 5) want no circuit; 1-8 of the ring comes later in the table, and stands.
+    let table =
+        "id  a_side  b_side\n--  --  --\n1A-5B  1A  5B\n5A-1B  5A  1B\n8A-1B  8A  1B\n1A-8B  1A  8B\n";
+    let ran = import(&place, "sonic_ocs", table, &[]).done();
+    ran.says(&["4 connections", "2 connections make no circuit (surplus): 1A-5B", "1 circuit is installed"]);
+    let told = commands(&place, "sonic_ocs", &[]);
+    let deletes: Vec<&str> = told.iter().map(String::as_str).filter(|line| line.contains("delete")).collect();
+    assert_eq!(
+        deletes,
+        ["config ocs-cross-connect delete 1A-5B", "config ocs-cross-connect delete 5A-1B"],
+        "{told:?}"
+    );
+    assert!(told.len() == 2 + 6 && !told.iter().any(|line| line.contains("8A-1B")), "{told:?}");
+}
+
+#[test]
+fn the_missing_way_of_a_wanted_circuit_is_added_and_no_live_one_is_touched() {
+    let place = hall();
+    let state = given("ocs-0-one-way.json");
+    let ran = import(&place, "sonic_ocs", &state, &[]).done();
+    ran.says(&["7 connections", "1 connection lacks its way back (half): 8A-1B", "3 circuits are installed"]);
+    let add = "config ocs-cross-connect add 1A-8B --a-side 1A --b-side 8B";
+    assert_eq!(commands(&place, "sonic_ocs", &[]), [add]);
+    assert_eq!(
+        commands(&place, "sonic_ocs", &["--set", "form=cli1"]),
+        ["config ocs cross-connect add 1A-8B safe"]
+    );
+    // The same on a switch with commands in TL1, as import and as export: 8 in, 1 out; port n goes out at 8 + n.
+    let whole = given("whole.txt").replace("   \"1,16\"\r\n", "");
+    import(&place, "polatis_tl1", &whole, &[]).done().says(&["1 connection lacks its way back (half): 8-9"]);
+    assert_eq!(commands(&place, "polatis_tl1", &[]), ["ENT-PATCH::1,16:2:;"]);
+    // Ports 3 and 2 join pods 1 and 0 one way only, and what shares port 2 goes.
+    let table = "id  a_side  b_side\n--  --  --\n3A-2B  3A  2B\n2A-6B  2A  6B\n";
+    let ran = import(&place, "sonic_ocs", table, &[]).done();
+    ran.says(&[
+        "1 connection makes no circuit (surplus): 2A-6B",
+        "(half): 3A-2B",
+        "0 circuits are installed",
+    ]);
+    let told = commands(&place, "sonic_ocs", &[]);
+    assert_eq!(told[0], "config ocs-cross-connect delete 2A-6B");
+    assert!(!told.iter().any(|line| line.contains("3A-2B")) && told.len() == 1 + 7, "{told:?}");
+}
+
+#[test]
+fn loops_are_deleted_before_their_ports_are_used() {
+    let place = hall();
+    let ran = import(&place, "sonic_ocs", &given("ocs-0-loop.json"), &[]).done();
+    ran.says(&["7 connections", "3 connections make no circuit (surplus)", "2 circuits are installed"]);
+    let told = commands(&place, "sonic_ocs", &[]);
+    let (deletes, adds) = told.split_at(3);
+    assert!(deletes.iter().all(|line| line.contains("delete")), "{told:?}");
+    assert!(adds.len() == 4 && adds.iter().all(|line| line.contains(" add ")), "{told:?}");
+    for name in ["7A-8B", "8A-7B", "6A-6B"] {
+        assert!(deletes.iter().any(|line| line.ends_with(name)), "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn where_the_ingress_port_names_a_connection_a_kept_one_is_set_again() {
+    let place = hall();
+    // Ingress 2 leads to 3 (egress 11) and to 6 (egress 14): deleting patch 2 takes both down.
+    let twice = given("whole.txt").replace("\"3,10\"\r\n", "\"3,10\"\r\n   \"2,14\"\r\n");
+    let ran = import(&place, "polatis_tl1", &twice, &[]).done();
+    ran.says(&["9 connections", "(surplus): 2-14", "4 circuits are installed"]);
+    assert_eq!(commands(&place, "polatis_tl1", &[]), ["DLT-PATCH::2:2:;", "ENT-PATCH::2,11:3:;"]);
+}
+
+#[test]
+fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
+    let place = hall();
+    let table = |rows: &[&str]| {
+        let row = |name: &&str| {
+            let (a, b) = name.split_once('-').unwrap();
+            format!("{name}  {a}  {b}\n")
+        };
+        format!(
+            "root@sonic:~# show ocs cross-connect config\nid  a_side  b_side\n----  ----  ----\n{}root@sonic:~#\n",
+            rows.iter().map(row).collect::<String>()
+        )
+    };
+    let stale = table(&["2A-3B", "3A-2B", "4A-5B", "5A-4B", "6A-1B", "1A-6B"]);
+    import(&place, "sonic_ocs", &stale, &[]).done().says(&["6 connections", "3 circuits are installed"]);
+    let told = commands(&place, "sonic_ocs", &[]);
+    let of = |word: &str| told.iter().filter(|line| line.contains(word)).count();
+    assert_eq!((of(" delete "), of(" add ")), (2, 4), "{told:?}");
+    let config = given("ocs-0-config.txt");
+    import(&place, "sonic_ocs", &config, &[]).done().says(&["8 connections", "4 circuits are installed"]);
+    import(&place, "sonic_ocs", &table(&["9A-1B"]), &[]).exit(2).says(&["names ingress port 9"]);
+    let again = table(&["2A-3B", "3A-2B", "2A-3B"]);
+    import(&place, "sonic_ocs", &again, &[]).exit(2).says(&["has the id 2A-3B a second time"]);
+    let cut = &config[..config.len() - 4];
+    import(&place, "sonic_ocs", cut, &[]).exit(2).says(&["line 10: is '1A-8B  1A'; rows have an id"]);
+    import(&place, "sonic_ocs", "hello\n", &[]).exit(2).says(&["holds neither JSON nor a table"]);
+    // An id of its own is no name that our commands use.
+    let named = config.replace("2A-3B  2A        3B", "ring-1  2A        3B");
+    import(&place, "sonic_ocs", &named, &[]).done().says(&["ring-1: is the id of 2A-3B"]);
+    import(&place, "sonic_ocs", &named, &["--strict"]).exit(2).says(&["ring-1"]);
+    // Nothing but single ways: perhaps the switch carries both directions.
+    let one_way = table(&["2A-3B", "4A-5B"]);
+    import(&place, "sonic_ocs", &one_way, &[]).done().says(&[
+        "2 connections lack their way back (half)",
+        "if each carries both directions, import it with bidirectional=true",
+    ]);
+}
