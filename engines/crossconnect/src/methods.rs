@@ -13,6 +13,8 @@ mod idle;
 mod knobs;
 mod lns;
 mod polish;
+#[cfg(test)]
+mod promises;
 mod proof;
 mod repair;
 mod session;

@@ -54,8 +54,9 @@ impl Method<Crossconnect> for BaselineMethod {
             Err(NoStart::Ended(error)) => return Err(error),
             Err(NoStart::Impossible(stuck)) => return Ok(finish::impossible(&stuck)),
             Err(NoStart::Stuck(stuck)) => {
-                let why = "the baselines only halve, which is sure where ports are equal on all switches";
-                return Err(MethodError::Failed(format!("{why}; here {}: use 'auto'", stuck.words())));
+                let why = "only halves, which is sure where ports are equal on all switches";
+                let message = format!("'{}' {why}; here {}", self.info().name, stuck.words());
+                return Err(MethodError::Invalid(Problem::new("method", message, "use 'auto'").into()));
             }
         };
         session.offer(cx, session.task.removed(&found), &found, "scratch")?;
