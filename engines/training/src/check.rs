@@ -200,9 +200,9 @@ pub fn check_plan(
         TrainingScenario::Shared(shared) => shared::examine(shared, result, claims, depth),
     };
     if let Some(text) = claims.robust.filter(|_| examined.verdict.violations.is_empty()) {
-        match robust::worst_nct(scenario, text, result, claims) {
-            Ok((figure, remark)) => {
-                examined.figures.push(figure);
+        match robust::figures(scenario, text, result, claims) {
+            Ok((figures, remark)) => {
+                examined.figures.extend(figures);
                 examined.verdict.remarks.extend(remark);
             }
             Err(violation) => examined.verdict.violations.push(violation),
@@ -217,8 +217,9 @@ pub fn claimed(
     result: &TrainingResult,
     claims: &Claims<'_>,
 ) -> Vec<&'static str> {
-    let worst = claims.robust.and_then(|text| robust::worst_nct(scenario, text, result, claims).ok());
-    worst.and_then(|(figure, remark)| remark.map(|_| figure.name)).into_iter().collect()
+    let worst = claims.robust.and_then(|text| robust::figures(scenario, text, result, claims).ok());
+    let open = worst.and_then(|(figures, remark)| remark.map(|_| figures.map(|figure| figure.name)));
+    open.into_iter().flatten().collect()
 }
 
 /// Checks a plan for a job: derives pods, links, tasks and the full 1F1B graph and compares the plan with them.

@@ -76,6 +76,12 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "Largest NCT over the configurations that a robust plan is made for.",
     ),
     MetricInfo::input(
+        "mean_makespan_s",
+        "mean makespan",
+        Unit::SECONDS,
+        "Mean makespan over the configurations that a robust plan is made for.",
+    ),
+    MetricInfo::input(
         "makespan_alone_s",
         "makespan alone",
         Unit::SECONDS,

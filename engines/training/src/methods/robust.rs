@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Name of the metric.
 pub(super) const WORST_NCT: &str = "worst_nct";
 
+/// Name of the metric that tells the configurations apart of which the worst NCT says nothing.
+const MEAN_MAKESPAN: &str = "mean_makespan_s";
+
 /// Difference of NCT that counts as none.
 const PROVEN: f64 = 1e-9;
 
@@ -86,12 +89,13 @@ fn hand_over(
     session.cx.supersede(makespan, ports, source, move || with_worst(candidate(&evaluator, &x, rates), &all))
 }
 
-/// A plan with the worst NCT of its circuits over all configurations.
+/// A plan with the worst NCT and the mean makespan of its circuits over all configurations.
 pub(super) fn with_worst(
     mut candidate: Candidate<crate::plan::TrainingResult>,
     configurations: &Configurations,
 ) -> Candidate<crate::plan::TrainingResult> {
-    let worst = configurations.worst(&candidate.result.circuits());
-    candidate.metrics.insert(WORST_NCT.to_owned(), worst);
+    let circuits = candidate.result.circuits();
+    candidate.metrics.insert(WORST_NCT.to_owned(), configurations.worst(&circuits));
+    candidate.metrics.insert(MEAN_MAKESPAN.to_owned(), configurations.mean_makespan_s(&circuits));
     candidate
 }

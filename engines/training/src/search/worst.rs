@@ -85,6 +85,14 @@ impl Configurations {
         })
     }
 
+    /// Mean makespan of circuits over all configurations, seconds.
+    pub fn mean_makespan_s(&self, x: &[u32]) -> f64 {
+        let mut scratch = Scratch::default();
+        let all_s: f64 =
+            self.evaluators.iter().map(|evaluator| evaluator.makespan(x, Rates::Best, &mut scratch)).sum();
+        all_s / self.evaluators.len().max(1) as f64
+    }
+
     /// The worst NCT of circuits over all configurations.
     pub fn worst(&self, x: &[u32]) -> f64 {
         self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
