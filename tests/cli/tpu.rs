@@ -249,13 +249,12 @@ fn methods_refuse_what_they_do_not_make() {
         &["failed switches need routes"],
     );
     refused(&["preset:tpu-128", "--method", "random", "--set", "failed_ocs=0,0"], &["names switch 0 again"]);
-    // Without the switches of one dimension the corners of a cube cannot be left that way, but all can be reached;
-    // without all switches the cubes fall apart, and the pairs are named.
+    // Without all switches the cubes fall apart.
     let all: Vec<String> = (0..48).map(|id| id.to_string()).collect();
     let failed = format!("failed_ocs={}", all.join(","));
     refused(
         &["preset:tpu-128", "--method", "random", "--set", &failed],
-        &["no route leads from 0 to 64", "more pairs"],
+        &["failed_ocs: leave no switch of 48 to join the 2 cubes"],
     );
 }
 

@@ -161,7 +161,9 @@ pub fn check(
     if !found.is_empty() {
         return refused(found);
     }
-    let Some(wiring) = wiring::of(&result.topology, usize::from(scenario.cubes), &mut found) else {
+    let Some(wiring) =
+        wiring::of(&result.topology, usize::from(scenario.cubes), &scenario.failed_ocs, &mut found)
+    else {
         return refused(found);
     };
     let group = group::of(&result.topology, &wiring, &mut found);

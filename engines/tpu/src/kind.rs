@@ -140,14 +140,14 @@ impl Kind for Tpu {
 /// below 1.21; a quarter more is beyond what any of them loses.
 pub const LOSSY: f64 = 1.25;
 
-/// Sentence on the flow where switches are out of order: it is that of the whole pod, and only routes avoid them.
+/// Sentence on the flow where switches are out of order: it is that of the links that are left.
 fn failed_note(scenario: &TpuScenario) -> Option<String> {
     if scenario.failed_ocs.is_empty() {
         return None;
     }
     let ids: Vec<String> = scenario.failed_ocs.iter().map(ToString::to_string).collect();
     Some(format!(
-        "the flow and its bounds are those of the pod with all switches in order; only the routes avoid switch {}",
+        "hops, flow and routes are those of the pod without switch {}; the bound holds for pods with all switches",
         ids.join(", ")
     ))
 }
@@ -255,7 +255,10 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
         }
         there && still
     };
-    let same_routes = from.vc_count == to.vc_count && from.failed_ocs == to.failed_ocs;
+    if from.failed_ocs != to.failed_ocs {
+        return Err("hops and flow of the plan are those of a pod with other failed switches".to_owned());
+    }
+    let same_routes = from.vc_count == to.vc_count;
     let same_search = same_routes && from.slack() == to.slack() && from.turn_priority == to.turn_priority;
     let routing = drop(result.routing.is_some(), same_search, "routes were");
     let faults = drop(!result.faults.is_empty(), same_search, "the cases of failed switches were");
@@ -326,7 +329,7 @@ fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix>
 
 /// Chips and links with the rates and delays that the simulator uses: a hop costs its link and a router.
 fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
-    let pod = result.topology.topology().ok()?;
+    let pod = result.topology.topology().ok()?.failing(&scenario.failed_ocs);
     let settings: SimulationSettings = scenario.simulate.clone().unwrap_or_default();
     let delay_s =
         |cycles: u32| f64::from(cycles + settings.router_latency_cycles) / (settings.clock_ghz * 1e9);
@@ -340,6 +343,9 @@ fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
     let mut links = Vec::with_capacity(PORTS * pod.nodes());
     for node in 0..pod.nodes() as u32 {
         for port in 0..PORTS as u8 {
+            if !pod.is_open(node, port) {
+                continue;
+            }
             let inside = pod::electrical((node as usize % CHIPS) as u8, port).is_some();
             links.push(GraphLink {
                 from: node,

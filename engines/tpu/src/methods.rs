@@ -10,6 +10,8 @@ mod greedy;
 mod idle;
 mod lp;
 mod milp;
+#[cfg(test)]
+mod promises;
 mod random;
 
 use crate::Tpu;

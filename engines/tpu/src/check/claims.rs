@@ -73,12 +73,10 @@ pub(super) fn hops(
                 break;
             }
             sum += missing;
-            let next: Vec<u64> = wiring
-                .next
-                .iter()
-                .zip(&seen)
-                .map(|(near, own)| near.iter().fold(*own, |all, far| all | seen[*far as usize]))
-                .collect();
+            let reached = |(node, own): (usize, &u64)| {
+                wiring.open(node).fold(*own, |all, (_, far)| all | seen[far as usize])
+            };
+            let next: Vec<u64> = seen.iter().enumerate().map(reached).collect();
             if next == seen {
                 let (chip, sources) = seen.iter().enumerate().find(|(_, sources)| **sources != u64::MAX)?;
                 let source = CHIPS * cube + sources.trailing_ones() as usize;
@@ -116,7 +114,8 @@ pub(super) fn mcf(
     remarks: &mut Vec<String>,
 ) {
     let Claims { mcf_lower: lower, mcf_upper: upper, .. } = result.claims;
-    let hop_bound = PORTS as f64 * wiring.nodes() as f64 / hop_sum as f64;
+    let arcs: usize = (0..wiring.nodes()).map(|node| wiring.open(node).count()).sum();
+    let hop_bound = arcs as f64 / hop_sum as f64;
     if lower < 0.0 {
         found.add(code::MCF, format!("'mcf_lower' is {lower}, no flow is negative"));
     }
@@ -205,7 +204,7 @@ fn certified(
             if at > distance[node] {
                 continue;
             }
-            for (port, &next) in wiring.next[node].iter().enumerate() {
+            for (port, next) in wiring.open(node) {
                 let there = at + arcs[node][port];
                 if there < distance[next as usize] {
                     distance[next as usize] = there;
@@ -218,7 +217,8 @@ fn certified(
     if sum <= 0.0 {
         return Some(f64::INFINITY);
     }
-    Some(arcs[..sources].iter().flatten().sum::<f64>() / sum)
+    let open = (0..sources).flat_map(|node| wiring.open(node).map(move |(port, _)| arcs[node][port]));
+    Some(open.sum::<f64>() / sum)
 }
 
 fn sound(lengths: &[f64], expected: usize, name: &str, found: &mut Findings) -> bool {

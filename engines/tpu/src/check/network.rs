@@ -16,6 +16,8 @@ pub(super) struct CheckedNetwork {
     /// The far end and the class of every link, by chip; links are alike in both directions.
     links: Vec<Vec<(u32, u32)>>,
     pub classes: usize,
+    /// Set for classes without a link that carries traffic: they have no capacity.
+    idle: Vec<bool>,
     /// Classes of which a pod has one only, in any shares: the possible circuits of each switch.
     pub shared: Vec<Range<usize>>,
     /// Sources that share a column of the master program.
@@ -62,15 +64,18 @@ impl CheckedNetwork {
             }
         };
         let links = (0..nodes)
-            .map(|node| (0..PORTS).map(|port| (wiring.next[node][port], class(node, port))).collect())
-            .collect();
+            .map(|node| wiring.open(node).map(|(port, far)| (far, class(node, port))).collect::<Vec<_>>())
+            .collect::<Vec<_>>();
+        let mut idle = vec![true; if group.is_some() { ELECTRICAL + SWITCHES } else { 3 * nodes }];
+        for &(_, class) in links.iter().flatten() {
+            idle[class as usize] = false;
+        }
         let groups = if group.is_some() {
             (0..CHIPS).map(|source| source..source + 1).collect()
         } else {
             (0..wiring.cubes).map(|cube| CHIPS * cube..CHIPS * (cube + 1)).collect()
         };
-        let classes = if group.is_some() { ELECTRICAL + SWITCHES } else { 3 * nodes };
-        Self { links, classes, shared: Vec::new(), groups }
+        Self { links, classes: idle.len(), idle, shared: Vec::new(), groups }
     }
 
     /// All circuits that any pod of so many cubes can have, by switch and by how many cubes further they lead: what a
@@ -106,6 +111,7 @@ impl CheckedNetwork {
         Self {
             links,
             classes: first(SWITCHES),
+            idle: vec![false; first(SWITCHES)],
             shared: (0..SWITCHES).map(|switch| first(switch)..first(switch + 1)).collect(),
             groups: (0..CHIPS).map(|source| source..source + 1).collect(),
         }
@@ -133,7 +139,8 @@ impl CheckedNetwork {
 
     /// Capacity of all links together at some lengths, every switch at its dearest circuit: what no flow can use up.
     pub fn cost(&self, lengths: &[f64]) -> f64 {
-        let whole: f64 = lengths[..self.whole()].iter().sum();
+        let whole = lengths[..self.whole()].iter().zip(&self.idle).filter(|(_, idle)| !**idle);
+        let whole: f64 = whole.map(|(length, _)| length).sum();
         let dearest = |range: &Range<usize>| lengths[range.clone()].iter().copied().fold(0.0, f64::max);
         CAPACITY * (whole + self.shared.iter().map(dearest).sum::<f64>())
     }

@@ -22,6 +22,8 @@ pub(super) struct Wiring {
     pub switch: Vec<[Option<u8>; PORTS]>,
     /// `to[switch][cube]`.
     pub to: Vec<Vec<u16>>,
+    /// Set for switches that are out of order: their links carry nothing.
+    pub failed: [bool; SWITCHES],
 }
 
 impl Wiring {
@@ -32,6 +34,17 @@ impl Wiring {
     /// The switch that the link at a port of a chip crosses.
     pub fn switch_at(&self, node: usize, port: usize) -> Option<u8> {
         self.switch[node % CHIPS][port]
+    }
+
+    /// Returns `true` if the link at a port of a chip carries traffic.
+    pub fn is_open(&self, node: usize, port: usize) -> bool {
+        self.switch_at(node, port).is_none_or(|switch| !self.failed[usize::from(switch)])
+    }
+
+    /// The neighbours of a chip across links that carry traffic, with their ports.
+    pub fn open(&self, node: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let near = self.next[node].iter().copied().enumerate();
+        near.filter(move |&(port, _)| self.is_open(node, port))
     }
 }
 
@@ -45,7 +58,12 @@ fn chip_at(at: [usize; 3]) -> usize {
 }
 
 /// The wiring of a record; `None` if it is too damaged to be followed.
-pub(super) fn of(record: &TopologyRecord, cubes: usize, found: &mut Findings) -> Option<Wiring> {
+pub(super) fn of(
+    record: &TopologyRecord,
+    cubes: usize,
+    failed: &[u8],
+    found: &mut Findings,
+) -> Option<Wiring> {
     let before = found.list.len();
     if record.ocs.len() != SWITCHES {
         found.add(code::TOPOLOGY, format!("{} switches are listed, a pod has 48", record.ocs.len()));
@@ -89,7 +107,10 @@ pub(super) fn of(record: &TopologyRecord, cubes: usize, found: &mut Findings) ->
         return None;
     }
     let to: Vec<Vec<u16>> = record.ocs.iter().map(|state| state.to.clone()).collect();
-    let wiring = join(cubes, to);
+    let mut wiring = join(cubes, to);
+    for (switch, failing) in wiring.failed.iter_mut().enumerate() {
+        *failing = failed.iter().any(|&id| usize::from(id) == switch);
+    }
     parallel(&wiring, found);
     Some(wiring)
 }
@@ -121,7 +142,7 @@ fn join(cubes: usize, to: Vec<Vec<u16>>) -> Wiring {
             }
         }
     }
-    Wiring { cubes, next, switch, to }
+    Wiring { cubes, next, switch, to, failed: [false; SWITCHES] }
 }
 
 fn parallel(wiring: &Wiring, found: &mut Findings) {

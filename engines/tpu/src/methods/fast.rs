@@ -177,6 +177,8 @@ struct BestPod {
 struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
+    /// Switches out of order: designs are searched with all of them and compared without.
+    failed: &'s [u8],
     settings: AnnealSettings,
     rounds: u32,
     turns: CubeSymmetries,
@@ -210,7 +212,7 @@ const fn usual(cubes: usize) -> (u64, u32, u32) {
 }
 
 impl<'s, 'a> FastSearch<'s, 'a> {
-    fn new(params: &Params, scenario: &TpuScenario, cx: &'s mut Context<'a, Tpu>) -> Self {
+    fn new(params: &Params, scenario: &'s TpuScenario, cx: &'s mut Context<'a, Tpu>) -> Self {
         let cubes = usize::from(scenario.cubes);
         let (steps, chains, rounds) = usual(cubes);
         let mut settings = AnnealSettings { chains, steps, ..AnnealSettings::default() };
@@ -224,6 +226,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Self {
             cx,
             cubes,
+            failed: &scenario.failed_ocs,
             settings,
             rounds: count("rounds").map_or(rounds, |rounds| rounds as u32),
             turns: match params.text("symmetry") {
@@ -330,6 +333,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let (settings, mean_share, gap, max_rounds) =
             (self.settings, self.mean_share, self.gap, self.max_rounds);
         let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
+        let failed = self.failed;
         // The best pod that was certified on the way, if the search ends there.
         let mut early: Option<BestPod> = None;
         let entries = tournament::tournament(
@@ -345,6 +349,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                 if std::mem::take(&mut first) || cubes >= LONG_ROUNDS {
                     cx.phase("certify", format!("the best design so far, of {}", entry.family.name));
                     let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
+                    let pod = pod.failing(failed);
                     if let Some(hops) = metrics::hops(&pod) {
                         let settings =
                             mcf::FlowSettings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
@@ -514,9 +519,9 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         if self.best.as_ref().is_some_and(|best| entry.design.bound <= best.certificate.upper) {
             return Ok(false);
         }
-        let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
+        let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage).failing(self.failed);
         let Some(hops) = metrics::hops(&pod) else { return Ok(false) };
-        self.point(series::HOP_BOUND, metrics::hop_bound(pod.nodes(), hops.hop_sum));
+        self.point(series::HOP_BOUND, metrics::hop_bound_of(&pod, hops));
         self.cx.phase("certify", format!("{} chips, {}", pod.nodes(), entry.family.name));
         let lengths = start_lengths(&pod);
         let source = entry.family.name.clone();
@@ -546,6 +551,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     fn take_offer(&mut self) -> Result<(), MethodError> {
         let Some(plan) = self.cx.offered() else { return Ok(()) };
         let Ok(pod) = plan.plan().result.topology.topology() else { return Ok(()) };
+        let pod = pod.failing(self.failed);
         let Some(hops) = metrics::hops(&pod) else { return Ok(()) };
         let lengths = plan.plan().result.certificates.class_lengths.clone();
         let certificate = self.certify(&pod, hops, lengths.as_deref(), "offer", self.gap)?;

@@ -14,7 +14,7 @@ use crate::model::topology::Topology;
 use crate::plan::Routing;
 use crate::routing::dor;
 use crate::routing::faults::{self, FaultTurns};
-use crate::routing::{self, FoundRoutes, RouteSelection};
+use crate::routing::{self, FoundRoutes, RouteError, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
 use crate::series;
 use crate::simulate::{self, SaturationSearch};
@@ -177,6 +177,10 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
     cx.bound(metrics::cover_bound(nodes).mcf);
+    if !scenario.failed_ocs.is_empty() {
+        // The tori are known with all switches working.
+        return;
+    }
     point(cx, series::BASELINE_PT, baselines::pt_mcf(scenario.pt_shape()));
     // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is its throughput.
     let twisted = scenario.pdtt_shape().ok().and_then(|shape| baselines::pdtt(shape).ok());
@@ -208,7 +212,7 @@ pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Ho
     let plan = hot.plan.plan();
     let before = Some(plan.objective.value);
     let found = match plan.result.topology.topology() {
-        Ok(pod) if pod.cubes() == usize::from(scenario.cubes) => Ok(pod),
+        Ok(pod) if pod.cubes() == usize::from(scenario.cubes) => Ok(pod.failing(&scenario.failed_ocs)),
         Ok(pod) => Err(format!("the plan is for {} cubes, the scenario has {}", pod.cubes(), scenario.cubes)),
         Err(problem) => Err(problem.to_string()),
     };
@@ -291,15 +295,9 @@ pub fn offer(
 pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
     let seed = route_seed(cx.stream(ROUTE_STREAM));
     let wanted = Wanted::of(cx.params(), scenario, &chosen, seed)?;
-    let pod = &chosen.topology;
-    let hops = metrics::hops(pod).ok_or_else(|| {
-        invalid(Problem::new(
-            "topology",
-            "is not connected: some chips cannot be reached",
-            "let the circuits join all cubes",
-        ))
-    })?;
-    point(cx, series::HOP_BOUND, metrics::hop_bound(pod.nodes(), hops.hop_sum));
+    let pod = &chosen.topology.failing(&scenario.failed_ocs);
+    let hops = metrics::hops(pod).ok_or_else(|| invalid(not_connected(scenario)))?;
+    point(cx, series::HOP_BOUND, metrics::hop_bound_of(pod, hops));
     let settings = certificate_settings(cx.params(), pod.nodes());
     let certificate = match chosen.certificate {
         Some(certificate) if certificate.gap() <= settings.gap => certificate,
@@ -315,10 +313,25 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     }
     if let Some(quick) = wanted.before_the_exact_program() {
         // Two minutes of solving are too long to be without routes.
-        parts.routing = Some(route(pod, chosen.torus, &quick, cx)?.routing);
-        hand_over(&quick.written(&parts), "routes", cx)?;
+        match route(pod, chosen.torus, &quick, cx) {
+            Ok(routed) => {
+                parts.routing = Some(routed.routing);
+                hand_over(&quick.written(&parts), "routes", cx)?;
+            }
+            Err(RouteError::Unreachable(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    let routed = route(pod, chosen.torus, &wanted, cx)?;
+    let routed = match route(pod, chosen.torus, &wanted, cx) {
+        Err(RouteError::Unreachable(missing)) if !wanted.needs_routes() => {
+            // What the pod carries is known all the same.
+            let remedy = "allow more virtual channels (vc_count) or longer routes (slack_hops=2)";
+            let text = format!("no routes are in the plan: {}; {remedy}", RouteError::Unreachable(missing));
+            cx.note(Severity::Warning, text);
+            return Ok(());
+        }
+        routed => routed?,
+    };
     parts.routing = Some(routed.routing);
     hand_over(&wanted.written(&parts), "routes", cx)?;
     // The exact program keeps what it has when it is stopped; that it was stopped is seen here.
@@ -333,6 +346,20 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
         hand_over(&wanted.written(&parts), "simulation", cx)?;
     }
     Ok(())
+}
+
+/// The problem of a pod of which some chips cannot be reached.
+pub fn not_connected(scenario: &TpuScenario) -> Problem {
+    let what = "is not connected: some chips cannot be reached";
+    if scenario.failed_ocs.is_empty() {
+        Problem::new("topology", what, "let the circuits join all cubes")
+    } else {
+        Problem::new(
+            "failed_ocs",
+            "leave the pod in parts: some chips cannot be reached",
+            "name fewer failed switches, or change the topology",
+        )
+    }
 }
 
 /// Hands over all that is known, in place of what was known before of the same pod.
@@ -420,6 +447,11 @@ impl Wanted {
         })
     }
 
+    /// Returns `true` if something is asked for that follows from the routes.
+    const fn needs_routes(&self) -> bool {
+        self.faults || self.simulate.is_some()
+    }
+
     /// The same with routes by prices, if the exact program was asked for.
     fn before_the_exact_program(&self) -> Option<Self> {
         let exact = self.routing == Wished::Turns && self.settings.selection == RouteSelection::Ilp;
@@ -451,7 +483,7 @@ fn route(
     torus: Option<Torus>,
     wanted: &Wanted,
     cx: &mut Context<'_, Tpu>,
-) -> Result<Routes, MethodError> {
+) -> Result<Routes, RouteError> {
     let how =
         if wanted.routing == Wished::DimensionOrder { "in dimension order" } else { "by allowed turns" };
     cx.phase("route", format!("{} chips {how}", pod.nodes()));
@@ -480,15 +512,19 @@ fn routes(
     torus: Option<Torus>,
     wanted: &Wanted,
     watch: &mut impl Watch,
-) -> Result<Routes, MethodError> {
+) -> Result<Routes, RouteError> {
     if let (Wished::DimensionOrder, Some(torus)) = (wanted.routing, torus) {
         let settings = dor::DorSettings {
             failed: wanted.settings.failed.clone(),
             with_routes: wanted.with_routes || wanted.simulate.is_some(),
             ..dor::DorSettings::default()
         };
-        let routing = dor::route(pod, torus.shape, torus.twisted, &settings, watch)?;
-        return Ok(Routes { routing, found: None });
+        match dor::route(pod, torus.shape, torus.twisted, &settings, watch) {
+            Ok(routing) => return Ok(Routes { routing, found: None }),
+            // A failed switch cuts lines through; allowed turns lead around it.
+            Err(RouteError::Unreachable(_)) if !wanted.settings.failed.is_empty() => {}
+            Err(error) => return Err(error),
+        }
     }
     let routed = routing::route(pod, &wanted.settings, watch)?;
     Ok(Routes { routing: routed.routing, found: Some(routed.found) })
@@ -560,7 +596,7 @@ impl Watch for Tightening<'_, '_> {
             // The hop bound is the certificate that needs no proof.
             let certificate = Certificate {
                 lower: point.y,
-                upper: metrics::hop_bound(self.pod.nodes(), self.hops.hop_sum),
+                upper: metrics::hop_bound_of(&self.pod, self.hops),
                 class_lengths: None,
                 link_lengths: None,
                 rounds: 0,

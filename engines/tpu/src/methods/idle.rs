@@ -17,7 +17,7 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
     match params.text("routing") {
         Some("none") => {
             let why = "beside routing=none, which leaves routes out";
-            let names = OF_TURNS.into_iter().chain(["balance", "with_routes", "failed_ocs"]);
+            let names = OF_TURNS.into_iter().chain(["balance", "with_routes"]);
             idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
         }
         // Failed switches are looked at with allowed turns, on tori too.

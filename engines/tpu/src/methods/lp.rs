@@ -84,6 +84,7 @@ impl ModelMethod for Relaxation {
             if cx.closed() {
                 break;
             }
+            let pod = pod.failing(&body.failed_ocs);
             let Some(distances) = hops(&pod) else { continue };
             let certificate = finish::certify(&pod, distances, "rounding", None, cx)?;
             let known = chosen.as_ref().and_then(|chosen| chosen.certificate.as_ref());

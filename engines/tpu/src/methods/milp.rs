@@ -74,7 +74,8 @@ impl ModelMethod for Milp {
     ) -> Result<Outcome, MethodError> {
         cx.phase("model", format!("circuits and flows of {} chips", body.nodes()));
         let program = PodProgram::new(ask(&group, body), cx)?;
-        let mut reading = PlanReader { group: group.clone(), program, best: None };
+        let mut reading =
+            PlanReader { group: group.clone(), failed: body.failed_ocs.clone(), program, best: None };
         let size = reading.program.model().size();
         cx.report(EventBody::Model(ModelSize {
             after: "written in full".to_owned(),
@@ -152,6 +153,8 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
 /// Makes pods of the solver's points.
 struct PlanReader {
     group: Group,
+    /// Switches out of order.
+    failed: Vec<u8>,
     program: PodProgram,
     best: Option<(Certificate, Topology)>,
 }
@@ -159,6 +162,7 @@ struct PlanReader {
 impl PlanReader {
     /// Certifies a pod and hands it over if it is better.
     fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
+        let pod = pod.failing(&self.failed);
         let Some(distances) = hops(&pod) else { return Ok(false) };
         let settings = finish::certificate_settings(cx.params(), pod.nodes());
         let certificate = mcf::certify(&pod, &settings, None, cx)?;
@@ -249,7 +253,7 @@ impl Modelled<Tpu> for PodModel {
         if let Some(broken) = program.model().first_broken(values, TOLERANCE) {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
-        let pod = Topology::symmetric(group, program.voltages(values));
+        let pod = Topology::symmetric(group, program.voltages(values)).failing(&scenario.body.failed_ocs);
         let Some(distances): Option<Hops> = hops(&pod) else {
             return Err(MethodError::Failed("the circuits of the point do not join all cubes".to_owned()));
         };

@@ -72,14 +72,15 @@ impl Method<Tpu> for Random {
         let mut best: Option<(Topology, Certificate)> = None;
         let (mut hops, mut throughputs) = (Spread::default(), Spread::default());
         for sample in 0..samples {
-            let (pod, distances) = loop_until_connected(cx, sample as u64, |stream| {
-                if symmetric {
+            let (pod, distances) = loop_until_connected(cx, sample as u64, body, |stream| {
+                let pod = if symmetric {
                     let order = group.order();
                     let voltage = std::array::from_fn(|_| stream.random_range(0..order) as u16);
                     Topology::symmetric(group.clone(), voltage)
                 } else {
                     permuted(group.order(), stream)
-                }
+                };
+                pod.failing(&body.failed_ocs)
             })?;
             hops.add(distances.average(pod.nodes()));
             let certificate = finish::certify(&pod, distances, "random", None, cx)?;
@@ -105,6 +106,7 @@ impl Method<Tpu> for Random {
 fn loop_until_connected(
     cx: &Context<'_, Tpu>,
     sample: u64,
+    body: &TpuScenario,
     mut draw: impl FnMut(&mut Stream) -> Topology,
 ) -> Result<(Topology, metrics::Hops), MethodError> {
     for attempt in 0..TRIES {
@@ -112,6 +114,9 @@ fn loop_until_connected(
         if let Some(hops) = metrics::hops(&pod) {
             return Ok((pod, hops));
         }
+    }
+    if !body.failed_ocs.is_empty() {
+        return Err(finish::invalid(finish::not_connected(body)));
     }
     Err(MethodError::Failed(format!("{TRIES} random pods in a row were not connected; try another seed")))
 }

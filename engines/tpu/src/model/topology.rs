@@ -22,6 +22,8 @@ pub struct Topology {
     /// The inverse permutation of every switch.
     from: Vec<u16>,
     symmetry: Option<Symmetry>,
+    /// Set for switches that are out of order: their circuits carry nothing. They stay among the states and neighbours.
+    failed: [bool; SWITCHES],
 }
 
 impl Topology {
@@ -39,7 +41,7 @@ impl Topology {
                 from[switch * cubes + far] = cube as u16;
             }
         }
-        Self { cubes, to, from, symmetry: Some(Symmetry { group, voltage }) }
+        Self { cubes, to, from, symmetry: Some(Symmetry { group, voltage }), failed: [false; SWITCHES] }
     }
 
     /// Any pod, from 48 permutations of the cubes.
@@ -84,13 +86,42 @@ impl Topology {
                 *back = cube as u16;
             }
         }
-        Ok(Self { cubes, to: to.concat(), from, symmetry: None })
+        Ok(Self { cubes, to: to.concat(), from, symmetry: None, failed: [false; SWITCHES] })
     }
 
     /// The same circuits as a pod of which no symmetry is known.
     #[must_use]
     pub fn without_symmetry(&self) -> Self {
         Self { symmetry: None, ..self.clone() }
+    }
+
+    /// The same circuits with these switches out of order, and all others working.
+    #[must_use]
+    pub fn failing(&self, failed: &[u8]) -> Self {
+        let failed = std::array::from_fn(|switch| failed.iter().any(|&id| usize::from(id) == switch));
+        Self { failed, ..self.clone() }
+    }
+
+    /// Returns `true` if a switch is out of order.
+    pub const fn is_failed(&self, switch: usize) -> bool {
+        self.failed[switch]
+    }
+
+    /// Returns `true` if any switch is out of order.
+    pub fn has_failed(&self) -> bool {
+        self.failed.contains(&true)
+    }
+
+    /// Returns `true` if the link at a port of a chip carries traffic: electrical links always do.
+    pub fn is_open(&self, node: u32, port: u8) -> bool {
+        let (_, chip) = pod::parts(node);
+        pod::switch(chip, port).is_none_or(|switch| !self.failed[switch])
+    }
+
+    /// Number of links that carry traffic.
+    pub fn links(&self) -> usize {
+        let failed = self.failed.iter().filter(|failed| **failed).count();
+        3 * self.nodes() - failed * self.cubes
     }
 
     /// Number of cubes.

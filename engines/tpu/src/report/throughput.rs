@@ -7,7 +7,6 @@ use crate::analysis::{TorusFigures, Yardsticks};
 use crate::model::baselines;
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
-use crate::throughput::metrics::hop_bound;
 use lightbay_core::quantity::open_percent;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unit};
@@ -159,11 +158,13 @@ impl Compared<'_> {
             let name = "this pod, at most".to_owned();
             line(Line { name, diameter, avg_hops, mcf: claims.mcf_upper, tone: Tone::Text, note: "" });
             let name = "this pod, at most by its hops".to_owned();
-            let mcf = hop_bound(nodes, claims.hop_sum);
+            let links = 3 * nodes - self.scenario.failed_ocs.len() * usize::from(self.scenario.cubes);
+            let mcf = 2.0 * links as f64 / claims.hop_sum as f64;
             line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted, note: "" });
         }
+        let whole = if self.scenario.failed_ocs.is_empty() { "" } else { ", all switches working" };
         let torus = |name: &str, torus: &TorusFigures| Line {
-            name: format!("{name} {}", baselines::named(torus.shape)),
+            name: format!("{name} {}{}", baselines::named(torus.shape), whole),
             diameter: Some(torus.hops.diameter),
             avg_hops: Some(torus.hops.average(nodes)),
             mcf: torus.mcf,

@@ -85,6 +85,10 @@ impl TpuScenario {
 
     fn validate_faults(&self, problems: &mut Problems) {
         let mut seen = [false; SWITCHES];
+        if self.cubes > 1 && self.failed_ocs.len() >= SWITCHES {
+            let what = format!("leave no switch of 48 to join the {} cubes", self.cubes);
+            problems.add("failed_ocs", what, "name fewer failed switches");
+        }
         for (index, &id) in self.failed_ocs.iter().enumerate() {
             let path = format!("failed_ocs[{index}]");
             match seen.get_mut(usize::from(id)) {

@@ -143,8 +143,8 @@ pub fn attempt(
     let network = Network::pod(pod, grouped);
     let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
     let start = match start {
-        Some(lengths) if symmetric => lengths.to_vec(),
-        Some(lengths) => spread(pod, lengths),
+        Some(lengths) if symmetric => of_working(pod, lengths),
+        Some(lengths) => of_working(pod, &spread(pod, lengths)),
         None => vec![1.0; network.class_count()],
     };
     let solver = settings.solver && (symmetric || pod.nodes() < UNSOLVED);
@@ -179,14 +179,24 @@ pub fn interval<W: Watch>(
 }
 
 fn certificate(pod: &Topology, known: &Interval) -> Certificate {
-    let lengths: Vec<f64> = known.lengths.iter().map(|length| f64::from(*length)).collect();
+    // Links that carry nothing cost nothing.
+    let symmetric = pod.symmetry().is_some();
+    let mut lengths = vec![0.0; if symmetric { LINK_CLASSES } else { 3 * pod.nodes() }];
+    for (class, length) in Network::working(pod).into_iter().zip(&known.lengths) {
+        lengths[class] = f64::from(*length);
+    }
     let equal = known.lengths.windows(2).all(|pair| pair[0] == pair[1]);
-    let (class_lengths, link_lengths) = match (equal, pod.symmetry().is_some()) {
+    let (class_lengths, link_lengths) = match (equal, symmetric) {
         (true, _) => (None, None),
         (false, true) => (Some(lengths), None),
         (false, false) => (None, Some(lengths)),
     };
     Certificate { lower: known.lower, upper: known.upper, class_lengths, link_lengths, rounds: known.rounds }
+}
+
+/// Lengths of the classes that carry traffic, of the lengths of all.
+fn of_working(pod: &Topology, lengths: &[f64]) -> Vec<f64> {
+    Network::working(pod).into_iter().map(|class| lengths[class]).collect()
 }
 
 /// Class lengths as lengths of the links of a general pod.
@@ -205,7 +215,7 @@ pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
         return f64::INFINITY;
     }
     let lengths = if pod.symmetry().is_some() { class_lengths.to_vec() } else { spread(pod, class_lengths) };
-    upper_of(&Network::pod(pod, 1), &lengths)
+    upper_of(&Network::pod(pod, 1), &of_working(pod, &lengths))
 }
 
 /// Returns the bound that the metric of some lengths of a general pod's links (`3·node + axis`) proves.
@@ -213,7 +223,7 @@ pub fn upper_of_link_lengths(pod: &Topology, link_lengths: &[f64]) -> f64 {
     if link_lengths.len() != 3 * pod.nodes() || pod.symmetry().is_some() {
         return f64::INFINITY;
     }
-    upper_of(&Network::pod(pod, 1), link_lengths)
+    upper_of(&Network::pod(pod, 1), &of_working(pod, link_lengths))
 }
 
 fn upper_of(network: &Network, lengths: &[f64]) -> f64 {

@@ -12,8 +12,10 @@
 //! | [`cuts`] | a metric kept while circuits change is linear in the design |
 //! | [`circuit_cuts`] | the same for pods without symmetry |
 
-use crate::model::pod::{ELECTRICAL_LINKS, LINK_CLASSES};
+use crate::model::pod::{CHIPS, ELECTRICAL_LINKS, LINK_CLASSES, LINK_OF_ARC, PORTS, SWITCHES};
 use crate::model::topology::Topology;
+use crate::throughput::mcf::network::Network;
+use crate::throughput::mcf::sweep;
 
 pub mod blocks;
 pub mod circuit_cuts;
@@ -92,6 +94,9 @@ impl Lengths {
 /// connected. A symmetric pod is looked at from cube 0 only.
 pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     let cubes = pod.cubes();
+    if pod.has_failed() {
+        return distances_beside_failed(pod, lengths);
+    }
     let mut wavefront = Wavefront::new(cubes, 1);
     wavefront.wire(0, pod);
     if pod.symmetry().is_some() {
@@ -107,6 +112,36 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     Some(hops)
 }
 
+/// The same for a pod with failed switches, by searches from single chips: wavefronts know whole pods only.
+fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
+    let network = Network::pod(pod, 1);
+    let lengths: Vec<u32> = Network::working(pod)
+        .into_iter()
+        .map(|class| {
+            let class = if pod.symmetry().is_some() { class } else { class_of_link(class) };
+            u32::from(lengths.classes()[class])
+        })
+        .collect();
+    let mut scratch = sweep::Scratch::default();
+    let mut hops = Hops { hop_sum: 0, diameter: 0 };
+    for &source in network.sources() {
+        sweep::distances(&network, &lengths, source as usize, &mut scratch);
+        if scratch.order.len() < network.nodes() {
+            return None;
+        }
+        hops.hop_sum += scratch.distance.iter().sum::<u64>();
+        let longest = scratch.distance.iter().copied().max().unwrap_or(0);
+        hops.diameter = hops.diameter.max(u32::try_from(longest).unwrap_or(u32::MAX));
+    }
+    hops.hop_sum *= (network.nodes() / network.sources().len().max(1)) as u64;
+    Some(hops)
+}
+
+/// The link class of a link `3 * node + axis` of a general pod.
+fn class_of_link(link: usize) -> usize {
+    usize::from(LINK_OF_ARC[PORTS * (link / 3 % CHIPS) + 2 * (link % 3)])
+}
+
 /// Hop sum and diameter; `None` if some pair is not connected.
 pub fn hops(pod: &Topology) -> Option<Hops> {
     distances(pod, &Lengths::hops())
@@ -117,10 +152,17 @@ pub fn hop_bound(nodes: usize, hop_sum: u64) -> f64 {
     6.0 * nodes as f64 / hop_sum as f64
 }
 
+/// The bound on λ of a pod by its hops: two units for every link that carries traffic.
+pub fn hop_bound_of(pod: &Topology, hops: Hops) -> f64 {
+    2.0 * pod.links() as f64 / hops.hop_sum as f64
+}
+
 /// The bound on λ by integer lengths of the link classes; `None` if some pair is not connected.
 pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     let distances = distances(pod, lengths)?;
-    Some(lengths.bound(distances.hop_sum as f64 / pod.cubes() as f64))
+    let failed = (0..SWITCHES).filter(|&switch| pod.is_failed(switch));
+    let unused: u64 = failed.map(|switch| u64::from(lengths.classes()[ELECTRICAL_LINKS + switch])).sum();
+    Some(2.0 * (lengths.sum - unused) as f64 / (distances.hop_sum as f64 / pod.cubes() as f64))
 }
 
 /// The bound on λ by one length for electrical links and one for optical ones; `None` if some pair is not

@@ -28,7 +28,7 @@ pub(super) struct Case {
 impl Case {
     /// A pod, certified and routed.
     pub fn of(scenario: TpuScenario, pod: &Topology) -> Self {
-        let mut parts = Self::certified(pod);
+        let mut parts = Self::certified(&pod.failing(&scenario.failed_ocs));
         let settings = routing::RoutingSettings::of(&scenario, 1);
         let routed = routing::route(pod, &settings, &mut Unwatched::default()).unwrap();
         parts.routing = Some(routed.routing);

@@ -34,6 +34,14 @@ pub(super) fn text(subject: &Subject<'_>, params: &Params) -> Result<String, Pro
         )
         .into());
     }
+    if !subject.scenario.failed_ocs.is_empty() && params.text("collective") != Some("alltoall") {
+        return Err(Problem::new(
+            "failed_ocs",
+            "are set, but all-gathers and what is made from them use every link of the pod",
+            "set collective=alltoall, which follows the routes, or make a scenario of kind collective with --set from=PLAN",
+        )
+        .into());
+    }
     let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
     if bytes("min_bytes") > bytes("max_bytes") {
         let remedy = "give at least min_bytes";

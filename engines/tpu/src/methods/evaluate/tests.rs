@@ -1,5 +1,11 @@
 use super::*;
 use crate::model::group::Group;
+use crate::plan::TpuResult;
+use lightbay_core::checked::downcast;
+use lightbay_core::event::Done;
+use lightbay_core::kind::{Depth, Kind as _};
+use lightbay_core::param::ParamValue;
+use lightbay_core::testing::Ask;
 
 fn pod() -> Chosen {
     let topology = Topology::symmetric(Group::most_square(4), std::array::from_fn(|at| (at % 4) as u16));
@@ -31,4 +37,90 @@ fn voltages_that_do_not_fit_are_refused_in_words() {
     let states: Vec<Vec<u16>> = (0..48).map(|at| pod().topology.state(at).to_vec()).collect();
     let general = Chosen::new(Topology::general(&states).unwrap(), "given");
     assert!(said(general, &[0; 48]).contains("without symmetry"));
+}
+
+fn torus(cubes: u16, failed: &[u8]) -> TpuScenario {
+    let failed_ocs = failed.to_vec();
+    TpuScenario { topology: TopologyChoice::Pt, failed_ocs, ..TpuScenario::design(cubes) }
+}
+
+fn plan(method: &str, body: TpuScenario, set: &[(&str, ParamValue)]) -> (TpuResult, Done) {
+    let done = Ask::of(&crate::methods::all(), method, body).with(set).run().done;
+    let plan = downcast::<Tpu>(done.plan.as_ref().unwrap_or_else(|| panic!("{method}: {done:?}"))).unwrap();
+    (plan.plan().result.clone(), done)
+}
+
+/// A torus of 4 x 4 x 4 chips has rings of 4, whose distances add up to 16 over ordered pairs: 3 * 16 * 256 hops in all.
+/// Without the 16 switches along X these are lines, with 20; the cut in the middle has 16 links between 32 and 32 chips.
+#[test]
+fn hops_and_flow_are_those_of_the_links_that_are_left() {
+    let whole = plan("evaluate", torus(1, &[]), &[]).0.claims;
+    assert_eq!((whole.hop_sum, whole.diameter), (3 * 16 * 256, 6));
+    assert!((whole.mcf_lower - 1.0 / 32.0).abs() < 1e-4, "{whole:?}");
+    let lines: Vec<u8> = (0..16).collect();
+    for method in ["evaluate", "pt"] {
+        let (result, _) = plan(method, torus(1, &lines), &[]);
+        let claims = result.claims;
+        assert_eq!((claims.hop_sum, claims.diameter), ((20 + 16 + 16) * 256, 3 + 2 + 2), "{method}");
+        assert!(claims.mcf_lower > 0.999 / 64.0 && claims.mcf_upper < 1.001 / 64.0, "{method}: {claims:?}");
+        assert!(
+            claims.mcf_lower <= 1.0 / 64.0 * (1.0 + 1e-9) && claims.mcf_upper >= 1.0 / 64.0 * (1.0 - 1e-9)
+        );
+        assert!(result.routing.is_some(), "{method}");
+    }
+    // One switch less: fewer links, more hops.
+    let one = plan("evaluate", torus(1, &[3]), &[]).0.claims;
+    assert!(one.hop_sum > whole.hop_sum && one.mcf_upper < whole.mcf_lower, "{one:?}");
+}
+
+/// Dimension order leads through the failed switch and nowhere else: the torus is routed by allowed turns then.
+#[test]
+fn a_torus_with_a_failed_switch_has_a_plan_with_routes() {
+    for (method, topology, cubes) in
+        [("pt", TopologyChoice::Pt, 2), ("pdtt", TopologyChoice::Pdtt, 2), ("pt", TopologyChoice::Pt, 4)]
+    {
+        let body = TpuScenario { topology, ..torus(cubes, &[3]) };
+        let (result, done) = plan(method, body, &[]);
+        assert!(done.violations.is_empty() && result.routing.is_some(), "{method}: {done:?}");
+    }
+}
+
+#[test]
+fn every_method_compares_pods_by_what_their_working_links_carry() {
+    let few = |names: &[&'static str]| -> Vec<(&'static str, ParamValue)> {
+        names.iter().map(|&name| (name, ParamValue::Int(if name == "steps" { 200 } else { 1 }))).collect()
+    };
+    let none = ("routing", ParamValue::Text("none".to_owned()));
+    for (method, names) in
+        [("tons-fast", &["steps", "rounds"][..]), ("random", &[]), ("tons-lp", &["roundings"])]
+    {
+        let body = TpuScenario { failed_ocs: vec![3, 20, 40], ..TpuScenario::design(2) };
+        let (result, done) = plan(method, body.clone(), &[few(names), vec![none.clone()]].concat());
+        let pod = result.topology.topology().unwrap().failing(&body.failed_ocs);
+        let hops = crate::throughput::metrics::hops(&pod).unwrap();
+        assert_eq!(
+            (result.claims.hop_sum, result.claims.diameter),
+            (hops.hop_sum, hops.diameter),
+            "{method}"
+        );
+        let plan = downcast::<Tpu>(done.plan.as_ref().unwrap()).unwrap();
+        let exact = Tpu::check(plan.plan(), Depth::EXACT);
+        assert!(exact.violations.is_empty(), "{method}: {:?}", exact.violations);
+        assert!(
+            exact.remarks.iter().any(|remark| remark.contains("is confirmed")),
+            "{method}: {:?}",
+            exact.remarks
+        );
+    }
+}
+
+/// Cube 1 of the torus of 2 cubes is joined to cube 0 along Z alone; in the others its circuits lead back to itself.
+#[test]
+fn switches_that_leave_the_pod_in_parts_are_named() {
+    let along_z: Vec<u8> = (32..48).collect();
+    let done = Ask::of(&crate::methods::all(), "pt", torus(2, &along_z)).run().done;
+    assert!(done.plan.is_none() && done.message.contains("failed_ocs: leave the pod in parts"), "{done:?}");
+    let all: Vec<u8> = (0..48).collect();
+    let refused = torus(2, &all).validate().unwrap_err().to_string();
+    assert!(refused.contains("leave no switch of 48 to join the 2 cubes"), "{refused}");
 }

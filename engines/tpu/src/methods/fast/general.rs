@@ -97,7 +97,7 @@ impl FastSearch<'_, '_> {
                 self.cx.note(Severity::Info, text);
                 return Ok(());
             };
-            let Some(pod) = design.topology() else { return Ok(()) };
+            let Some(pod) = design.topology().map(|pod| pod.failing(self.failed)) else { return Ok(()) };
             let Some(hops) = metrics::hops(&pod) else { return Ok(()) };
             self.cx.phase("certify", format!("{} chips without symmetry", pod.nodes()));
             let lengths = super::start_lengths(&pod);

@@ -1,6 +1,6 @@
 //! A directed network whose arcs share capacity by classes: what the flow problems of this crate are posed on.
 
-use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
+use crate::model::pod::{CHIPS, ELECTRICAL_LINKS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
 
 /// Mean of integer lengths. Distances are sums of whole numbers, so that ties and bounds are exact.
@@ -80,22 +80,30 @@ impl Network {
 
     /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for
     /// each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each
-    /// direction, and the reversal of a flow is a flow, so that a class of links has one length and capacity 2.
+    /// direction, and the reversal of a flow is a flow, so that a class of links has one length and capacity 2. Links
+    /// across failed switches are left out, with their classes ([`Network::working`]).
     pub fn pod(pod: &Topology, group: usize) -> Self {
         let symmetric = pod.symmetry().is_some();
+        let working = Self::working(pod);
+        let mut place = vec![NONE; if symmetric { LINK_CLASSES } else { 3 * pod.nodes() }];
+        for (at, &class) in (0u32..).zip(&working) {
+            place[class] = at;
+        }
         let mut arcs = Vec::with_capacity(PORTS * pod.nodes());
         for (node, near) in pod.neighbours().into_iter().enumerate() {
             for (port, head) in near.into_iter().enumerate() {
                 let class = if symmetric {
-                    u32::from(LINK_OF_ARC[PORTS * (node % CHIPS) + port])
+                    usize::from(LINK_OF_ARC[PORTS * (node % CHIPS) + port])
                 } else {
-                    let plus = if port % 2 == 0 { node as u32 } else { head };
-                    3 * plus + port as u32 / 2
+                    let plus = if port % 2 == 0 { node } else { head as usize };
+                    3 * plus + port / 2
                 };
-                arcs.push((node as u32, head, class));
+                if place[class] != NONE {
+                    arcs.push((node as u32, head, place[class]));
+                }
             }
         }
-        let class_count = if symmetric { LINK_CLASSES } else { 3 * pod.nodes() };
+        let class_count = working.len();
         let mut network = Self::new(pod.nodes(), &arcs, class_count, 2.0);
         if symmetric {
             network.sources.truncate(CHIPS);
@@ -103,6 +111,15 @@ impl Network {
             network.group = group.max(1);
         }
         network
+    }
+
+    /// The classes of a pod's links that carry traffic: all but those across failed switches, in order.
+    pub fn working(pod: &Topology) -> Vec<usize> {
+        if pod.symmetry().is_some() {
+            let open = |class: &usize| *class < ELECTRICAL_LINKS || !pod.is_failed(class - ELECTRICAL_LINKS);
+            return (0..LINK_CLASSES).filter(open).collect();
+        }
+        (0..3 * pod.nodes()).filter(|link| pod.is_open((link / 3) as u32, 2 * (link % 3) as u8)).collect()
     }
 
     /// Number of nodes.
@@ -135,7 +152,7 @@ impl Network {
         source / self.group
     }
 
-    /// The arcs that leave a node. A pod's arc is `6 * node + port`.
+    /// The arcs that leave a node. An arc of a pod whose switches all work is `6 * node + port`.
     pub fn out(&self, node: usize) -> std::ops::Range<usize> {
         self.starts[node] as usize..self.starts[node + 1] as usize
     }
