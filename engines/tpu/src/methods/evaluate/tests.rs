@@ -98,7 +98,11 @@ fn every_method_compares_pods_by_what_their_working_links_carry() {
         let (result, done) = plan(method, body.clone(), &[few(names), vec![none.clone()]].concat());
         let pod = result.topology.topology().unwrap().failing(&body.failed_ocs);
         let hops = crate::throughput::metrics::hops(&pod).unwrap();
-        assert_eq!((result.claims.hop_sum, result.claims.diameter), (hops.hop_sum, hops.diameter), "{method}");
+        assert_eq!(
+            (result.claims.hop_sum, result.claims.diameter),
+            (hops.hop_sum, hops.diameter),
+            "{method}"
+        );
         let plan = downcast::<Tpu>(done.plan.as_ref().unwrap()).unwrap();
         // The checker looks for the flow of a small pod by itself.
         let depth = if cubes == 1 { Depth::EXACT } else { Depth::Usual };
