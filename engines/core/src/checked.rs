@@ -3,7 +3,7 @@
 use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
-use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
+use crate::plan::{Header, Limit, Objective, Plan, Status, gap, standing_bound};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -62,11 +62,24 @@ pub struct VerifiedBound {
 }
 
 impl VerifiedBound {
-    /// A bound on all plans of the scenario, or on those that `covers` names. One that passes the objective by rounding
-    /// alone is met by it.
+    /// A bound on all plans of the scenario, or on those that `covers` names. One that the objective passes by no more
+    /// than what counts as met is met by it; one that it beats stays as it is, and no plan with such a bound is sealed.
     pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
-        let value = if sense.better(objective, bound) { objective } else { bound };
+        let value = standing_bound(sense, objective, bound).unwrap_or(bound);
         Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
+    }
+
+    /// The objective of a plan that it covers and that beats it is a fault of the checker or of the plan.
+    fn beaten_by(&self, sense: Sense, objective: f64) -> Option<Violation> {
+        let is_beaten = standing_bound(sense, objective, self.value).is_none();
+        let of = self.covers.as_deref().map_or_else(String::new, |covers| format!(" of {covers}"));
+        is_beaten.then(|| {
+            let text = format!(
+                "the checker proves that nothing{of} beats {}, but the objective is {objective}: one of the two is wrong",
+                self.value
+            );
+            Violation::new("bound", text)
+        })
     }
 }
 
@@ -120,6 +133,9 @@ impl<K: Kind> Checked<K> {
     /// [`Rejected`] with every violation.
     pub fn verify(plan: Plan<K>, depth: Depth) -> Result<Self, Rejected<K>> {
         let mut verdict = K::check(&plan, depth);
+        let beaten = verdict.verified.as_ref().filter(|_| verdict.violations.is_empty());
+        let beaten = beaten.and_then(|bound| bound.beaten_by(K::OBJECTIVE.sense, plan.objective.value));
+        verdict.violations.extend(beaten);
         verdict.violations.extend(envelope::violations(&plan));
         if verdict.violations.is_empty() {
             let bound = if plan.objective.bound.is_none() { BoundTrust::None } else { verdict.bound };

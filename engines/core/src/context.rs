@@ -9,7 +9,7 @@ use crate::event::{
 use crate::kind::{Candidate, Depth, Kind, Sense};
 use crate::method::MethodError;
 use crate::param::{Effect, Params};
-use crate::plan::{OPTIMAL_GAP, Objective, Plan, Provenance, Status, gap, not_reproducible};
+use crate::plan::{OPTIMAL_GAP, Objective, Plan, Provenance, Status, gap, not_reproducible, standing_bound};
 use crate::random::{Stream, Streams};
 use crate::run::Request;
 use crate::worker::Launcher;
@@ -284,6 +284,9 @@ impl<'a, K: Kind> Context<'a, K> {
         let (secondary, source) = (best.secondary, best.source.clone());
         let candidate = build();
         best.value = candidate.value;
+        // A bound that the candidate beats does not enter it: the end of the run says that it is wrong.
+        let bound =
+            self.bound.and_then(|bound| standing_bound(K::OBJECTIVE.sense, candidate.value, bound));
         let mut plan = Plan {
             scenario: Arc::clone(&self.request.scenario),
             name: self.request.scenario.name.clone(),
@@ -293,7 +296,7 @@ impl<'a, K: Kind> Context<'a, K> {
             threads: self.threads,
             status: if self.request.proves { Status::Feasible } else { Status::Heuristic },
             limit: None,
-            objective: Objective::of::<K>(candidate.value, self.bound),
+            objective: Objective::of::<K>(candidate.value, bound),
             metrics: candidate.metrics,
             provenance: Provenance {
                 lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -314,7 +317,7 @@ impl<'a, K: Kind> Context<'a, K> {
             notes: None,
             result: candidate.result,
         };
-        plan.provenance.set_bound_covers(self.bound_covers.as_deref());
+        plan.provenance.set_bound_covers(self.bound_covers.as_deref().filter(|_| bound.is_some()));
         self.last_built = Some(self.clock.now());
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),

@@ -2,14 +2,14 @@
 //!
 //! Knows no async runtime. Everything a run says goes to one [`EventSink`]; `Done` is always the last event.
 
-use crate::checked::{Checked, Conclusion, SharedPlan};
+use crate::checked::{Checked, Conclusion, SharedPlan, Violation};
 use crate::clock::Clock;
 use crate::context::{Context, Control, Early, Parts, Reporter, Stop};
 use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Severity, Started};
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
 use crate::param::{Effect, ParamInfo, ParamValue, Params};
-use crate::plan::{Limit, OPTIMAL_GAP, Status, gap, not_reproducible};
+use crate::plan::{Limit, OPTIMAL_GAP, Status, gap, not_reproducible, standing_bound};
 use crate::scenario::{Scenario, sha256_of};
 use crate::worker::Launcher;
 use std::any::Any;
@@ -272,7 +272,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         Ok(Ok(_)) => None,
         _ => control.stopping().map(Early::Stop),
     };
-    let (status, message) = match ended {
+    let (mut status, mut message) = match ended {
         Ok(Ok(Outcome::Done { status, limit: own })) => {
             limit = own;
             (EndStatus::of(status), String::new())
@@ -301,11 +301,19 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         }
         Err(panic) => (EndStatus::Panicked, panic_message(panic.as_ref())),
     };
-    // A bound that the best plan itself set may differ from it by rounding; it says that the plan meets it.
-    let bound = cx.best_bound().map(|bound| match cx.best_checked() {
-        Some(plan) if gap(plan.plan().objective.value, bound) <= ROUNDING => plan.plan().objective.value,
-        _ => bound,
-    });
+    let best = cx.best_checked().map(|plan| plan.plan().objective.value);
+    let stated = cx.best_bound();
+    let bound = match (best, stated) {
+        // A bound that the best plan itself set may differ from it by rounding; it says that the plan meets it.
+        (Some(value), Some(bound)) if gap(value, bound) <= ROUNDING => Some(value),
+        (Some(value), Some(bound)) => standing_bound(K::OBJECTIVE.sense, value, bound),
+        _ => stated,
+    };
+    if let (Some(value), Some(stated), None) = (best, stated, bound) {
+        message = format!("the bound {stated} of the run is wrong: its own plan of {value} beats it");
+        violations.push(Violation::new("bound", message.clone()));
+        status = EndStatus::Failed;
+    }
     let failed = matches!(status, EndStatus::Invalid | EndStatus::Failed | EndStatus::Panicked);
     let finished = match status {
         EndStatus::Optimal => Some(Status::Optimal),
@@ -389,7 +397,7 @@ fn final_plan<K: Kind>(
         status,
         limit,
         bound,
-        bound_covers: cx.bound_covers(),
+        bound_covers: bound.and_then(|_| cx.bound_covers()),
         elapsed_s: control.elapsed().as_secs_f64(),
         not_reproducible_because,
     }))

@@ -125,6 +125,35 @@ fn a_method_may_go_on_from_the_last_checked_plan() {
 }
 
 #[test]
+fn a_bound_that_the_plan_of_its_own_run_beats_fails_the_run() {
+    let (runs, recorder, _) = board();
+    let claim = |bound| Scan { name: "claim", then: Then::Claim(bound) };
+    let wrong = runs.submit(job(claim(4), request(&scenario(&[5, 3]))));
+    let failed = done(&recorder, wrong.run);
+    assert_eq!((failed.status, failed.value, failed.bound), (EndStatus::Failed, Some(3.0), None));
+    assert!(failed.message.contains("the bound 4 of the run is wrong"), "{}", failed.message);
+    // The plan is kept, without what was claimed of it.
+    let header = failed.plan.unwrap().header();
+    assert_eq!((header.status, header.objective.bound), (Status::Stopped, None));
+    let right = runs.submit(job(claim(2), request(&scenario(&[5, 3]))));
+    let open = done(&recorder, right.run);
+    assert_eq!((open.status, open.bound), (EndStatus::Feasible, Some(2.0)));
+}
+
+#[test]
+fn a_plan_that_beats_what_its_checker_calls_verified_is_not_sealed() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(PROVE, request(&scenario(&[toy::MISTAKEN, 5]))));
+    let done = done(&recorder, ticket.run);
+    assert_eq!((done.status, done.violations.len()), (EndStatus::Failed, 1), "{}", done.message);
+    let text = done.violations[0].to_string();
+    assert_eq!(
+        text,
+        "bound: the checker proves that nothing beats 777, but the objective is 5: one of the two is wrong"
+    );
+}
+
+#[test]
 fn one_runs_one_waits_and_a_newer_request_replaces_the_waiting_one() {
     let (runs, recorder, _) = board();
     let ask = scenario(&[5, 3]);

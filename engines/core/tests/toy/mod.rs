@@ -1,11 +1,11 @@
 //! A kind small enough to test the contracts with: find the smallest number of a list.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use lightbay_core::checked::{Verdict, Violation};
+use lightbay_core::checked::{Verdict, VerifiedBound, Violation};
 use lightbay_core::clock::{Clock, ManualClock};
 use lightbay_core::context::Context;
 use lightbay_core::event::{Event, EventBody, EventSink, HotStartFate, Recorder, RunId};
-use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Plan, Status};
@@ -72,6 +72,10 @@ impl Kind for Toy {
                 .violations
                 .push(Violation::new("number", format!("{number:?} is not {}", plan.objective.value)));
         }
+        if plan.scenario.body.numbers.contains(&MISTAKEN) {
+            let least = MISTAKEN as f64;
+            verdict.verified = Some(VerifiedBound::of(Sense::Min, plan.objective.value, least, None));
+        }
         verdict
     }
     fn carry(result: &ToyResult, _: &ToyScenario, to: &ToyScenario) -> Result<Carried<ToyResult>, String> {
@@ -79,6 +83,9 @@ impl Kind for Toy {
         Ok(Carried { candidate: candidate(*number, result.position), repairs: Vec::new() })
     }
 }
+
+/// Where it is among the numbers, the checker takes it for the smallest of all.
+pub const MISTAKEN: i64 = 777;
 
 pub fn candidate(number: i64, position: i64) -> Candidate<ToyResult> {
     Candidate { value: number as f64, metrics: BTreeMap::new(), result: ToyResult { position } }
@@ -96,6 +103,8 @@ pub enum Then {
     UntilProven,
     /// Claims this bound on all plans, then waits.
     Bound(i64),
+    /// Claims this bound on all plans, and that it has found the best one.
+    Claim(i64),
     Panic,
     Lie,
     /// Hands over a plan that is refused, and goes on from the one before it.
@@ -188,6 +197,10 @@ impl Method<Toy> for Scan {
                     cx.checkpoint()?;
                     std::thread::yield_now();
                 }
+            }
+            Then::Claim(bound) => {
+                cx.bound(bound as f64);
+                Ok(Outcome::done(Status::Optimal))
             }
             Then::Panic => panic!("deliberate"),
             Then::Lie => {
