@@ -5,6 +5,7 @@
 //! with the circuits that are installed, and works out times, cost and the bound by itself.
 
 mod circuits;
+mod claims;
 mod demand;
 mod exact;
 mod fabrics;
@@ -17,10 +18,11 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::{FabricKind, MoeResult};
+use crate::plan::{FabricKind, MoeResult, ON_CIRCUITS, ON_STRICT_CIRCUITS};
 use crate::scenario::MoeScenario;
-use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics, same};
+use lightbay_core::checked::{BoundTrust, SAME, Verdict, VerifiedBound, Violation, compare_metrics, same};
 use lightbay_core::kind::{Depth, Sense};
+use lightbay_core::param::Params;
 use sizes::Sizes;
 use std::collections::BTreeMap;
 
@@ -58,6 +60,8 @@ pub mod code {
     pub const COST: &str = "cost";
     /// The claimed bound is above what can be proven.
     pub const BOUND: &str = "bound";
+    /// The plan is not what its method, policy and routing make.
+    pub const METHOD: &str = "method";
     /// A metric is not the figure that it repeats.
     pub const METRICS: &str = "metrics";
 }
@@ -65,6 +69,10 @@ pub mod code {
 /// Claims of a plan outside its result.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionEnvelope<'a> {
+    /// Method.
+    pub method: &'a str,
+    /// Its parameters.
+    pub params: &'a Params,
     /// Objective value.
     pub value: f64,
     /// Claimed lower bound.
@@ -143,38 +151,42 @@ pub fn check(
         circuits::check(scenario, result, &mut found);
         circuits::walk(result, &mut found, &mut remarks);
     }
+    claims::check(result, envelope, &mut found);
     for layer in &result.layers {
         timeline::check(&sizes, result.layers.len(), layer, &mut found);
     }
-    let Some(pooled) = figures::check(scenario, &sizes, result, &demands, envelope, &mut found) else {
-        return Verdict::refused(found.list);
-    };
+    let floors = figures::check(scenario, &sizes, result, &demands, envelope, &mut found);
     let mut violations = found.list;
     violations.extend(compare_metrics(envelope.metrics, &figures::metrics(result)));
-    if !violations.is_empty() {
+    let Some(floors) = floors.filter(|_| violations.is_empty()) else {
         return Verdict::refused(violations);
-    }
-    let mut verified = VerifiedBound::of(Sense::Min, envelope.value, pooled, None);
-    let mut proven = pooled * (1.0 + lightbay_core::checked::SAME);
-    // Experts in blocks give one demand, which circuits of a region carry no faster than a program says.
-    if fabric == FabricKind::Mfabric && scenario.placement.is_none() && depth.is_exact() {
-        if let Some(least) = figures::on_circuits(scenario, &sizes, &demands, depth)
-            && least > verified.value
-        {
-            let covers = Some(figures::COVERS);
-            verified = VerifiedBound::of(Sense::Min, envelope.value, least, covers);
-            proven = least * (1.0 + ALIKE);
+    };
+    let (mut least, mut covers) = (floors.all, None);
+    if let Some(on_circuits) = floors.on_circuits {
+        (least, covers) = (on_circuits, Some(ON_CIRCUITS));
+        // Experts in blocks give one demand, which circuits of a region carry no faster than a program says.
+        if scenario.placement.is_none() && depth.is_exact() {
+            let covered = claims::covered(envelope);
+            let is_strict = covered == ON_STRICT_CIRCUITS;
+            if let Some(found) = figures::on_circuits(scenario, &sizes, &demands, is_strict, depth)
+                && found > least
+            {
+                (least, covers) = (found, Some(covered));
+            }
+            remarks.extend(depth.not_within("the bound of all layers"));
         }
-        remarks.extend(depth.not_within("the bound of all layers"));
     }
+    let verified = VerifiedBound::of(Sense::Min, envelope.value, least, covers);
     let bound = match envelope.bound {
         None => BoundTrust::None,
-        Some(bound) if bound <= proven => BoundTrust::Verified,
+        Some(bound) if bound <= least * (1.0 + if depth.is_exact() { ALIKE } else { SAME }) => {
+            BoundTrust::Verified
+        }
         Some(_) => BoundTrust::Claimed,
     };
     if bound == BoundTrust::Claimed {
         remarks.push(if depth.is_exact() {
-            format!("the bound is claimed; an integer program of the checker's own proves {} ms", verified.value)
+            format!("the bound is claimed; an integer program of the checker's own proves {least} ms")
         } else {
             "the bound is claimed: it is that of an integer program over the circuits of a region (--exact proves it again)"
                 .to_owned()

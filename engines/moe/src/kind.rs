@@ -5,6 +5,8 @@ pub(crate) mod metrics;
 mod terms;
 
 #[cfg(test)]
+mod property;
+#[cfg(test)]
 mod tests;
 
 use crate::Moe;
@@ -82,6 +84,8 @@ impl Kind for Moe {
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
         let envelope = RegionEnvelope {
+            method: &plan.method,
+            params: &plan.parameters,
             value: plan.objective.value,
             bound: plan.objective.bound,
             bound_covers: plan.provenance.bound_covers(),

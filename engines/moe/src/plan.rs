@@ -255,9 +255,14 @@ pub enum FabricKind {
     Rail,
     /// A circulant patch panel with forwarding and without packet switches.
     Topoopt,
-    /// All NICs of a server as one: a bound, no network.
+    /// All NICs of a server as one, and no hop inside a server: a bound over the others, no network.
     Pooled,
 }
+
+/// Plans that the bounds of methods that lay circuits cover.
+pub const ON_CIRCUITS: &str = "plans with circuits of the region";
+/// Plans that the bound of an integer program with strict routing covers.
+pub const ON_STRICT_CIRCUITS: &str = "plans with circuits of the region and strict routing";
 
 impl FabricKind {
     /// All, with their names in files.

@@ -166,8 +166,10 @@ pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<S
         let mut changes = layer.timeline.reconfigurations.iter();
         changes.any(|change| change.before == LayerPhase::A2a1 && change.window == "none")
     };
-    if free > 0 && !result.layers.iter().all(charged) {
-        let text = "changes are free only beside the whole delay before every dispatch";
+    // A dispatch without circuits, such as that of a layer without tokens, waits for none.
+    let bare = |layer: &LayerPlan| of(layer, LayerPhase::A2a1).is_empty();
+    if free > 0 && !result.layers.iter().all(|layer| charged(layer) || bare(layer)) {
+        let text = "changes are free only beside the whole delay before every dispatch with circuits";
         found.add(code::CHANGE, text);
     }
     if free > 0 {

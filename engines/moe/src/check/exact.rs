@@ -3,9 +3,10 @@
 //! An exchange is done by time T if circuits and rates over packet switches exist that carry everything by then. With
 //! `u = 1/T` that is linear: `C_ij B + x_ij >= D_ij u`, with as many circuits at a server as it has ports and rates that
 //! add up to those of its packet-switched NICs. The largest u bounds all plans, also those whose pairs with circuits
-//! may use nothing else.
+//! may use nothing else; for these alone a binary says for each pair whether it has circuits.
 
 use super::demand::Dispatch;
+use super::fabrics::least_on_circuits;
 use super::sizes::Sizes;
 use lightbay_core::kind::Depth;
 use lightbay_highs::event::{Flow, SolverEvent, SolverListener};
@@ -17,25 +18,25 @@ use lightbay_highs::solution::Status;
 /// Relative amount by which the tolerances of the solver may change a bound.
 const SLIP: f64 = 1e-6;
 
-/// Time of all exchanges of a micro-batch that no circuits beat, ms, without gathering and scattering; the bound that
-/// the time sufficed for.
-pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], depth: Depth) -> f64 {
-    let inside = |demand: &Dispatch| demand.inside() / (sizes.gpus as f64 * sizes.nvlink);
-    demands.iter().map(|demand| 4.0 * exchange_ms(sizes, demand, depth).max(inside(demand))).sum()
+/// Time of all exchanges of a micro-batch that no circuits beat, ms; the bound that the time sufficed for. With
+/// `is_strict` pairs with circuits use nothing else.
+pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool, depth: Depth) -> f64 {
+    let least = |demand| least_on_circuits(sizes, demand, exchange_ms(sizes, demand, is_strict, depth));
+    demands.iter().map(|demand| 4.0 * least(demand)).sum()
 }
 
-/// Time of the exchange of one layer that no circuits beat, ms.
-fn exchange_ms(sizes: &Sizes, demand: &Dispatch, depth: Depth) -> f64 {
+/// Time of the exchange between the servers of one layer that no circuits beat, ms.
+fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
-    let least = if busiest > 0.0 { busiest / sizes.all() } else { return 0.0 };
-    match speed(&program(sizes, demand, least), depth) {
+    let least = if busiest > 0.0 { busiest / sizes.regional() } else { return 0.0 };
+    match speed(&program(sizes, demand, least, is_strict), depth) {
         Some(speed) if speed > 0.0 => least / (speed * (1.0 + SLIP)).min(1.0),
         _ => least,
     }
 }
 
 /// The program; its objective is the time of all NICs as one relative to that of the exchange.
-fn program(sizes: &Sizes, demand: &Dispatch, least: f64) -> Model {
+fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Model {
     let n = demand.servers.len();
     let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);
     let mut model = Model::new("shortest exchange");
@@ -47,6 +48,12 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64) -> Model {
         let circuits = model.integer(format!("circuits_{one}_{other}"), 0.0, ports, 0.0);
         at_server[one].push((circuits, 1.0));
         at_server[other].push((circuits, 1.0));
+        // 1 where the pair has no circuits, so that packets are its only way.
+        let bare = is_strict.then(|| {
+            let bare = model.binary(format!("bare_{one}_{other}"), 0.0);
+            model.at_most(format!("none_{one}_{other}"), ports, [(circuits, 1.0), (bare, ports)]);
+            bare
+        });
         for (from, to) in [(one, other), (other, one)] {
             let rate = demand.servers[from][to] / (sizes.link * least);
             let packets = model.column(format!("packets_{from}_{to}"), 0.0, packet, 0.0);
@@ -54,6 +61,10 @@ fn program(sizes: &Sizes, demand: &Dispatch, least: f64) -> Model {
             over[n + to].push((packets, 1.0));
             let terms = [(circuits, 1.0), (packets, 1.0), (speed, -rate)];
             model.at_least(format!("carries_{from}_{to}"), 0.0, terms);
+            if let Some(bare) = bare {
+                let terms = [(packets, 1.0), (bare, -packet)];
+                model.at_most(format!("packets_if_bare_{from}_{to}"), 0.0, terms);
+            }
         }
     }
     for (server, terms) in at_server.into_iter().enumerate() {

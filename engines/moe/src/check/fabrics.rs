@@ -43,8 +43,7 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
         }
         FabricKind::Pooled => {
             let busiest = most(&mut demand.by_server().into_iter().flatten());
-            let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
-            [0.0, busiest / sizes.all(), hop, hop]
+            [0.0, busiest / sizes.fastest(), 0.0, 0.0]
         }
         FabricKind::Topoopt => {
             let busiest = forwarded(sizes, demand)?;
@@ -53,6 +52,15 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
         }
     };
     Some(total(sizes, demand, steps))
+}
+
+/// Time of an all-to-all that no circuits of a region beat, ms: the busiest server uses all its NICs evenly, and what
+/// one of them carries takes the hops to and from its GPU. `exchange_ms` is a time that the exchange takes at least.
+pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
+    let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
+    let evenly = if busiest > 0.0 { busiest / sizes.regional() } else { 0.0 };
+    let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
+    total(sizes, demand, [evenly.max(exchange_ms), 0.0, hop, hop]).all_to_all_ms
 }
 
 /// Links of a ring with chords: offsets 1, 2, … take turns until the ports are used up.

@@ -65,8 +65,13 @@ impl Sizes {
         }
     }
 
-    /// Rate of all NICs of a server.
-    pub(super) fn all(&self) -> f64 {
+    /// Rate of all NICs of a server, with the packet-switched ones at their rate in the region.
+    pub(super) fn regional(&self) -> f64 {
         self.nics[0] * self.link + self.packet
+    }
+
+    /// The largest rate of all NICs of a server on any of the networks.
+    pub(super) fn fastest(&self) -> f64 {
+        self.nics[0] * self.link + self.packet.max(self.nics[1] * self.link)
     }
 }

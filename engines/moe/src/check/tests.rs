@@ -7,11 +7,15 @@ use crate::plan::{CircuitAction, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::{MoeScenario, PlacementRoom, presets};
 use lightbay_core::checked::{BoundTrust, downcast};
 use lightbay_core::kind::Depth;
+use lightbay_core::param::Params;
 use lightbay_core::testing::Ask;
 use std::collections::BTreeMap;
 
 /// A plan as its parts.
 struct Parts {
+    method: String,
+    params: Params,
+    bound_covers: Option<String>,
     scenario: MoeScenario,
     result: MoeResult,
     value: f64,
@@ -30,6 +34,9 @@ fn planned(scenario: MoeScenario, method: &str, params: &[(&str, &str)]) -> Part
     let checked = downcast::<Moe>(&done.plan.unwrap()).unwrap();
     let plan = checked.plan();
     Parts {
+        method: plan.method.clone(),
+        params: plan.parameters.clone(),
+        bound_covers: plan.provenance.bound_covers().map(str::to_owned),
         scenario,
         result: plan.result.clone(),
         value: plan.objective.value,
@@ -41,9 +48,11 @@ fn planned(scenario: MoeScenario, method: &str, params: &[(&str, &str)]) -> Part
 impl Parts {
     fn codes(&self) -> Vec<&'static str> {
         let envelope = RegionEnvelope {
+            method: &self.method,
+            params: &self.params,
             value: self.value,
             bound: self.bound,
-            bound_covers: None,
+            bound_covers: self.bound_covers.as_deref(),
             metrics: &self.metrics,
         };
         let verdict = check(&self.scenario, &self.result, &envelope, Depth::Usual);
@@ -265,6 +274,8 @@ fn bounds_over_circuits_are_proven_again_in_the_exact_depth() {
     let parts = planned(scenario, "mfabric-exact", &[]);
     let verdict = |bound: f64, depth: Depth| {
         let envelope = RegionEnvelope {
+            method: &parts.method,
+            params: &parts.params,
             value: parts.value,
             bound: Some(bound),
             bound_covers: Some("plans with circuits of the region"),
@@ -276,7 +287,10 @@ fn bounds_over_circuits_are_proven_again_in_the_exact_depth() {
     };
     let bound = parts.bound.unwrap();
     let (trust, usual) = verdict(bound, Depth::Usual);
-    assert_eq!((trust, usual.covers), (BoundTrust::Claimed, None));
+    assert_eq!(
+        (trust, usual.covers),
+        (BoundTrust::Claimed, Some("plans with circuits of the region".to_owned()))
+    );
     let (trust, exact) = verdict(bound, Depth::EXACT);
     assert_eq!(trust, BoundTrust::Verified);
     assert!(exact.value > usual.value && exact.value <= parts.value);
@@ -314,4 +328,85 @@ fn a_network_without_circuits_lays_none() {
     assert_eq!(tree.codes(), Vec::<&str>::new());
     tree.result.layers[0].circuits = plan("static", &[]).result.layers[0].circuits.clone();
     assert!(tree.codes().contains(&code::CIRCUIT));
+}
+
+/// A plan whose method or parameters are called other ones.
+#[track_caller]
+fn renamed(method: &str, params: &[(&str, &str)], change: impl FnOnce(&mut Parts)) {
+    let mut parts = plan(method, params);
+    assert_eq!(parts.codes(), Vec::<&str>::new());
+    change(&mut parts);
+    assert!(parts.codes().contains(&code::METHOD), "{method}: {:?}", parts.codes());
+}
+
+fn set(parts: &mut Parts, name: &str, word: &str) {
+    parts.params.set(name, lightbay_core::param::ParamValue::Text(word.to_owned()));
+}
+
+#[test]
+fn the_network_is_that_of_the_method() {
+    // The bound as a plan of the integer program, a plan with circuits as a fat-tree, one tree as another.
+    renamed("pooled", &[], |parts| parts.method = "mfabric-exact".to_owned());
+    renamed("auto", &[], |parts| parts.method = "fat-tree".to_owned());
+    renamed("fat-tree", &[], |parts| parts.method = "rail".to_owned());
+    renamed("auto", &[], |parts| parts.method = "mfabric-placed".to_owned());
+    let mut scenario = presets::scenario("moe-small").unwrap();
+    scenario.placement = Some(PlacementRoom { redundant_experts: 8, expert_groups: 4 });
+    let mut placed = planned(scenario, "mfabric-placed", &[]);
+    placed.method = "mfabric-swap".to_owned();
+    assert!(placed.codes().contains(&code::METHOD));
+}
+
+#[test]
+fn routes_and_changes_are_those_of_routing_and_policy() {
+    renamed("mfabric-swap", &[("routing", "spill")], |parts| set(parts, "routing", "strict"));
+    // Free changes are those of the paper alone.
+    renamed("mfabric-swap", &[("policy", "paper")], |parts| set(parts, "policy", "window"));
+    renamed("mfabric-swap", &[("policy", "window")], |parts| set(parts, "policy", "paper"));
+    renamed("mfabric-swap", &[("policy", "window")], |parts| set(parts, "policy", "reuse"));
+    renamed("mfabric-swap", &[("policy", "reuse")], |parts| set(parts, "policy", "window"));
+    renamed("mfabric-swap", &[("policy", "reuse")], |parts| parts.method = "static".to_owned());
+    renamed("mfabric-exact", &[("policy", "paper")], |parts| set(parts, "policy", "exact"));
+}
+
+#[test]
+fn only_methods_with_a_program_claim_more_than_all_nics_as_one() {
+    let mut parts = plan("mfabric-exact", &[]);
+    let least = plan("mfabric-swap", &[]).bound.unwrap();
+    assert!(parts.bound.unwrap() >= least);
+    parts.bound = Some(parts.value);
+    assert_eq!(parts.codes(), Vec::<&str>::new(), "claimed, not verified");
+    parts.method = "auto".to_owned();
+    assert!(parts.codes().contains(&code::BOUND));
+    // A fat-tree is no plan with circuits of the region.
+    let mut tree = plan("fat-tree", &[]);
+    tree.bound = Some(least);
+    tree.bound_covers = Some("plans with circuits of the region".to_owned());
+    assert!(tree.codes().contains(&code::BOUND));
+}
+
+/// With strict routing pairs with circuits use nothing else, so that its bound is above that of all plans.
+#[test]
+fn bounds_of_strict_routing_cover_strict_routing_alone() {
+    let mut parts = plan("mfabric-exact", &[("routing", "strict")]);
+    assert_eq!(parts.bound_covers.as_deref(), Some("plans with circuits of the region and strict routing"));
+    let envelope = |parts: &Parts, covers: &'static str| {
+        let envelope = RegionEnvelope {
+            method: &parts.method,
+            params: &parts.params,
+            value: parts.value,
+            bound: parts.bound,
+            bound_covers: Some(covers),
+            metrics: &parts.metrics,
+        };
+        check(&parts.scenario, &parts.result, &envelope, Depth::EXACT)
+    };
+    let verdict = envelope(&parts, "plans with circuits of the region and strict routing");
+    assert_eq!((verdict.violations, verdict.bound), (Vec::new(), BoundTrust::Verified));
+    let spilling = plan("mfabric-exact", &[]).bound.unwrap();
+    assert!(parts.bound.unwrap() > spilling * 1.01, "{:?} {spilling}", parts.bound);
+    let verdict = envelope(&parts, "plans with circuits of the region");
+    assert_eq!(verdict.bound, BoundTrust::Claimed);
+    set(&mut parts, "routing", "spill");
+    assert!(parts.codes().contains(&code::BOUND));
 }

@@ -6,6 +6,7 @@ use super::{exact, given, knobs, placed};
 use crate::predict::passage::FitSettings;
 use crate::schedule::policies::SwitchPolicy;
 use crate::search::exchange::RoutingRule;
+use crate::search::greedy::BlockedRule;
 use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -45,8 +46,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     session::bound(scenario, cx)?;
     let mut stage = session::stage(scenario, RoutingRule::Spill, CircuitSearch::Swap, cx)?;
     session::hand_over(&stage, SwitchPolicy::Best, cx)?;
-    let mean = given::mean(&stage, cx);
-    stage.add(mean, None)?;
+    given::add(&mut stage, cx)?;
     session::predict(&mut stage, &FitSettings::default(), cx)?;
     session::hand_over(&stage, SwitchPolicy::Exact, cx)?;
     let nodes = u32::try_from(params.count("exact_nodes")).unwrap_or(u32::MAX);
@@ -54,8 +54,32 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
         exact::improve(&mut stage, nodes, cx)?;
         session::hand_over(&stage, SwitchPolicy::Exact, cx)?;
     }
+    others(scenario, cx)?;
     if scenario.body.placement.is_some() {
         placed::hand_over(&scenario.body, RoutingRule::Spill, SwitchPolicy::Exact, true, cx)?;
     }
     Ok(session::closed(cx))
+}
+
+/// Plans on the circuits of the other searches and with strict routing. Local search looks at the exchange between
+/// servers alone; with slow links inside them, circuits and routes that are worse there can be quicker as a whole.
+fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
+    let greedy = [BlockedRule::Continue, BlockedRule::Printed].map(CircuitSearch::Greedy);
+    for rule in [RoutingRule::Spill, RoutingRule::Strict] {
+        for search in greedy.into_iter().chain((rule == RoutingRule::Strict).then_some(CircuitSearch::Swap)) {
+            if cx.closed() {
+                return Ok(());
+            }
+            let tried = session::stage(scenario, rule, search, cx).and_then(|mut stage| {
+                given::add(&mut stage, cx)?;
+                session::hand_over(&stage, SwitchPolicy::Exact, cx)
+            });
+            match tried {
+                // Other circuits may leave a pair without a way.
+                Ok(()) | Err(PlanEnded::Infeasible(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }

@@ -38,7 +38,7 @@ pub(super) const BASELINES: &[FabricBaseline] = &[
     },
     FabricBaseline {
         name: POOLED,
-        help: "Bound: all NICs of a server as one; no network is quicker.",
+        help: "Bound: all NICs of a server as one at the rate of their links, without hops; no network is quicker.",
         fabric: FabricKind::Pooled,
     },
 ];

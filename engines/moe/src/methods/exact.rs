@@ -2,12 +2,12 @@
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
-use crate::model::iteration::{StageSums, iteration};
-use crate::plan::FabricKind;
+use crate::plan::{ON_CIRCUITS, ON_STRICT_CIRCUITS};
+use crate::schedule::assemble::least_on_circuits;
 use crate::schedule::policies::SwitchPolicy;
 use crate::schedule::stage::StageModel;
 use crate::search::exact::best_circuits;
-use crate::search::exchange::Exchange;
+use crate::search::exchange::{Exchange, RoutingRule};
 use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -21,8 +21,6 @@ pub(super) struct ExactRegional;
 
 /// The policy if none is named.
 const USUAL: SwitchPolicy = SwitchPolicy::Exact;
-/// Plans that the bound of the integer programs covers.
-const COVERS: &str = "plans with circuits of the region";
 
 impl Method<Moe> for ExactRegional {
     fn info(&self) -> MethodInfo {
@@ -90,15 +88,10 @@ pub(super) fn improve(
     Ok(bounds)
 }
 
-/// Bound on all plans with circuits of the region: every exchange on the best circuits for it, and no stall. The
-/// exchange inside servers is part of it; gathering and scattering are not.
+/// Bound on all plans with circuits of the region: every exchange on the best circuits for it, and no stall.
 fn state_bound(stage: &StageModel, bounds: &[f64], cx: &mut Context<'_, Moe>) {
-    let layers = bounds.iter().zip(&stage.demands);
-    let inside = f64::from(stage.rates.gpus) * stage.rates.nvlink;
-    let all_to_all_ms =
-        layers.map(|(bound, demand)| 4.0 * bound.max(demand.busiest_inside() / inside)).sum::<f64>();
-    let sums = StageSums { all_to_all_ms, ..StageSums::default() };
-    if let Some(least) = iteration(&stage.scenario, FabricKind::Mfabric, sums, 0) {
-        cx.bound_over(least.iteration_ms, COVERS);
+    if let Ok(least) = least_on_circuits(&stage.scenario, &stage.demands, bounds) {
+        let is_strict = stage.rule == RoutingRule::Strict;
+        cx.bound_over(least, if is_strict { ON_STRICT_CIRCUITS } else { ON_CIRCUITS });
     }
 }

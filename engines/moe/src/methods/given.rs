@@ -53,20 +53,31 @@ impl Method<Moe> for StaticCircuits {
 fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, PlanEnded> {
     session::bound(scenario, cx)?;
     let mut stage = StageModel::of(&scenario.body, knobs::routing_of(params));
-    let counts = if params.text("static_circuits") == Some("circulant") {
-        let n = stage.rates.servers;
-        CircuitCounts::of(n, stage.rates.optical, &circulant(n, stage.rates.optical))
-    } else {
-        mean(&stage, cx)
-    };
+    let counts =
+        if params.text("static_circuits") == Some("circulant") { even(&stage) } else { mean(&stage, cx) };
     let only = stage.add(counts, None)?;
     stage.own = vec![only; stage.layers()];
     session::hand_over(&stage, SwitchPolicy::Never, cx)?;
     Ok(session::closed(cx))
 }
 
+/// Adds circuits that can stay: those for the mean demand, and a circulant if it leaves no pair without a way.
+pub(super) fn add(stage: &mut StageModel, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
+    let mean = mean(stage, cx);
+    stage.add(mean, None)?;
+    // Beside circuits that every pair can use it is one more choice.
+    let _ = stage.add(even(stage), None);
+    Ok(())
+}
+
+/// A circulant.
+fn even(stage: &StageModel) -> CircuitCounts {
+    let (servers, degree) = (stage.rates.servers, stage.rates.optical);
+    CircuitCounts::of(servers, degree, &circulant(servers, degree))
+}
+
 /// Circuits for the mean demand of all layers.
-pub(super) fn mean(stage: &StageModel, cx: &mut Context<'_, Moe>) -> CircuitCounts {
+fn mean(stage: &StageModel, cx: &mut Context<'_, Moe>) -> CircuitCounts {
     let n = stage.rates.servers;
     let mut sum = LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
     for demand in &stage.demands {

@@ -2,10 +2,10 @@
 
 use crate::Moe;
 use crate::model::demand::LayerDemand;
-use crate::plan::FabricKind;
+use crate::plan::ON_CIRCUITS;
 use crate::predict::expected;
 use crate::predict::passage::FitSettings;
-use crate::schedule::assemble::{NoPlan, fabric_ms_of, regional};
+use crate::schedule::assemble::{NoPlan, least_on_circuits, regional};
 use crate::schedule::optimum::optimum;
 use crate::schedule::policies::{SwitchPolicy, SwitchSchedule, schedule};
 use crate::schedule::stage::StageModel;
@@ -175,13 +175,13 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the bound: all NICs of a server as one, on which no network is quicker; where experts can be placed at will,
-/// no all-to-all at all, because a placement may keep all tokens at home.
+/// States the bound over circuits of the region: all NICs of a server as one; where experts can be placed at will, no
+/// all-to-all at all, because a placement may keep all tokens at home.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;
     let demands =
         if body.placement.is_some() { Vec::new() } else { StageModel::of(body, RoutingRule::Spill).demands };
-    cx.bound(fabric_ms_of(body, FabricKind::Pooled, &demands)?);
+    cx.bound_over(least_on_circuits(body, &demands, &[])?, ON_CIRCUITS);
     Ok(())
 }
 

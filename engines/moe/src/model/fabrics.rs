@@ -34,17 +34,29 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
             }
         }
         FabricKind::Pooled => {
-            let busiest = demand.busiest_server();
-            let hop = busiest / rates.nics() / rates.nvlink;
-            AllToAll {
-                step3_eps_ms: busiest / rates.pooled(),
-                gather_ms: hop,
-                scatter_ms: hop,
-                ..AllToAll::default()
-            }
+            // On a fat-tree no byte takes a hop inside a server, so a bound over all networks has none.
+            AllToAll { step3_eps_ms: demand.busiest_server() / rates.fastest(), ..AllToAll::default() }
         }
     };
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
+}
+
+/// Time of the dispatch of a layer that no circuits of the region beat, ms: all NICs of a server as one, each with the
+/// hops to and from its GPU. `exchange_ms` is what the exchange between servers takes at least, if more is known of it.
+pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
+    let busiest = demand.busiest_server();
+    if busiest == 0.0 {
+        return demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
+    }
+    let hop = busiest / rates.nics() / rates.nvlink;
+    let steps = AllToAll {
+        step3_ocs_ms: exchange_ms.max(busiest / rates.regional()),
+        gather_ms: hop,
+        scatter_ms: hop,
+        local_ms: demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink),
+        ..AllToAll::default()
+    };
+    steps.totalled(rates.chunks).all_to_all_ms
 }
 
 /// Bytes on the busiest circuit of a circulant, where pairs without a circuit are forwarded: through one server,

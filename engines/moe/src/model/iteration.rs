@@ -56,7 +56,7 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
         }
         FabricKind::Mfabric => by_server(rates.eps),
         FabricKind::Topoopt => by_server((rates.nics() - f64::from(TOPOOPT_DEGREE)).max(0.0) * rates.circuit),
-        FabricKind::Pooled => by_server(rates.pooled()),
+        FabricKind::Pooled => by_server(rates.fastest()),
     }
 }
 

@@ -47,8 +47,14 @@ impl RegionRates {
         f64::from(self.optical + self.electrical)
     }
 
-    /// Rate of all NICs of a server together, bytes/ms.
-    pub fn pooled(&self) -> f64 {
+    /// Rate of all NICs of a server together as they are in the region, bytes/ms.
+    pub fn regional(&self) -> f64 {
         f64::from(self.optical) * self.circuit + self.eps
+    }
+
+    /// Rate of all NICs of a server together on any of the networks, bytes/ms: without circuits of a region every NIC
+    /// has the rate of its link.
+    pub fn fastest(&self) -> f64 {
+        self.regional().max(self.nics() * self.circuit)
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .context("times per micro-batch, but for the iteration and the gradients")
         .remark(ANALYTIC)
         .remark(note)
-        .remark("pooled is a bound: all NICs of a server as one, which also evens out hot experts.")
+        .remark("pooled is a bound over all of them: all NICs of a server as one, which also evens out hot experts.")
         .remark(
             "The paper reports TopoOpt 1.4 to 2.5 times slower; this model does not reproduce these ratios.",
         );

@@ -252,6 +252,25 @@ pub fn fabric_ms_of(
     Ok(iteration(scenario, kind, sums, 0).ok_or_else(NoPlan::gradients)?.iteration_ms)
 }
 
+/// Time of an iteration on circuits of the region that no plan beats, ms: exchanges of the demands at their least, and
+/// no stall. `exchanges_ms` are times that the exchanges between servers take at least, where more is known.
+///
+/// # Errors
+/// [`NoPlan`] if the gradients have no way.
+pub fn least_on_circuits(
+    scenario: &MoeScenario,
+    demands: &[LayerDemand],
+    exchanges_ms: &[f64],
+) -> Result<f64, NoPlan> {
+    let rates = RegionRates::of(scenario);
+    let known = exchanges_ms.iter().copied().chain(std::iter::repeat(0.0));
+    let each = demands.iter().zip(known);
+    let all_to_all_ms =
+        each.map(|(demand, least)| 4.0 * fabrics::least_on_circuits_ms(demand, &rates, least)).sum();
+    let sums = StageSums { all_to_all_ms, ..StageSums::default() };
+    Ok(iteration(scenario, FabricKind::Mfabric, sums, 0).ok_or_else(NoPlan::gradients)?.iteration_ms)
+}
+
 fn finished(
     scenario: &MoeScenario,
     fabric: FabricKind,

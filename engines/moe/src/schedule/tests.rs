@@ -137,3 +137,39 @@ fn circuits_are_not_set_before_their_demand_is_known() {
     assert_eq!(earlier.phase, Some(LayerPhase::AttentionFwd));
     assert_eq!(stage.window(LayerPhase::A2a3, 1, stage.own[1]).unwrap().phase, None);
 }
+
+/// Two servers of two GPUs with a NIC each; every rank sends 3 GB to every other one. By hand, at 50 GB/s: each NIC of a
+/// fat-tree carries 6 GB in 120 ms. A NIC at the optical switch and one of 25 GB/s in the region give 160 ms, and 6 GB of
+/// the evenly loaded NIC take 60 ms more to its GPU and as long from it at 100 GB/s.
+#[test]
+fn no_network_is_quicker_than_the_bound() {
+    use crate::model::demand::LayerDemand;
+    use crate::model::fabrics::{all_to_all, least_on_circuits_ms};
+    use crate::model::rates::RegionRates;
+    let mut scenario = preset("mixtral_8x7b");
+    scenario.region = crate::scenario::MoeRegion::usual(2, 2, 1);
+    scenario.region.gpus_per_server = 2;
+    scenario.region.eps_total_gbps = Some(200.0);
+    scenario.region.nvlink_gbytes_per_s = 100.0;
+    scenario.region.pipeline_chunks = 1;
+    let rates = RegionRates::of(&scenario);
+    let demand =
+        LayerDemand { servers: 2, bytes: vec![0.0, 12e9, 12e9, 0.0], busiest_gpu: 6e9, busiest_rail: 6e9 };
+    let time = |fabric| all_to_all(fabric, &demand, &rates).unwrap().all_to_all_ms;
+    assert!((time(FabricKind::FatTree) - 120.0).abs() < 1e-9);
+    assert!((time(FabricKind::Pooled) - 120.0).abs() < 1e-9);
+    assert!((least_on_circuits_ms(&demand, &rates, 0.0) - 280.0).abs() < 1e-9);
+    assert!((least_on_circuits_ms(&demand, &rates, 200.0) - 320.0).abs() < 1e-9);
+    // On the presets as well, also where packet switches of the region are slower or faster than their links.
+    for name in NAMES {
+        for (rate, eps) in [(400.0, None), (100.0, Some(50.0)), (400.0, Some(0.0)), (100.0, Some(1600.0))] {
+            let mut scenario = preset(name);
+            (scenario.region.link_gbps, scenario.region.eps_total_gbps) = (rate, eps);
+            let least = fabric_ms(&scenario, FabricKind::Pooled).unwrap();
+            for fabric in [FabricKind::FatTree, FabricKind::Rail, FabricKind::Topoopt] {
+                let time = fabric_ms(&scenario, fabric).unwrap();
+                assert!(time >= least * (1.0 - 1e-12), "{name} {rate} {eps:?}: {fabric:?} {time} {least}");
+            }
+        }
+    }
+}

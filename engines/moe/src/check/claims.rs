@@ -1,0 +1,170 @@
+//! What a plan says of itself: its method, policy and routing against network, circuits, routes and changes.
+
+use super::{Findings, RegionEnvelope, code};
+use crate::plan::{
+    CircuitAction, FabricKind, LayerPhase, LayerPlan, MoeResult, ON_CIRCUITS, ON_STRICT_CIRCUITS,
+    RegionCircuit, RegionRoute, RoutePath,
+};
+use lightbay_core::param::{ParamValue, Params};
+use lightbay_core::problem::printable;
+use std::collections::BTreeSet;
+
+/// Methods about one network without circuits of a region.
+const NETWORKS: [(&str, FabricKind); 4] = [
+    ("fat-tree", FabricKind::FatTree),
+    ("rail", FabricKind::Rail),
+    ("topoopt", FabricKind::Topoopt),
+    ("pooled", FabricKind::Pooled),
+];
+/// Methods that may place experts.
+const PLACING: [&str; 2] = ["auto", "mfabric-placed"];
+/// The method that proves more than all NICs as one do.
+const PROVING: &str = "mfabric-exact";
+
+/// A word among the parameters; looking at it here does not count as the method's reading it.
+fn word<'a>(params: &'a Params, name: &str) -> Option<&'a str> {
+    params.iter().find(|(known, _)| *known == name).and_then(|(_, value)| match value {
+        ParamValue::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// Returns `true` if pairs with circuits use nothing else.
+pub(super) fn is_strict(envelope: &RegionEnvelope<'_>) -> bool {
+    word(envelope.params, "routing") == Some("strict")
+}
+
+/// Plans that a bound of the plan may cover.
+pub(super) fn covered(envelope: &RegionEnvelope<'_>) -> &'static str {
+    let is_program = envelope.bound_covers == Some(ON_STRICT_CIRCUITS) && is_strict(envelope);
+    if is_program && envelope.method == PROVING { ON_STRICT_CIRCUITS } else { ON_CIRCUITS }
+}
+
+/// Returns `true` if the method proves more than all NICs of a server as one do.
+pub(super) fn proves_more(envelope: &RegionEnvelope<'_>, result: &MoeResult) -> bool {
+    envelope.method == PROVING && result.layers.iter().all(|layer| layer.placement.is_none())
+}
+
+/// Policy of a plan: that of its parameters, or what its method always does.
+fn policy<'a>(envelope: &'a RegionEnvelope<'_>) -> &'a str {
+    match envelope.method {
+        "static" => "never",
+        "mfabric-copilot" => "copilot",
+        _ => word(envelope.params, "policy").unwrap_or("exact"),
+    }
+}
+
+/// Checks method, policy and routing.
+pub(super) fn check(result: &MoeResult, envelope: &RegionEnvelope<'_>, found: &mut Findings) {
+    let (method, fabric) = (envelope.method, result.iteration.fabric);
+    let of_method = NETWORKS.iter().find(|(known, _)| *known == method);
+    let wanted = of_method.map_or(FabricKind::Mfabric, |(_, fabric)| *fabric);
+    if fabric != wanted {
+        let text = format!(
+            "{} plans '{}', but the network of the plan is '{}'",
+            printable(method),
+            wanted.word(),
+            fabric.word()
+        );
+        found.add(code::METHOD, text);
+        return;
+    }
+    if fabric != FabricKind::Mfabric {
+        return;
+    }
+    let is_placed = result.layers.iter().any(|layer| layer.placement.is_some());
+    if is_placed && !PLACING.contains(&method) || !is_placed && method == "mfabric-placed" {
+        let does = if is_placed { "leaves experts in blocks" } else { "places experts" };
+        found.add(code::METHOD, format!("{} {does}, but the plan does not", printable(method)));
+    }
+    if is_strict(envelope) {
+        strict(result, found);
+    }
+    changes(result, policy(envelope), found);
+}
+
+/// The exchanges of a layer: circuits and routes by phase.
+fn exchange(layer: &LayerPlan, phase: LayerPhase) -> (&[RegionCircuit], &[RegionRoute]) {
+    let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
+    other.map_or((&layer.circuits, &layer.routes), |other| (&other.circuits, &other.routes))
+}
+
+/// Ends of the circuits of an exchange.
+fn circuits(layer: &LayerPlan, phase: LayerPhase) -> BTreeSet<[u32; 4]> {
+    let set = exchange(layer, phase).0.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
+    set.map(|circuit| [circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b]).collect()
+}
+
+/// Pairs with circuits send nothing over packet switches.
+fn strict(result: &MoeResult, found: &mut Findings) {
+    for layer in &result.layers {
+        for phase in LayerPhase::EXCHANGES {
+            let pairs: BTreeSet<(u32, u32)> =
+                circuits(layer, phase).into_iter().flat_map(|[a, _, b, _]| [(a, b), (b, a)]).collect();
+            let routes = exchange(layer, phase).1.iter();
+            let mut spilled = routes.filter(|route| {
+                route.path == RoutePath::Eps && pairs.contains(&(route.src_server, route.dst_server))
+            });
+            if let Some(route) = spilled.next() {
+                let text = format!(
+                    "layer {}, {}: routing is strict, but servers {} and {} with a circuit use packet switches",
+                    layer.layer,
+                    phase.word(),
+                    route.src_server,
+                    route.dst_server
+                );
+                found.add(code::METHOD, text);
+            }
+        }
+    }
+}
+
+/// Circuits change where the policy lets them.
+fn changes(result: &MoeResult, policy: &str, found: &mut Findings) {
+    let mut wrong = |text: String| found.add(code::METHOD, format!("policy {}: {text}", printable(policy)));
+    let free = result.iteration.free_changes;
+    if free > 0 && policy != "paper" {
+        wrong(format!("charges every change, but {free} are free"));
+    }
+    let mut above: Option<&LayerPlan> = None;
+    for layer in &result.layers {
+        let number = layer.layer;
+        let own = circuits(layer, LayerPhase::A2a2);
+        let of = |phase| circuits(layer, phase);
+        let is_alike = |phases: &[LayerPhase]| phases.iter().all(|phase| of(*phase) == own);
+        let back = [LayerPhase::A2a3, LayerPhase::A2a4];
+        let before = above.map_or_else(|| own.clone(), |above| circuits(above, LayerPhase::A2a2));
+        let is_reused = of(LayerPhase::A2a1) == before;
+        let listed = &layer.timeline.reconfigurations;
+        let is_charged =
+            listed.iter().any(|change| change.before == LayerPhase::A2a1 && change.window == "none");
+        match policy {
+            "paper" | "window" => {
+                if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) {
+                    wrong(format!("all exchanges of layer {number} run on the same circuits"));
+                }
+                if !is_charged && !own.is_empty() {
+                    wrong(format!("the whole delay stands before the dispatch of layer {number}"));
+                }
+                if policy == "paper" && listed.iter().any(|change| change.before != LayerPhase::A2a1) {
+                    wrong(format!("only the change before the dispatch of layer {number} is charged"));
+                }
+            }
+            "reuse" if !is_reused || !is_alike(&back) => {
+                wrong(format!(
+                    "the dispatch of layer {number} runs on the circuits of the layer before, the rest on its own"
+                ));
+            }
+            "best" if !(is_reused || is_alike(&[LayerPhase::A2a1])) || !is_alike(&back) => {
+                wrong(format!(
+                    "the dispatch of layer {number} runs on its own circuits or those of the layer before, the rest on its own"
+                ));
+            }
+            "never" if !is_alike(&[LayerPhase::A2a1]) || !is_alike(&back) || before != own => {
+                wrong(format!("circuits stay, but those of layer {number} change"));
+            }
+            _ => {}
+        }
+        above = Some(layer);
+    }
+}
