@@ -133,6 +133,15 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(bytes.len() as u64))
 }
 
+/// Parses content like [`parse_json`] that is stored in `stored` bytes, fewer than it has if it was compressed: what the
+/// tree may take depends on them, as in [`Content::json`].
+///
+/// # Errors
+/// Like [`parse_json`].
+pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
+    json::parse(bytes, json::tree_limit(stored))
+}
+
 /// A short form of a value for messages.
 pub fn brief(value: &Value) -> String {
     match value {

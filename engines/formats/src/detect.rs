@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Cursor, Read};
 
 use lightbay_core::problem::Problem;
 
+use crate::expert_loads::is_long_header;
 use crate::gz::{self, Limits, io_problem};
 use crate::solutions::{self, Dialect};
 
@@ -290,11 +291,11 @@ pub fn detect(head: &[u8]) -> Format {
 /// Counts of tokens by expert in a table or a log.
 fn loads(text: &str) -> Option<Format> {
     let header: Vec<&str> = text.lines().next()?.split([',', ';', '\t']).map(str::trim).collect();
-    let has = |name: &str| header.contains(&name);
+    let has = |name: &str| header.iter().any(|known| known.eq_ignore_ascii_case(name));
     if has("layer_from") && has("expert_from") {
         return Some(Format::JointLoads);
     }
-    let is_counted = (has("layer") && has("expert")) || text.contains("num_global_tokens_per_expert");
+    let is_counted = is_long_header(&header) || text.contains("num_global_tokens_per_expert");
     is_counted.then_some(Format::ExpertLoads)
 }
 

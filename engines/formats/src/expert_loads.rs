@@ -6,17 +6,21 @@
 
 mod grids;
 mod json;
+mod long;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
+pub use long::is_long_header;
 pub use table::{JointCounts, read_joint};
 
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
 use grids::{Grid, assemble};
 use lightbay_core::problem::{Problem, Problems};
+use long::SparseLoads;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::BufRead;
 
@@ -119,7 +123,90 @@ impl ExpertLoads {
     }
 }
 
-/// Reads expert loads of any of the forms, compressed or not.
+/// A file that is read, but not yet put together with what it leaves out.
+#[derive(Clone, Debug)]
+pub struct LoadFile {
+    content: LoadContent,
+    used: UsedOptions,
+}
+
+#[derive(Clone, Debug)]
+enum LoadContent {
+    Dense(Vec<Grid>),
+    Sparse(SparseLoads),
+}
+
+impl LoadFile {
+    fn dense(grids: Vec<Grid>, used: UsedOptions) -> Self {
+        Self { content: LoadContent::Dense(grids), used }
+    }
+
+    fn sparse(found: SparseLoads) -> Self {
+        Self { content: LoadContent::Sparse(found), used: UsedOptions::default() }
+    }
+
+    /// The sparse loads, of a long table that may leave out experts without tokens.
+    const fn as_sparse(&self) -> Option<&SparseLoads> {
+        match &self.content {
+            LoadContent::Sparse(found) => Some(found),
+            LoadContent::Dense(_) => None,
+        }
+    }
+
+    /// Returns `true` if experts without tokens may be missing.
+    pub const fn is_sparse(&self) -> bool {
+        self.as_sparse().is_some()
+    }
+}
+
+/// Puts files together: a single one as it is, several as one for each rank. Those that leave out experts without tokens
+/// get all experts of the model, if one is named, and zeros. `names` are those of the files.
+///
+/// # Errors
+/// Files that do not fit together, and experts that are neither in the files nor in the model.
+pub fn together(
+    files: &[LoadFile],
+    names: &[&str],
+    model_experts: Option<u32>,
+) -> Result<Imported<ExpertLoads>, Problems> {
+    let sparse: Vec<&SparseLoads> = files.iter().filter_map(LoadFile::as_sparse).collect();
+    let experts = long::experts(&sparse, model_experts)?;
+    let layers: BTreeSet<(u64, u32)> = sparse.iter().flat_map(|file| file.layers()).collect();
+    let mut found = Vec::with_capacity(files.len());
+    let mut notes = Vec::new();
+    let mut problems = Problems::new();
+    for (file, name) in files.iter().zip(names) {
+        let is_single = files.len() == 1;
+        let assembled = match &file.content {
+            LoadContent::Dense(grids) => assemble(grids.clone()).map(|made| (made, None)),
+            LoadContent::Sparse(file) => file
+                .grids(experts, &layers)
+                .map_err(Problems::from)
+                .and_then(|(grids, filled)| Ok((assemble(grids)?, long::filled_note(filled)))),
+        };
+        match assembled {
+            Ok((made, filled)) => {
+                let told = made.notes.into_iter().chain(filled);
+                notes.extend(told.map(|note| if is_single { note } else { format!("{name}: {note}") }));
+                found.push(made.value);
+            }
+            // The caller names a single file.
+            Err(wrong) => {
+                for problem in wrong.list().iter().cloned() {
+                    problems.push(if is_single { problem } else { problem.under(*name) });
+                }
+            }
+        }
+    }
+    problems.into_result(())?;
+    let loads = match <[ExpertLoads; 1]>::try_from(found) {
+        Ok([loads]) => loads,
+        Err(found) => ExpertLoads::of_ranks(&found)?,
+    };
+    Ok(Imported { notes, ..Imported::new(loads) })
+}
+
+/// Reads expert loads of any of the forms, compressed or not, as the file has them.
 ///
 /// # Errors
 /// Every problem of the file: counts that are negative or no numbers, rows of different lengths, missing or double
@@ -129,6 +216,15 @@ pub fn read(
     limits: &Limits,
     options: &LoadOptions,
 ) -> Result<Imported<ExpertLoads>, Problems> {
+    together(&[open(reader, limits, options)?], &[""], None)
+}
+
+/// Reads a file, to be put [`together`].
+///
+/// # Errors
+/// Every problem of the file by itself.
+pub fn open(reader: impl BufRead, limits: &Limits, options: &LoadOptions) -> Result<LoadFile, Problems> {
+    let limits = &Limits { content_bytes: limits.content_bytes.min(MOST_BYTES), ..*limits };
     let mut content = gz::unpack(reader, limits)?;
     let head = content.reader.fill_buf().map_err(|error| gz::io_problem("", &error))?;
     if head.starts_with(b"PK") {
@@ -137,23 +233,23 @@ pub fn read(
                       sys.stdout)\" FILE.pt > FILE.json";
         return Err(Problem::new("", "this is a file of PyTorch tensors (.pt)", remedy).into());
     }
-    let text = gz::text(content.reader, limits, MOST_BYTES)?;
-    let found = text.trim_start();
-    let (grids, used) = if found.contains("num_global_tokens_per_expert") {
-        json::megatron(found, options)?
+    let text = content.into_text()?;
+    let found = text.text.trim_start();
+    let file = if found.contains("num_global_tokens_per_expert") {
+        json::megatron(&text, options)?
     } else if found.starts_with('{') || found.starts_with('[') {
-        json::read(found, options)?
+        json::read(&text, options)?
     } else if found.is_empty() {
         return Err(Problem::new("", "this is an empty file", "give a file with content").into());
     } else {
         table::read(found, limits, options)?
     };
-    unused(options, used)?;
-    assemble(grids)
+    unused(options, file.used)?;
+    Ok(file)
 }
 
 /// Options that a form has use for.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct UsedOptions {
     axis: bool,
     layers: bool,

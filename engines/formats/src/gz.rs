@@ -1,11 +1,16 @@
 //! The way into every reader: unpacks gzip by magic bytes and caps how much may come out.
 //!
-//! The cap is what keeps a small hostile file from becoming a large one in memory; it holds for plain input too.
+//! The cap is what keeps a small hostile file from becoming a large one in memory; it holds for plain input too. JSON is
+//! parsed by [`StoredText::json`] alone, whose tree may take as much as the file is large before it is unpacked.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use lightbay_core::problem::Problem;
+use lightbay_core::read::parse_stored_json;
+use serde_json::Value;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Most that is read of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,47 @@ pub struct Content<'a> {
     pub compressed: bool,
     /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,
+    /// Bytes that were read of the file as it is stored.
+    stored: Rc<Cell<u64>>,
+}
+
+/// Text of a whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredText {
+    /// The text, unpacked.
+    pub text: String,
+    /// Bytes of the file as it is stored.
+    stored: u64,
+}
+
+impl StoredText {
+    /// Parses the text, or a part of it, as JSON. A small compressed file cannot stand for a large tree.
+    ///
+    /// # Errors
+    /// Anything that is not JSON, and trees that are too large for the file.
+    pub fn json(&self, part: &str) -> Result<Value, Problem> {
+        parse_stored_json(part.as_bytes(), self.stored.min(self.text.len() as u64))
+    }
+}
+
+impl Content<'_> {
+    /// The whole content as text.
+    ///
+    /// # Errors
+    /// Content that cannot be read, is longer than the cap, or is not UTF-8.
+    pub fn into_text(mut self) -> Result<StoredText, Problem> {
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(|error| io_problem("", &error))?;
+        let marked = bytes.starts_with(b"\xef\xbb\xbf");
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = String::from_utf8_lossy(before).matches('\n').count() + 1;
+            let remedy = "save the file as UTF-8, or check that it is the file you meant";
+            Problem::new(format!("line {line}"), "is not UTF-8 text", remedy)
+        })?;
+        let text = if marked { text.trim_start_matches('\u{feff}').to_owned() } else { text };
+        Ok(StoredText { text, stored: self.stored.get() })
+    }
 }
 
 /// Unpacks `reader` if it starts with the gzip magic bytes.
@@ -50,14 +96,16 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Cont
         }
     }
     let compressed = filled == 2 && magic == MAGIC;
+    let stored = Rc::new(Cell::new(0));
     let whole = Cursor::new(magic).take(filled as u64).chain(reader);
+    let whole = Counted { inner: whole, read: Rc::clone(&stored) };
     let reader: Box<dyn BufRead + 'a> = if compressed {
         let decoded = BufReader::with_capacity(1 << 16, MultiGzDecoder::new(whole));
         Box::new(Capped::new(decoded, limits.content_bytes))
     } else {
         Box::new(Capped::new(whole, limits.content_bytes))
     };
-    Ok(Content { compressed, reader })
+    Ok(Content { compressed, reader, stored })
 }
 
 /// The whole content as text, unpacked, at most `most` bytes of it.
@@ -65,18 +113,25 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Cont
 /// # Errors
 /// Content that cannot be read, is longer, or is not UTF-8.
 pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, Problem> {
+    Ok(stored_text(reader, limits, most)?.text)
+}
+
+/// The same with the size of the file as it is stored, for texts that are JSON or hold some.
+///
+/// # Errors
+/// As [`text`].
+pub fn stored_text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<StoredText, Problem> {
     let limits = Limits { content_bytes: limits.content_bytes.min(most), ..*limits };
-    let mut content = unpack(reader, &limits)?;
-    let mut bytes = Vec::new();
-    content.reader.read_to_end(&mut bytes).map_err(|error| io_problem("", &error))?;
-    let marked = bytes.starts_with(b"\xef\xbb\xbf");
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = String::from_utf8_lossy(before).matches('\n').count() + 1;
-        let remedy = "save the file as UTF-8, or check that it is the file you meant";
-        Problem::new(format!("line {line}"), "is not UTF-8 text", remedy)
-    })?;
-    Ok(if marked { text.trim_start_matches('\u{feff}').to_owned() } else { text })
+    unpack(reader, &limits)?.into_text()
+}
+
+/// The whole content as JSON, unpacked, at most `most` bytes of it.
+///
+/// # Errors
+/// As [`text`] and [`StoredText::json`].
+pub fn json(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Value, Problem> {
+    let found = stored_text(reader, limits, most)?;
+    found.json(&found.text)
 }
 
 /// Returns the problem, with its remedy, that an I/O error of an input means to its owner.
@@ -90,6 +145,33 @@ pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
         _ => "check that the file can be read",
     };
     Problem::new(path, format!("cannot be read: {error}"), remedy)
+}
+
+/// A reader that counts what is taken of it.
+struct Counted<R> {
+    inner: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read.set(self.read.get() + amount as u64);
+        self.inner.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let n = available.len().min(out.len());
+        out[..n].copy_from_slice(&available[..n]);
+        self.consume(n);
+        Ok(n)
+    }
 }
 
 /// A reader that fails once more than `left` bytes were asked for and are there.
@@ -183,6 +265,24 @@ mod tests {
         // Exactly the cap is allowed.
         assert_eq!(read_all(&gzip(&[7; 4096]), 4096).1.unwrap().len(), 4096);
         assert_eq!(read_all(&[7; 4097], 4096).1.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    /// 20 MB of brackets and zeros take some 20 kB as gzip, and 700 MB as a tree.
+    #[test]
+    fn a_small_file_is_no_large_tree() {
+        let text = format!("[{}0]", "0,".repeat(10_000_000));
+        let packed = gzip(text.as_bytes());
+        assert!(packed.len() < 40_000);
+        let told = json(packed.as_slice(), &Limits::default(), u64::MAX).unwrap_err().to_string();
+        assert!(told.contains("holds so many values"), "{told}");
+        // As it is, the same text is as large as it says.
+        let plain = "[0, 1]".as_bytes();
+        assert_eq!(
+            json(gzip(plain).as_slice(), &Limits::default(), u64::MAX).unwrap(),
+            serde_json::json!([0, 1])
+        );
+        let found = stored_text(text.as_bytes(), &Limits::default(), u64::MAX).unwrap();
+        assert_eq!(found.stored, text.len() as u64);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use topology::{
 
 use crate::gz::{self, Limits};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::read::{brief, parse_json};
+use lightbay_core::read::brief;
 use serde_json::Value;
 use std::io::BufRead;
 
@@ -30,7 +30,7 @@ const MOST_RANKS: usize = 4096;
 const MOST_US: f64 = 1e12;
 
 fn json(reader: impl BufRead, limits: &Limits) -> Result<Value, Problem> {
-    parse_json(gz::text(reader, limits, MOST_BYTES)?.as_bytes())
+    gz::json(reader, limits, MOST_BYTES)
 }
 
 /// A list of finite numbers, 0 or more.

@@ -18,6 +18,27 @@ pub(super) struct Grid {
     pub(super) ranked: bool,
 }
 
+/// Matrices while they are read.
+#[derive(Default)]
+pub(super) struct Grids {
+    pub(super) list: Vec<Grid>,
+    /// Counts, rows and matrices, which take memory each.
+    held: usize,
+}
+
+impl Grids {
+    /// Adds one; no more than fit in a record are kept.
+    pub(super) fn push(&mut self, grid: Grid) -> Result<(), Problem> {
+        self.held += 1 + grid.rows.iter().map(|row| 1 + row.len()).sum::<usize>();
+        if self.held > MOST_COUNTS {
+            let message = format!("has more than {MOST_COUNTS} counts and rows of them");
+            return Err(Problem::new("", message, "give fewer iterations"));
+        }
+        self.list.push(grid);
+        Ok(())
+    }
+}
+
 /// Puts all layers together; sums that differ and layers without tokens are noted.
 pub(super) fn assemble(grids: Vec<Grid>) -> Result<Imported<ExpertLoads>, Problems> {
     const REMEDY: &str = "give every layer of every iteration the same ranks and experts";

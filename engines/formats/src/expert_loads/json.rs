@@ -1,21 +1,24 @@
 //! Expert loads in JSON: tensors of EPLB, recorders of SGLang and vLLM, JSON lines, and lines of Megatron.
 
-use super::{Grid, LoadAxis, LoadOptions, MOST_COUNTS, MOST_TOKENS, UsedOptions};
+use super::grids::Grids;
+use super::{Grid, LoadAxis, LoadFile, LoadOptions, MOST_TOKENS, UsedOptions};
+use crate::gz::StoredText;
 use lightbay_core::problem::{Problem, Problems, printable};
-use lightbay_core::read::{brief, parse_json};
+use lightbay_core::read::brief;
 use serde_json::{Map, Value};
 
-type Found = Result<(Vec<Grid>, UsedOptions), Problems>;
+type Found = Result<LoadFile, Problems>;
 
 /// Reads one JSON document, or one for each line.
-pub(super) fn read(text: &str, options: &LoadOptions) -> Found {
+pub(super) fn read(file: &StoredText, options: &LoadOptions) -> Found {
+    let text = file.text.trim_start();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     let whole_line = first.trim_end().ends_with('}') && first.contains("\"tokens\"");
     if whole_line {
-        return json_lines(text);
+        return json_lines(file);
     }
-    let value = parse_json(text.as_bytes())?;
+    let value = file.json(text)?;
     match &value {
         Value::Object(map) => object(map, options),
         value => tensor("", value, options),
@@ -55,15 +58,15 @@ fn tensor(path: &str, value: &Value, options: &LoadOptions) -> Found {
             for (step, layers) in value.as_array().into_iter().flatten().enumerate() {
                 layered(&format!("{path}[{step}]"), layers, step as u64, &mut grids, &mut problems);
             }
-            problems.into_result((grids, UsedOptions::default()))
+            problems.into_result(LoadFile::dense(grids, UsedOptions::default()))
         }
         2 if path.is_empty() => {
             let rows = value.as_array().map_or(0, Vec::len);
             let axis = options.axis.or((rows == 1).then_some(LoadAxis::Layers));
             let Some(axis) = axis else { return Err(ambiguous(rows)) };
-            let (mut grids, used) = by_layer(path, value)?;
+            let mut grids = layers(path, value)?;
             along(axis, &mut grids);
-            Ok((grids, UsedOptions { axis: true, ..used }))
+            Ok(LoadFile::dense(grids, UsedOptions { axis: true, ..UsedOptions::default() }))
         }
         2 => by_layer(path, value),
         depth => {
@@ -100,10 +103,14 @@ fn depth(value: &Value) -> usize {
 }
 
 fn by_layer(path: &str, value: &Value) -> Found {
+    Ok(LoadFile::dense(layers(path, value)?, UsedOptions::default()))
+}
+
+fn layers(path: &str, value: &Value) -> Result<Vec<Grid>, Problems> {
     let mut problems = Problems::new();
     let mut grids = Vec::new();
     layered(path, value, 0, &mut grids, &mut problems);
-    problems.into_result((grids, UsedOptions::default()))
+    problems.into_result(grids)
 }
 
 fn load_history(history: &Value) -> Found {
@@ -120,7 +127,7 @@ fn load_history(history: &Value) -> Found {
             None => problems.add(path, "is missing", "add it"),
         }
     }
-    problems.into_result((grids, UsedOptions::default()))
+    problems.into_result(LoadFile::dense(grids, UsedOptions::default()))
 }
 
 /// Layers of one iteration, each a list of counts.
@@ -186,13 +193,12 @@ fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Ve
     }
 }
 
-fn json_lines(text: &str) -> Found {
+fn json_lines(file: &StoredText) -> Found {
     let mut problems = Problems::new();
-    let mut grids = Vec::new();
-    let mut counts = 0;
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    let mut grids = Grids::default();
+    for (at, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("line {}", at + 1);
-        let value = match parse_json(line.as_bytes()) {
+        let value = match file.json(line) {
             Ok(value) => value,
             Err(problem) => {
                 problems.add(place, problem.message, "give one object in each line");
@@ -215,28 +221,23 @@ fn json_lines(text: &str) -> Found {
         };
         let found = matrix(&format!("{place}, tokens"), tokens, &mut problems);
         if let (Some((rows, ranked)), Some(iteration), Some(layer)) = (found, iteration, layer) {
-            counts += rows.iter().map(Vec::len).sum::<usize>();
-            grids.push(Grid { place, iteration, layer, rows, ranked });
-        }
-        if counts > MOST_COUNTS {
-            problems.add("", format!("has more than {MOST_COUNTS} counts"), "give fewer iterations");
-            break;
+            grids.push(Grid { place, iteration, layer, rows, ranked })?;
         }
     }
-    problems.into_result((grids, UsedOptions::default()))
+    problems.into_result(LoadFile::dense(grids.list, UsedOptions::default()))
 }
 
 /// Lines of a log that hold `num_global_tokens_per_expert` and a list, with or without iteration and layer before it.
-pub(super) fn megatron(text: &str, options: &LoadOptions) -> Found {
+pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> Found {
     const NAME: &str = "num_global_tokens_per_expert";
     let mut problems = Problems::new();
-    let mut grids: Vec<Grid> = Vec::new();
+    let mut grids = Grids::default();
     let mut unnumbered = 0_u64;
-    for (at, line) in text.lines().enumerate() {
+    for (at, line) in file.text.lines().enumerate() {
         let Some((before, after)) = line.split_once(NAME) else { continue };
         let place = format!("line {}", at + 1);
         let list = after.find('[').zip(after.rfind(']')).filter(|(from, to)| from < to);
-        let parsed = list.map(|(from, to)| parse_json(&after.as_bytes()[from..=to]));
+        let parsed = list.map(|(from, to)| file.json(&after[from..=to]));
         let Some(Ok(value)) = parsed else {
             problems.add(place, format!("has no list behind {NAME}"), "print it as a list: tensor.tolist()");
             continue;
@@ -262,10 +263,11 @@ pub(super) fn megatron(text: &str, options: &LoadOptions) -> Found {
             continue;
         };
         if let Some((rows, ranked)) = matrix(&place, &value, &mut problems) {
-            grids.push(Grid { place, iteration, layer, rows, ranked });
+            grids.push(Grid { place, iteration, layer, rows, ranked })?;
         }
     }
-    problems.into_result((grids, UsedOptions { layers: unnumbered > 0, ..UsedOptions::default() }))
+    let used = UsedOptions { layers: unnumbered > 0, ..UsedOptions::default() };
+    problems.into_result(LoadFile::dense(grids.list, used))
 }
 
 /// The number that follows the last `word` of a text.

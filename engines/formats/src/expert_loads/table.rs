@@ -1,7 +1,8 @@
-//! Expert loads as tables: long ones with a header, dense ones without.
+//! Expert loads as dense tables, and joint counts of two layers.
 
+use super::grids::Grids;
 use super::json::{along, ambiguous};
-use super::{Grid, LoadAxis, LoadOptions, MOST_COUNTS, MOST_TOKENS, UsedOptions};
+use super::{Grid, LoadAxis, LoadFile, LoadOptions, MOST_TOKENS, UsedOptions, long};
 use crate::gz::{self, Limits};
 use lightbay_core::problem::{Problem, Problems, printable};
 use std::collections::BTreeMap;
@@ -23,45 +24,50 @@ pub struct JointCounts {
     pub counts: Vec<Vec<f64>>,
 }
 
-fn cells(line: &str) -> Vec<&str> {
-    line.split([',', ';', '\t']).map(str::trim).collect()
+pub(super) fn cells(line: &str) -> impl Iterator<Item = &str> {
+    line.split([',', ';', '\t']).map(str::trim)
 }
 
-fn count(cell: &str, most: f64) -> Option<f64> {
+pub(super) fn count(cell: &str, most: f64) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|count| (0.0..=most).contains(count))
 }
 
 /// A number of an iteration, layer, rank or expert.
-fn index(cell: &str) -> Option<u64> {
+pub(super) fn index(cell: &str) -> Option<u64> {
     count(cell, MOST_NUMBER).filter(|number| number.fract() == 0.0).map(|number| number as u64)
 }
 
 /// Reads a long or a dense table.
-pub(super) fn read(
-    text: &str,
-    limits: &Limits,
-    options: &LoadOptions,
-) -> Result<(Vec<Grid>, UsedOptions), Problems> {
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let first = lines.clone().next().map(|(_, line)| cells(line)).unwrap_or_default();
-    if text.starts_with("layer_from,") {
-        let message = "these are joint counts of two layers";
-        return Err(Problem::new("", message, "read them as such, beside counts of single layers").into());
-    }
-    if first.contains(&"expert") {
-        lines.next();
-        return Ok((long(&first, lines, limits)?, UsedOptions::default()));
-    }
+pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result<LoadFile, Problems> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
     let mut problems = Problems::new();
-    let mut grids = Vec::new();
-    // A row of names above the counts.
-    if first.iter().all(|cell| cell.parse::<f64>().is_err() && !cell.is_empty()) {
-        lines.next();
+    if let Some((at, _)) = lines.clone().find(|(_, line)| line.len() > limits.line_bytes) {
+        let message = format!("is longer than {} bytes", limits.line_bytes);
+        return Err(Problem::new(
+            format!("line {}", at + 1),
+            message,
+            "check that this is the file you meant",
+        )
+        .into());
     }
+    let header: Vec<&str> = lines.peek().map(|(_, line)| cells(line).collect()).unwrap_or_default();
+    let is_header = header.iter().all(|cell| cell.parse::<f64>().is_err() && !cell.is_empty());
+    if is_header {
+        if header.iter().any(|name| name.eq_ignore_ascii_case("layer_from")) {
+            let message = "these are joint counts of two layers";
+            return Err(Problem::new("", message, "read them as such, beside counts of single layers").into());
+        }
+        lines.next();
+        if !long::numbered(&header) {
+            let columns = long::columns(&header)?;
+            return long::read(&columns, &header, lines, limits);
+        }
+    }
+    let mut grids = Grids::default();
     for (layer, (at, line)) in lines.enumerate() {
         let place = format!("line {}", at + 1);
         let mut row = Vec::new();
-        for (column, cell) in cells(line).into_iter().enumerate() {
+        for (column, cell) in cells(line).enumerate() {
             match count(cell, MOST_TOKENS) {
                 Some(count) => row.push(count),
                 None => problems.add(
@@ -71,95 +77,17 @@ pub(super) fn read(
                 ),
             }
         }
-        grids.push(Grid { place, iteration: 0, layer: layer as u32, rows: vec![row], ranked: false });
-        if grids.len() > limits.rows {
+        grids.push(Grid { place, iteration: 0, layer: layer as u32, rows: vec![row], ranked: false })?;
+        if grids.list.len() > limits.rows {
             problems.add("", format!("has more than {} rows", limits.rows), "give fewer");
             break;
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let mut grids = problems.into_result(grids.list)?;
     let axis = options.axis.or((grids.len() == 1).then_some(LoadAxis::Layers));
     let Some(axis) = axis else { return Err(ambiguous(grids.len())) };
     along(axis, &mut grids);
-    Ok((grids, UsedOptions { axis: true, ..UsedOptions::default() }))
-}
-
-/// Count and line by rank and expert.
-type LayerRows = BTreeMap<(u64, u64), (f64, usize)>;
-
-fn long<'a>(
-    header: &[&str],
-    lines: impl Iterator<Item = (usize, &'a str)> + 'a,
-    limits: &Limits,
-) -> Result<Vec<Grid>, Problems> {
-    let column = |names: &[&str]| header.iter().position(|name| names.contains(name));
-    let iteration = column(&["iteration", "step"]);
-    let rank = column(&["rank", "source_rank"]);
-    let (layer, expert) = (column(&["layer"]), column(&["expert"]));
-    let tokens = column(&["count", "topk_count", "tokens", "load"]);
-    let (Some(layer), Some(expert), Some(tokens)) = (layer, expert, tokens) else {
-        let message = format!("has the columns {}", printable(&header.join(", ")));
-        let remedy = "give layer, expert and count (or topk_count), and iteration and rank if there are any";
-        return Err(Problem::new("line 1", message, remedy).into());
-    };
-    let mut problems = Problems::new();
-    let mut rows: BTreeMap<(u64, u64), LayerRows> = BTreeMap::new();
-    let mut total = 0;
-    for (at, line) in lines {
-        let place = format!("line {}", at + 1);
-        total += 1;
-        if total > limits.rows.min(MOST_COUNTS) {
-            problems.add(place, "is one row too many", "give fewer iterations");
-            break;
-        }
-        let cells = cells(line);
-        if cells.len() != header.len() {
-            let message = format!("has {} fields, the header has {}", cells.len(), header.len());
-            problems.add(place, message, "give every row all fields");
-            continue;
-        }
-        let mut number = |column: Option<usize>| {
-            let Some(column) = column else { return Some(0) };
-            let found = index(cells[column]);
-            if found.is_none() {
-                let path = format!("{place}, {}", printable(header[column]));
-                problems.add(path, format!("is '{}'", printable(cells[column])), "give a number from 0");
-            }
-            found
-        };
-        let key = (number(iteration), number(Some(layer)), number(rank), number(Some(expert)));
-        let Some(count) = count(cells[tokens], MOST_TOKENS) else {
-            let path = format!("{place}, {}", printable(header[tokens]));
-            let message = format!("is '{}'", printable(cells[tokens]));
-            problems.add(path, message, "give a count of tokens, 0 or more");
-            continue;
-        };
-        let (Some(iteration), Some(layer), Some(rank), Some(expert)) = key else { continue };
-        let before = rows.entry((iteration, layer)).or_default().insert((rank, expert), (count, at + 1));
-        if let Some((_, before)) = before {
-            problems.add(place, format!("is about the same expert as line {before}"), "leave one out");
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let mut grids = Vec::with_capacity(rows.len());
-    for ((iteration, layer), found) in rows {
-        let place = format!("layer {layer} of iteration {iteration}");
-        let sizes = found.keys().fold((0, 0), |most: (u64, u64), key| (most.0.max(key.0), most.1.max(key.1)));
-        let (ranks, experts) = (sizes.0 + 1, sizes.1 + 1);
-        if ranks.saturating_mul(experts) != found.len() as u64 {
-            let message = format!("has {} counts for {ranks} ranks and {experts} experts", found.len());
-            problems.add(place, message, "give a row for every expert, also for those without tokens");
-            continue;
-        }
-        let counts: Vec<f64> = found.into_values().map(|(count, _)| count).collect();
-        let rows = counts.chunks(experts as usize).map(<[f64]>::to_vec).collect();
-        grids.push(Grid { place, iteration, layer: layer as u32, rows, ranked: rank.is_some() });
-    }
-    problems.into_result(grids)
+    Ok(LoadFile::dense(grids, UsedOptions { axis: true, ..UsedOptions::default() }))
 }
 
 /// Reads joint counts: `layer_from,expert_from,layer_to,expert_to,count`.
@@ -185,7 +113,7 @@ pub fn read_joint(reader: impl BufRead, limits: &Limits) -> Result<Vec<JointCoun
             problems.add(place, "is one row too many", "give fewer");
             break;
         }
-        let cells = cells(line);
+        let cells: Vec<&str> = cells(line).take(6).collect();
         let numbers: Option<Vec<u64>> = cells.iter().take(4).map(|cell| index(cell)).collect();
         let tokens = cells.get(4).and_then(|cell| count(cell, MOST_TOKENS));
         let (Some([from, expert, to, other]), Some(tokens), 5) = (numbers.as_deref(), tokens, cells.len())

@@ -120,7 +120,7 @@ fn every_bad_count_is_named() {
     }
     assert!(
         wrong("layer,expert,count\n0,0,1\n0,9,1\n", PLAIN)
-            .contains("has 2 counts for 1 ranks and 10 experts")
+            .contains("has counts for 2 of 10 experts: expert 1 has no row")
     );
     assert!(wrong("layer,expert,count\n0,4000000,1\n", PLAIN).contains("4000001 experts"));
     assert!(wrong("1,2\n3\n", LAYERS).contains("line 2: has 1 experts in row 0, line 1 has 2"));

@@ -8,7 +8,7 @@ use crate::collective::{Buffer, CollectiveOp};
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
 use lightbay_core::problem::{Problem, Problems, printable};
-use lightbay_core::read::{Fields, brief, list_at, parse_json, whole_numbers};
+use lightbay_core::read::{Fields, brief, list_at, whole_numbers};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -42,7 +42,7 @@ const OTHERS: [&str; 14] = [
 /// # Errors
 /// Every problem of the file, by the path of its key; operations with packets, of multicast and of pipelines.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<ExecutionPlan>, Problems> {
-    let value = parse_json(gz::text(reader, limits, MOST_BYTES)?.as_bytes())?;
+    let value = gz::json(reader, limits, MOST_BYTES)?;
     let mut problems = Problems::new();
     let found = plan(&value, &mut problems);
     match found {

@@ -5,9 +5,9 @@ use crate::scenario::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use crate::scenario::{CountedMatrix, CountedTrace, GateTrace, MAX_EXPERTS, presets};
 use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
-use lightbay_formats::expert_loads::{ExpertLoads, LoadAxis, LoadOptions, read};
+use lightbay_formats::expert_loads::{ExpertLoads, LoadAxis, LoadFile, LoadOptions, open, together};
 use lightbay_formats::gz::Limits;
 use serde_json::json;
 
@@ -16,6 +16,8 @@ pub const NAME: &str = "routing_counts";
 
 /// Most layers in a stage that a log without numbers of layers may have.
 const MOST_LAYERS: i64 = 1024;
+/// Most layers that are named by their numbers.
+const MOST_NAMED: usize = 12;
 
 /// All formats.
 pub fn formats() -> Vec<FormatInfo> {
@@ -37,8 +39,10 @@ pub fn formats() -> Vec<FormatInfo> {
                 "model",
                 &models,
                 "mixtral_8x7b",
-                "Model whose widths and parallelism are taken.",
-            ),
+                "Model whose widths and parallelism are taken, and its experts where a long table leaves some out; \
+                 mixtral_8x7b if not given.",
+            )
+            .derived(),
             ParamInfo::choice(
                 "axis",
                 &["file", "layers", "iterations"],
@@ -69,18 +73,10 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     let layers = Some(params.count("layers") as u32).filter(|layers| *layers > 0);
     let options = LoadOptions { axis, layers };
     let mut files = Vec::new();
-    let mut lines = Vec::new();
     let mut problems = Problems::new();
     for input in inputs {
-        match read(input.bytes.as_slice(), &Limits::default(), &options) {
-            Ok(found) => {
-                let notes = found.notes.into_iter().map(|note| match inputs {
-                    [_] => note,
-                    _ => format!("{}: {note}", input.name),
-                });
-                lines.extend(notes);
-                files.push(found.value);
-            }
+        match open(input.bytes.as_slice(), &Limits::default(), &options) {
+            Ok(found) => files.push(found),
             Err(found) => {
                 // The caller names a single file.
                 for problem in found.list().iter().cloned() {
@@ -90,20 +86,24 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         }
     }
     problems.into_result(())?;
-    let loads = match files.as_slice() {
-        [loads] => loads.clone(),
-        files => ExpertLoads::of_ranks(files)?,
-    };
-    let name = inputs.first().map_or("counts", |input| input.name.as_str());
-    let preset = params.text("model").and_then(MoeModelPreset::of).unwrap_or(MoeModelPreset::Mixtral8x7b);
-    scenario(name, &loads, preset, lines, strict)
+    let given = params.text("model").and_then(MoeModelPreset::of);
+    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+    let read = together(&files, &names, given.map(|model| model.shape().experts))?;
+    let mut assumed = Vec::new();
+    if given.is_none() && files.iter().any(LoadFile::is_sparse) {
+        let (experts, highest) = (read.value.experts, read.value.experts.saturating_sub(1));
+        assumed.push(format!("{experts} experts, the highest in the file is {highest}; model= gives more"));
+    }
+    let name = names.first().copied().unwrap_or("counts");
+    let preset = given.unwrap_or(MoeModelPreset::Mixtral8x7b);
+    scenario(name, &read.value, preset, (read.notes, assumed), strict)
 }
 
 fn scenario(
     name: &str,
     loads: &ExpertLoads,
     preset: MoeModelPreset,
-    mut lines: Vec<String>,
+    (mut lines, mut assumed): (Vec<String>, Vec<String>),
     strict: bool,
 ) -> Result<ImportedScenario<Moe>, Problems> {
     let experts = loads.experts;
@@ -131,14 +131,23 @@ fn scenario(
     let Some((&planned, _)) = iterations.last().zip(layers.first()) else {
         return Err(Problem::new("", "counts no token at all", "give counts of a run").into());
     };
+    let mut numbers: Vec<String> = loads.layers.iter().map(u32::to_string).collect();
+    if numbers.len() > MOST_NAMED {
+        numbers.splice(MOST_NAMED - 1..numbers.len() - 1, ["…".to_owned()]);
+    }
     lines.insert(
         0,
-        format!("found: {} iterations, {} layers, {experts} experts", iterations.len(), loads.layers.len()),
+        format!(
+            "found: {}, {} ({}), {}",
+            counted(iterations.len() as u64, "iteration", "iterations"),
+            counted(loads.layers.len() as u64, "layer", "layers"),
+            numbers.join(", "),
+            counted(u64::from(experts), "expert", "experts"),
+        ),
     );
     lines.push("the planner takes the shares of tokens, not their sums".to_owned());
     let ranks = loads.ranks.unwrap_or(1);
     let shape = shaped(preset.shape(), experts, ranks, layers.len() as u32);
-    let mut assumed = Vec::new();
     if ranks == 1 {
         assumed.push("every rank sends the same: the counts are sums over all ranks".to_owned());
     } else if ranks != shape.ep {

@@ -60,7 +60,7 @@ fn every_shape_holds_the_same_counts() {
     let row = "4,3,2,1,4,3,2,1";
     for (text, settings) in [
         (format!("{row}\n{row}\n"), &["axis=layers"][..]),
-        (format!("a,b,c,d,e,f,g,h\n{row}\n{row}\n"), &["axis=layers"]),
+        (format!("e0,e1,e2,e3,e4,e5,e6,e7\n{row}\n{row}\n"), &["axis=layers"]),
         (format!("{{\"weight\": [[{row}], [{row}]]}}"), &[]),
         (format!("[[{row}], [{row}]]"), &["axis=layers"]),
         (format!("{{\"logical_count\": [[[{row}], [{row}]]]}}"), &[]),
@@ -233,4 +233,138 @@ fn weights_of_eplb_are_read() {
     assert!(lines.contains("layer 1 of iteration 0 has 1156 instead of 1033"), "{lines}");
     let shape = imported.scenario.body.shape();
     assert_eq!((shape.experts, shape.ep), (12, 6));
+}
+
+const IDS: &str = include_str!("../../../../tests/resources/inputs/moe/tables/ids.csv");
+const TAIL: &str = include_str!("../../../../tests/resources/inputs/moe/tables/tail.csv");
+const GAP: &str = include_str!("../../../../tests/resources/inputs/moe/tables/gap.csv");
+const RANKS: [&str; 2] = [
+    include_str!("../../../../tests/resources/inputs/moe/tables/rank0.csv"),
+    include_str!("../../../../tests/resources/inputs/moe/tables/rank1.csv"),
+];
+
+/// A table that is read with the experts of a model, and lines that are said of it.
+#[track_caller]
+fn told(files: &[&str], model: &str, wanted: &[&str]) -> MoeScenario {
+    let imported = read(files, &[&format!("model={model}")], false).unwrap();
+    let lines = imported.lines.join("\n");
+    for line in wanted {
+        assert!(lines.contains(line), "{line} is missing in:\n{lines}");
+    }
+    imported.scenario.body
+}
+
+/// By sums and maxima over the rows: every layer has 1600 choices.
+#[test]
+fn long_tables_are_known_by_what_their_headings_begin_with() {
+    let wanted = [
+        "found: 1 iteration, 2 layers (1, 2), 8 experts",
+        "layer 1: the busiest expert has 1.300 times the mean",
+        "layer 2: the busiest expert has 1.550 times the mean",
+    ];
+    let plain = IDS.replace("_id", "");
+    for text in [
+        IDS.to_owned(),
+        IDS.replace("_id", "_idx"),
+        IDS.replacen("layer_id,expert_id,count", "Layer, Expert, Count", 1),
+        IDS.replacen("layer_id,expert_id,count", "\"layer\";\"expert\";\"load\"", 1).replace(',', ";"),
+        plain.clone(),
+    ] {
+        let body = told(&[&text], "mixtral_8x7b", &wanted);
+        assert_eq!(matrix(&body, 0, 0)[0].len(), 8);
+        let refused = read(&[&text], &["model=mixtral_8x7b", "axis=layers"], false).unwrap_err();
+        assert!(refused.contains("axis: is given, and the file says what its rows are"), "{refused}");
+    }
+    // The same without a model: as many experts as are named.
+    let imported = read(&[&plain], &[], false).unwrap();
+    assert!(
+        imported
+            .lines
+            .iter()
+            .any(|line| line.contains("8 experts, the highest in the file is 7; model= gives more"))
+    );
+    for (header, word) in
+        [("layer_id,expert_id,weight_sum", "weight_sum"), ("depth,expert_id,count", "depth")]
+    {
+        for settings in [&["axis=layers"][..], &[]] {
+            let refused =
+                read(&[&IDS.replacen("layer_id,expert_id,count", header, 1)], settings, false).unwrap_err();
+            assert!(refused.contains(word) && refused.contains("topk_count"), "{refused}");
+            assert!(!refused.contains("axis"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn experts_that_were_never_hit_are_those_of_the_model() {
+    let body = told(
+        &[TAIL],
+        "mixtral_8x7b",
+        &[
+            "2 layers (1, 2), 8 experts",
+            "layer 1: the busiest expert has 1.600 times the mean",
+            "layer 2: the busiest expert has 1.750 times the mean",
+            "4 pairs of layer and expert without a row are taken as 0",
+        ],
+    );
+    assert_eq!((body.shape().experts, matrix(&body, 0, 0)[0][7]), (8, 0.0));
+    told(
+        &[GAP],
+        "mixtral_8x7b",
+        &[
+            "8 experts",
+            "layer 1: the busiest expert has 1.300 times the mean",
+            "layer 2: the busiest expert has 1.650 times the mean",
+            "1 pair of layer and expert without a row is taken as 0",
+        ],
+    );
+    told(
+        &[TAIL],
+        "deepseek_v3",
+        &[
+            "256 experts",
+            "500 pairs of layer and expert without a row are taken as 0",
+            "layer 1: the busiest expert has 51.200 times the mean",
+            "layer 2: the busiest expert has 56.000 times the mean",
+        ],
+    );
+    // Without a model the number of experts is a guess, and said to be one.
+    let imported = read(&[TAIL], &[], false).unwrap();
+    assert_eq!(imported.scenario.body.shape().experts, 6);
+    let guess = "assumed: 6 experts, the highest in the file is 5; model= gives more";
+    assert!(imported.lines.iter().any(|line| line == guess), "{:?}", imported.lines);
+    // A number that no model has is a mistake.
+    let far = format!("{}0,600,4\n", IDS.replace("_id", ""));
+    let refused = read(&[&far], &["model=mixtral_8x7b"], false).unwrap_err();
+    assert!(refused.contains("expert 8 has no row, the model has 8"), "{refused}");
+    assert!(read(&[&far], &[], false).unwrap_err().contains("expert 8 has no row"));
+    // Layers without any token are dense, a row twice and a count below 0 are refused with the line.
+    let dense = format!("{}3,0,0\n", IDS.replace("_id", ""));
+    assert_eq!(told(&[&dense], "mixtral_8x7b", &["taken as dense: 3"]).stage_layers(), 2);
+    let twice = read(&["layer,expert,count\n0,0,1\n0,0,2\n"], &[], false).unwrap_err();
+    assert!(twice.contains("line 3: is about the same expert as line 2"), "{twice}");
+    assert!(
+        read(&["layer,expert,count\n0,0,-1\n"], &[], false).unwrap_err().contains("line 2, count: is '-1'")
+    );
+}
+
+#[test]
+fn sparse_files_of_ranks_are_put_side_by_side() {
+    let body = told(
+        &RANKS,
+        "mixtral_8x7b",
+        &[
+            "2 layers (1, 2), 8 experts",
+            "layer 1: the busiest expert has 1.600 times the mean",
+            "layer 2: the busiest expert has 2.000 times the mean",
+        ],
+    );
+    assert_eq!(body.shape().ep, 2);
+    let sums = |layer| -> Vec<f64> {
+        let rows = matrix(&body, 0, layer);
+        (0..8).map(|expert| rows.iter().map(|row| row[expert]).sum()).collect()
+    };
+    assert_eq!(sums(0), [300.0, 180.0, 260.0, 240.0, 320.0, 300.0, 0.0, 0.0]);
+    assert_eq!(sums(1), [350.0, 210.0, 330.0, 0.0, 400.0, 310.0, 0.0, 0.0]);
+    assert_eq!(matrix(&body, 0, 0)[1][0], 0.0, "rank 1 never chose expert 0 in layer 1");
 }
