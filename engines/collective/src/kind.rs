@@ -115,6 +115,7 @@ impl Kind for Collective {
                 .map(|node| node.id)
                 .collect(),
             links: topology.links.iter().map(link).collect(),
+            left_out: Vec::new(),
         })
     }
 }

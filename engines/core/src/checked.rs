@@ -228,6 +228,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn circuits(&self) -> Option<CircuitMatrix>;
     /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
+    /// The network and the bytes of one of its layers, for kinds that have them for each layer.
+    fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
     /// Its network, for kinds that have one.
     fn graph(&self) -> Option<Graph>;
     /// Bytes between the places of its network, for kinds that know them.
@@ -260,6 +262,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix> {
         K::circuits_of_layer(&self.plan, layer)
+    }
+    fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)> {
+        K::network_of_layer(&self.plan, layer)
     }
     fn graph(&self) -> Option<Graph> {
         K::graph(&self.plan)

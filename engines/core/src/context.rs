@@ -285,8 +285,7 @@ impl<'a, K: Kind> Context<'a, K> {
         let candidate = build();
         best.value = candidate.value;
         // A bound that the candidate beats does not enter it: the end of the run says that it is wrong.
-        let bound =
-            self.bound.and_then(|bound| standing_bound(K::OBJECTIVE.sense, candidate.value, bound));
+        let bound = self.bound.and_then(|bound| standing_bound(K::OBJECTIVE.sense, candidate.value, bound));
         let mut plan = Plan {
             scenario: Arc::clone(&self.request.scenario),
             name: self.request.scenario.name.clone(),

@@ -93,6 +93,9 @@ pub struct Graph {
     pub switches: Vec<u32>,
     /// Directed links.
     pub links: Vec<GraphLink>,
+    /// Content of the plan that this record leaves out, as parts of a sentence such as "the other layers".
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left_out: Vec<String>,
 }
 
 /// A directed link of a [`Graph`].

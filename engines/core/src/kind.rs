@@ -266,6 +266,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
+    /// The network and the bytes of one layer of a plan, for kinds whose plans have them for each layer; `None` as for
+    /// [`Self::circuits_of_layer`].
+    fn network_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<(Graph, TrafficMatrix)> {
+        None
+    }
+
     /// The network of a plan, for kinds that have one.
     fn graph(_plan: &Plan<Self>) -> Option<Graph> {
         None

@@ -139,6 +139,11 @@ impl Kind for Moe {
         handover::circuits(&plan.scenario.body, handover::of(&plan.result, layer)?)
     }
 
+    fn network_of_layer(plan: &Plan<Self>, layer: u32) -> Option<(Graph, TrafficMatrix)> {
+        let layer = handover::of(&plan.result, layer)?;
+        Some((handover::graph(&plan.scenario.body, layer), handover::traffic(layer)))
+    }
+
     fn graph(plan: &Plan<Self>) -> Option<Graph> {
         Some(handover::graph(&plan.scenario.body, handover::longest(&plan.result)?))
     }

@@ -258,7 +258,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("collective").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let own = ["demand", "circuit_gbps", "circuit_alpha_us", "gpus_per_pod", "pod_gbyte_per_s"];
+    let own = ["demand", "from_layer", "circuit_gbps", "circuit_alpha_us", "gpus_per_pod", "pod_gbyte_per_s"];
     let covered: Vec<String> = ["from"].iter().chain(&own).map(|name| (*name).to_owned()).collect();
     assert_covered("knobs of collectives made from plans", &entries, &covered);
     let trained = |text: &str| AnyPlan::of(&solve("small", "delta-joint", text).done.plan.unwrap()).unwrap();
@@ -271,6 +271,46 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
         assert_ne!(made(&one, text), made(&one, ""), "{text}");
     }
     assert_ne!(made(&one, "gpus_per_pod=2 pod_gbyte_per_s=9"), made(&one, "gpus_per_pod=2"));
+    let early: Vec<&str> = conversion.early.iter().map(|knob| knob.name.as_ref()).collect();
+    assert_eq!(early, ["collective", "output_buffer_bytes"]);
+    for text in ["collective=all_to_all", "output_buffer_bytes=1e6"] {
+        assert_ne!(made(&one, text), made(&one, ""), "{text}");
+    }
+    let region = AnyPlan::of(&solve("moe-small", "mfabric-swap", "").done.plan.unwrap()).unwrap();
+    assert_ne!(made(&region, "from_layer=0"), made(&region, "from_layer=1"));
+}
+
+/// A region has a network and bytes for each layer: which one is taken is said, and what is given is not called assumed.
+#[test]
+fn a_collective_from_a_region_says_which_layer_and_demand_it_takes() {
+    let region = AnyPlan::of(&solve("moe-small", "mfabric-swap", "").done.plan.unwrap()).unwrap();
+    let made = |text: &str| convert("collective", &[("from".to_owned(), region.clone())], &settings(text));
+    let notes = |text: &str| made(text).unwrap().notes.join("\n");
+    let usual = notes("");
+    assert!(usual.contains("assumed: the layer whose exchange takes longest (from_layer=)"), "{usual}");
+    assert!(usual.contains("bytes of the layers other than layer "), "{usual}");
+    assert!(usual.contains("demand: ") && !usual.contains("all_gather"), "{usual}");
+    let first = notes("from_layer=0");
+    assert!(!first.contains("takes longest") && first.contains("other than layer 0"), "{first}");
+    let exchange = made("collective=all_to_all").unwrap();
+    let told = exchange.notes.join("\n");
+    assert!(!told.contains("all_gather") && !told.contains("demand: "), "{told}");
+    assert!(told.contains("assumed: the buffer has 1000000000 bytes"), "{told}");
+    assert!(told.contains("not in the scenario but in the plan: its bytes (demand=traffic)"), "{told}");
+    assert_eq!(exchange.scenario.knob("collective").unwrap().to_string(), "all_to_all");
+    let sized = notes("collective=all_reduce output_buffer_bytes=1e6");
+    assert!(!sized.contains("(collective=)") && !sized.contains("the buffer has"), "{sized}");
+    for (text, told) in [
+        ("demand=traffic collective=all_to_all", "collective: has no effect with demand=traffic"),
+        ("from_layer=9", "from_layer: is 9, a layer that the plan does not have"),
+    ] {
+        let refused = made(text).unwrap_err().to_string();
+        assert!(refused.contains(told), "{refused}");
+    }
+    let trained = AnyPlan::of(&solve("small", "delta-joint", "").done.plan.unwrap()).unwrap();
+    let refused =
+        convert("collective", &[("from".to_owned(), trained)], &settings("from_layer=0")).unwrap_err();
+    assert!(refused.to_string().contains("plans of kind training have no networks of layers"), "{refused}");
 }
 
 #[test]

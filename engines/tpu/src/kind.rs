@@ -355,7 +355,7 @@ fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
             });
         }
     }
-    Some(Graph { nodes: names.collect(), switches: Vec::new(), links })
+    Some(Graph { nodes: names.collect(), links, ..Graph::default() })
 }
 
 #[cfg(test)]

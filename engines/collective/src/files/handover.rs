@@ -4,11 +4,12 @@
 //! how many circuits join them; a pod is one GPU then, or several at a switch.
 
 use crate::Collective;
-use crate::scenario::presets;
 use crate::scenario::{
     CollectiveScenario, CollectiveSort, Demand, LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel,
     Topology,
 };
+use crate::scenario::{knobs, presets};
+use lightbay_core::checked::SharedPlan;
 use lightbay_core::exchange::{CircuitMatrix, DerivedFrom, Graph, TRAFFIC_BETWEEN_PODS, TrafficMatrix};
 use lightbay_core::format::enumerated;
 use lightbay_core::json;
@@ -29,6 +30,12 @@ const DEMAND: &str = "demand";
 const TRAFFIC: &str = "traffic";
 /// Value of [`DEMAND`] for an AllGather.
 const ALL_GATHER: &str = "all_gather";
+/// Knob of the layer whose network and bytes are wanted.
+const LAYER: &str = "from_layer";
+/// Knobs of scenarios that take the place of the demand that is assumed.
+const DEMANDED: [&str; 2] = ["collective", "output_buffer_bytes"];
+/// Largest number of a layer.
+const MOST_LAYERS: i64 = 1 << 20;
 /// Knob of the rate of a circuit.
 const CIRCUIT_GBPS: &str = "circuit_gbps";
 /// Knob of the latency of a circuit.
@@ -67,6 +74,15 @@ pub(crate) fn conversion() -> Conversion {
                 "Demand: the bytes that the plan has between its nodes, or an AllGather of 1 GB. Default: the bytes, if the plan is a network that has them.",
             )
             .derived(),
+            ParamInfo::int(
+                LAYER,
+                0,
+                MOST_LAYERS,
+                0,
+                "Layer whose network and bytes are wanted, of a plan that has them for each layer, such as one of a region. \
+                 Default: the one whose exchange takes longest.",
+            )
+            .derived(),
             ParamInfo::float(
                 CIRCUIT_GBPS,
                 1e-3,
@@ -103,7 +119,7 @@ pub(crate) fn conversion() -> Conversion {
             .unit("GB/s")
             .derived(),
         ],
-        early: Vec::new(),
+        early: knobs(None).into_iter().filter(|knob| DEMANDED.contains(&knob.name.as_ref())).collect(),
     }
 }
 
@@ -117,7 +133,10 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         return Err(Problem::new(FROM, "is missing", remedy).into());
     };
     let header = from.header();
-    let (topology, mut notes) = match (from.graph(), from.circuits()) {
+    let mut said = Vec::new();
+    let (graph, traffic) = of_layer(from, sources, &mut said)?;
+    let has_graph = graph.is_some();
+    let (topology, mut notes) = match (graph, from.circuits()) {
         (Some(graph), _) => {
             given_rates(sources)?;
             of_graph(&header.name, &graph)?
@@ -134,20 +153,37 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
             return Err(Problem::new(FROM, message, remedy).into());
         }
     };
-    let traffic = from.traffic().and_then(|traffic| placed(&topology, &traffic));
+    notes.extend(said);
+    let traffic = traffic.and_then(|traffic| placed(&topology, &traffic));
+    let is_named = DEMANDED.iter().any(|name| sources.value(name).is_some());
+    if is_named && wants_traffic(sources) {
+        let name = DEMANDED.into_iter().find(|name| sources.value(name).is_some()).unwrap_or_default();
+        let message = format!("has no effect with {DEMAND}={TRAFFIC}: the plan says which bytes are sent");
+        return Err(Problem::new(name, message, "leave one of the two out").into());
+    }
     let demand = match (sources.value(DEMAND), traffic) {
         (_, None) if wants_traffic(sources) => {
             let message =
                 format!("is traffic, and the plan of kind {} has none between its nodes", header.kind);
             return Err(Problem::new(DEMAND, message, "leave it out, or set it to all_gather").into());
         }
-        (Some(ParamValue::Text(given)), _) if given == ALL_GATHER => all_gather(&mut notes),
-        (_, Some(bytes)) if from.graph().is_some() || sources.value(DEMAND).is_some() => {
+        (Some(ParamValue::Text(given)), _) if given == ALL_GATHER => all_gather(sources, &mut notes),
+        (_, Some(bytes)) if !is_named && (has_graph || sources.value(DEMAND).is_some()) => {
             of_traffic(&topology, &bytes, &mut notes)
         }
-        _ => all_gather(&mut notes),
+        (_, traffic) => {
+            if traffic.is_some() && has_graph {
+                notes.push(format!("not in the scenario but in the plan: its bytes ({DEMAND}={TRAFFIC})"));
+            }
+            all_gather(sources, &mut notes)
+        }
     };
     let mut body: CollectiveScenario = presets::of(topology, None, demand);
+    for name in DEMANDED {
+        if let Some(value) = sources.value(name) {
+            body.set(name, None, value)?;
+        }
+    }
     body.derived_from = Some(DerivedFrom {
         kind: header.kind,
         scenario_sha256: from.scenario_sha256().to_owned(),
@@ -162,11 +198,43 @@ fn wants_traffic(sources: Sources<'_>) -> bool {
     matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
 }
 
-/// The demand that is assumed.
-fn all_gather(notes: &mut Vec<String>) -> Demand {
-    notes.push(format!(
-        "assumed: collective is all_gather of {USUAL_BYTES} bytes among all GPUs (collective=, output_buffer_bytes=)"
-    ));
+/// Network and bytes of the plan: of the layer that is asked for, if one is.
+fn of_layer(
+    from: &SharedPlan,
+    sources: Sources<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(Option<Graph>, Option<TrafficMatrix>), Problem> {
+    let Some(layer) = sources.value(LAYER).and_then(ParamValue::as_i64) else {
+        if from.network_of_layer(0).is_some() {
+            notes.push(format!("assumed: the layer whose exchange takes longest ({LAYER}=)"));
+        }
+        return Ok((from.graph(), from.traffic()));
+    };
+    let of = |layer: i64| u32::try_from(layer).ok().and_then(|layer| from.network_of_layer(layer));
+    match of(layer) {
+        Some((graph, traffic)) => Ok((Some(graph), Some(traffic))),
+        None => {
+            let message = match of(0) {
+                Some(_) => format!("is {layer}, a layer that the plan does not have"),
+                None => {
+                    format!("is given, but plans of kind {} have no networks of layers", from.header().kind)
+                }
+            };
+            let remedy = "leave it out, or give a plan of a region and one of its layers, from 0";
+            Err(Problem::new(LAYER, message, remedy))
+        }
+    }
+}
+
+/// An AllGather; what is not given of it is assumed.
+fn all_gather(sources: Sources<'_>, notes: &mut Vec<String>) -> Demand {
+    let [collective, bytes] = DEMANDED.map(|name| sources.value(name).is_some());
+    if !collective {
+        notes.push("assumed: collective is all_gather among all GPUs (collective=)".to_owned());
+    }
+    if !bytes {
+        notes.push(format!("assumed: the buffer has {USUAL_BYTES} bytes (output_buffer_bytes=)"));
+    }
     Demand::named(CollectiveSort::AllGather, USUAL_BYTES)
 }
 
@@ -275,6 +343,7 @@ fn of_graph(name: &str, graph: &Graph) -> Result<(Topology, Vec<String>), Proble
     if loops > 0 {
         notes.push(format!("{} of a node to itself left out", counted(loops, "link", "links")));
     }
+    notes.extend(enumerated("not in the scenario but in the plan", &graph.left_out));
     Ok((topology(name, nodes.collect(), links.collect()), notes))
 }
 

@@ -71,7 +71,11 @@ pub fn graph(scenario: &MoeScenario, layer: &LayerPlan) -> Graph {
         }
     }
     links.sort_by_key(|link| (link.from, link.to));
-    Graph { nodes, switches, links }
+    let left_out = vec![
+        format!("the circuits and the bytes of the layers other than layer {}", layer.layer),
+        "the exchange inside the servers".to_owned(),
+    ];
+    Graph { nodes, switches, links, left_out }
 }
 
 /// Bytes between the servers in one dispatch of a layer. The places are the servers of [`graph`], by the same names.

@@ -72,6 +72,7 @@ fn graphs_keep_their_links_and_join_parallel_ones() {
             link_of(1, 0, 8.0, 0.0),
             link_of(1, 1, 8.0, 0.0),
         ],
+        left_out: Vec::new(),
     };
     let (topology, notes) = of_graph("plan", &graph).unwrap();
     assert_eq!(
@@ -97,6 +98,7 @@ fn bytes_between_nodes_become_chunks_of_one_size() {
         nodes: ["a", "b", "s"].map(str::to_owned).to_vec(),
         switches: vec![2],
         links: vec![link_of(0, 2), link_of(2, 0), link_of(1, 2), link_of(2, 1)],
+        left_out: vec!["the other layers".to_owned()],
     };
     let (topology, notes) = of_graph("plan", &graph).unwrap();
     assert_eq!(topology.gpus().collect::<Vec<_>>(), [0, 1]);
