@@ -10,6 +10,15 @@ use lightbay_engines::{
     AnyFile, AnyScenario, Input, Request, Subject, apply, export, idle, import, job, knobs, methods, preset,
     read_file,
 };
+use lightbay_moe::MoeScenario;
+use lightbay_moe::placement::PlacementShape;
+use lightbay_moe::placement::eplb::eplb;
+use lightbay_moe::plan::FabricKind;
+use lightbay_moe::schedule::assemble;
+use lightbay_moe::schedule::policies::{SwitchPolicy, schedule};
+use lightbay_moe::schedule::stage::StageModel;
+use lightbay_moe::search::exchange::{Exchange, RoutingRule};
+use lightbay_moe::search::swap::swapped;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -32,6 +41,20 @@ fn forms() -> Vec<(&'static str, AnyScenario, &'static str)> {
         ("torus", preset("pt-4x4x8").unwrap(), "pt"),
         ("random hall", preset("crossconnect-8-8-25").unwrap(), "lumos-repair"),
         ("hall", preset("crossconnect-example").unwrap(), "lumos-repair"),
+        ("region", preset("moe-small").unwrap(), "mfabric-swap"),
+        ("region of one server", changed("moe-small", "tp=1"), "mfabric-swap"),
+        ("region without circuits", changed("moe-small", "optical_degree=0"), "mfabric-swap"),
+        (
+            "region of circuits alone",
+            changed("moe-small", "pp=1 cluster_servers=4 optical_degree=8"),
+            "mfabric-swap",
+        ),
+        (
+            "region with places",
+            changed("moe-small", "expert_placement=free redundant_experts=8"),
+            "mfabric-placed",
+        ),
+        ("counted region", counted(), "mfabric-swap"),
         ("GPUs at links", preset("dgx1-allgather-200kb").unwrap(), "construct"),
         ("GPUs at a switch", preset("dgx2x1-reducescatter-1mb").unwrap(), "construct"),
     ]
@@ -46,6 +69,13 @@ fn measured() -> AnyScenario {
     let name = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
     let input = Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
     import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().product.scenario()
+}
+
+fn counted() -> AnyScenario {
+    let rows: String = (0..16).map(|at| format!("{},{},{}\n", at / 8, at % 8, 1 + at % 5)).collect();
+    let input =
+        Input { name: "counts.csv".to_owned(), bytes: format!("layer,expert,count\n{rows}").into_bytes() };
+    import("routing_counts", &[input], &settings("model=mixtral_8x7b"), false).unwrap().product.scenario()
 }
 
 fn instance() -> AnyScenario {
@@ -138,6 +168,9 @@ fn set(scenario: &AnyScenario, method: &str, name: &str, text: &str) -> Result<A
 
 /// Input of the methods, without names and origin: any effect has to show in it.
 fn built(scenario: &AnyScenario) -> String {
+    if let AnyScenario::Moe(region) = scenario {
+        return planned(&region.body);
+    }
     let AnyScenario::Training(training) = scenario else { return scenario.sha256().unwrap() };
     let of = |scenario: &TrainingScenario| {
         let mut built = scenario.build().unwrap();
@@ -159,6 +192,28 @@ fn built(scenario: &AnyScenario) -> String {
         }
         one => of(one),
     }
+}
+
+/// Plans of a region whose circuits change before every dispatch, and of networks without circuits.
+fn planned(region: &MoeScenario) -> String {
+    let mut stage = StageModel::of(region, RoutingRule::Spill);
+    for layer in 0..stage.layers() {
+        let weights = stage.demands[layer].both_ways();
+        let exchange = Exchange::of(&stage.demands[layer], &stage.rates, RoutingRule::Spill);
+        let (circuits, _) = swapped(&exchange, stage.rates.optical, &weights);
+        match stage.add(circuits, Some(layer)) {
+            Ok(own) => stage.own.push(own),
+            Err(pair) => return format!("{pair:?}"),
+        }
+    }
+    let placed = region.placement.map(|_| {
+        let shape = PlacementShape::of(region);
+        let layers = 0..stage.layers();
+        layers.map(|layer| eplb(&assemble::expert_loads(region, layer), &shape)).collect::<Vec<_>>()
+    });
+    let circuits = assemble::regional(&stage, &schedule(&stage, SwitchPolicy::Window));
+    let others = [FabricKind::Rail, FabricKind::Topoopt].map(|fabric| assemble::fabric(region, fabric));
+    format!("{circuits:?} {others:?} {placed:?}")
 }
 
 #[test]

@@ -22,7 +22,7 @@ use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::MethodError;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
-use lightbay_core::plan::Plan;
+use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
@@ -93,6 +93,8 @@ impl Kind for Tpu {
             bound: plan.objective.bound,
             bound_covers: plan.provenance.bound_covers(),
             method: &plan.method,
+            is_whole: plan.provenance.reproducible
+                && matches!(plan.status, Status::Feasible | Status::Heuristic),
             with_routes: plan.parameters.get("with_routes").map(|_| plan.parameters.bool("with_routes")),
             metrics: &plan.metrics,
         };

@@ -50,8 +50,18 @@ impl Method<Moe> for FabricBaseline {
 
     fn idle(&self, scenario: &crate::MoeScenario, _params: &Params) -> Vec<Problem> {
         let mut names = vec!["reconfiguration_delay_ms", "delay_profile", "gap", "seed"];
-        if self.fabric != FabricKind::Pooled {
-            names.extend(["optical_degree", "eps_total_gbps"]);
+        let is_bound = self.fabric == FabricKind::Pooled;
+        if !is_bound {
+            names.push("optical_degree");
+        }
+        // The bound is that of the fastest NICs of any network.
+        let by_links = scenario.region.eps_nics.len() as f64 * scenario.region.link_gbps;
+        if !is_bound || scenario.region.eps_gbps() <= by_links {
+            names.push("eps_total_gbps");
+        }
+        // Neither has hops inside a server whose pieces could overlap.
+        if is_bound || self.fabric == FabricKind::FatTree {
+            names.push("pipeline_chunks");
         }
         let why = "on a network without circuits of a region";
         without_effect(names, why, "leave it out, or take another method")

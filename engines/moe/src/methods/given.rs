@@ -9,7 +9,7 @@ use crate::schedule::stage::StageModel;
 use crate::search::circuits::CircuitCounts;
 use crate::{Moe, MoeScenario};
 use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
@@ -37,7 +37,9 @@ impl Method<Moe> for StaticCircuits {
     }
 
     fn idle(&self, scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
-        knobs::idle(&["gap", "seed"]).into_iter().chain(knobs::unplaced(scenario)).collect()
+        let why = "on circuits that stay";
+        let delay = without_effect(["reconfiguration_delay_ms", "delay_profile"], why, "take another method");
+        knobs::idle(&["gap", "seed"]).into_iter().chain(delay).chain(knobs::unplaced(scenario)).collect()
     }
 
     fn solve(

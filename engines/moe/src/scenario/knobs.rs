@@ -3,7 +3,7 @@
 use super::read::{MAX_ITERATION, MAX_MS, MAX_RATE, MAX_WIDTH};
 use super::shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 use super::trace::{GateTrace, SyntheticTrace};
-use super::{DELAY_PROFILES, MAX_EXPERTS, MAX_NICS, MAX_REDUNDANT, MAX_SERVERS, MoeScenario};
+use super::{DELAY_PROFILES, MAX_EXPERTS, MAX_NICS, MAX_REDUNDANT, MAX_SERVERS, MeasuredTimes, MoeScenario};
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
@@ -140,6 +140,19 @@ impl MoeScenario {
             let why = "while experts stand in blocks";
             let names = ["redundant_experts", "expert_groups"];
             idle.extend(without_effect(names, why, "set expert_placement=free"));
+        }
+        if self.region.servers == 1 {
+            let why = "in a region of one server, whose exchanges stay inside it";
+            let names = ["reconfiguration_delay_ms", "delay_profile", "pipeline_chunks"];
+            idle.extend(without_effect(names, why, "raise `ep` or `tp`"));
+        } else if self.region.ocs_nics.is_empty() {
+            let why = "without NICs at an optical switch";
+            let names = ["reconfiguration_delay_ms", "delay_profile"];
+            idle.extend(without_effect(names, why, "raise `optical_degree`"));
+        }
+        if let MeasuredTimes { attention_ms: Some(_), gate_ms: Some(_), expert_ms: Some(_) } = self.measured {
+            let why = "where all times of computing were measured";
+            idle.extend(without_effect(["sustained_tflops"], why, "set attention_ms, gate_ms or expert_ms"));
         }
         if self.region.eps_nics.is_empty() {
             let why = "without packet-switched NICs";
