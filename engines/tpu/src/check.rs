@@ -80,6 +80,8 @@ pub struct Envelope<'a> {
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims it.
     pub method: &'a str,
+    /// `true` if its run came to its own end, so that nothing of what the scenario asks for may be missing.
+    pub is_whole: bool,
     /// The choice to list the routes, if its method was given one.
     pub with_routes: Option<bool>,
     /// Figures of the envelope.
@@ -191,6 +193,7 @@ pub fn check(
         );
     }
     let proven = bound::check(&wiring, envelope, depth, &mut found, &mut remarks);
+    simulation::asked(scenario, result, envelope.is_whole, &mut found, &mut remarks);
     simulation::check(scenario, result, simulator, depth, &mut found, &mut remarks);
     let mut violations = found.finish();
     violations.extend(compare_metrics(envelope.metrics, &metrics::figures(wiring.nodes(), result)));

@@ -10,6 +10,25 @@ use crate::plan::{Simulation, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::kind::Depth;
 
+/// The figures that the scenario asks for are there; only a run that was ended may leave them out.
+pub(super) fn asked(
+    scenario: &TpuScenario,
+    result: &TpuResult,
+    is_whole: bool,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) {
+    if scenario.simulate.is_none() || result.simulation.is_some() {
+        return;
+    }
+    let text = "the scenario asks for the flit simulator, and the plan has no figures of it";
+    if is_whole {
+        found.add(code::SIMULATION, text);
+    } else {
+        remarks.push(format!("{text}: its run ended before"));
+    }
+}
+
 /// Checks the saturation and the curve of the pod, and the saturation of every failed switch.
 pub(super) fn check(
     scenario: &TpuScenario,

@@ -65,6 +65,7 @@ impl Case {
             bound: self.bound,
             bound_covers: None,
             method: "test",
+            is_whole: true,
             with_routes: self.with_routes,
             metrics: &self.metrics,
         };
