@@ -80,6 +80,38 @@ fn compressed_floods_are_no_scenarios() {
     refused(&place, &["export", "wide.json.gz", "--to", "instance"], &["MiB of memory"]);
 }
 
+/// Every importer reads what it is given through the same limits: text by its bytes, JSON by the stored file.
+#[test]
+fn compressed_floods_are_no_imports() {
+    const TABLE: &str = "layer,expert,count\n";
+    const SENT: &str = "{\"iteration\":0,\"layer\":0,\"tokens\":[[1]";
+    let place = Place::new();
+    let large = "MiB of memory";
+    for (format, name, content, told) in [
+        ("routing_counts", "numbers", flood("[0", ",0", 250), large),
+        ("routing_counts", "lists", flood("[[0]", ",[]", 250), large),
+        ("routing_counts", "line of lists", [flood(SENT, ",[]", 240), gzip(b"]}")].concat(), large),
+        ("routing_counts", "lines", flood("", &format!("{SENT}]}}\n"), 250), "more than"),
+        (
+            "routing_counts",
+            "log",
+            flood("", "num_global_tokens_per_expert [1]\n", 250),
+            "does not name its layer",
+        ),
+        ("routing_counts", "rows", flood(TABLE, "0,1,2\n", 250), "is about the same expert"),
+        ("routing_counts", "wide row", flood("1", ",1", 250), "is longer than"),
+        ("routing_counts", "column", flood("", "1\n", 250), "more than"),
+        ("mscclpp", "lists", flood("{\"name\": [0", ",[]", 60), large),
+        ("taccl", "lists", flood("{\"name\": [0", ",[]", 30), large),
+        ("teccl", "texts", flood("{\"name\": [0", ",\"\"", 30), large),
+        ("msccl_topology", "objects", flood("{\"name\": [0", ",{}", 30), large),
+    ] {
+        let file = format!("{name}.gz");
+        place.write(&file, content);
+        refused(&place, &["import", format, &file, "-o", "o.json"], &[told]);
+    }
+}
+
 #[test]
 fn long_names_and_keys_are_refused_with_their_length() {
     let place = Place::new();

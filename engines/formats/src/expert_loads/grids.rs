@@ -18,18 +18,22 @@ pub(super) struct Grid {
     pub(super) ranked: bool,
 }
 
+/// Memory that a matrix and a row take beside their counts, in counts.
+const MATRIX: usize = 16;
+const ROW: usize = 4;
+
 /// Matrices while they are read.
 #[derive(Default)]
 pub(super) struct Grids {
     pub(super) list: Vec<Grid>,
-    /// Counts, rows and matrices, which take memory each.
+    /// Counts, with what a row and a matrix take beside them.
     held: usize,
 }
 
 impl Grids {
     /// Adds one; no more than fit in a record are kept.
     pub(super) fn push(&mut self, grid: Grid) -> Result<(), Problem> {
-        self.held += 1 + grid.rows.iter().map(|row| 1 + row.len()).sum::<usize>();
+        self.held += MATRIX + grid.rows.iter().map(|row| ROW + row.len()).sum::<usize>();
         if self.held > MOST_COUNTS {
             let message = format!("has more than {MOST_COUNTS} counts and rows of them");
             return Err(Problem::new("", message, "give fewer iterations"));

@@ -5,6 +5,7 @@ use super::{Grid, LoadFile, MOST_COUNTS, MOST_TOKENS};
 use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// Names of the columns, each with those that it is known by; longer names begin with one of them.
 const NAMES: [(&str, &[&str]); 5] = [
@@ -70,11 +71,11 @@ pub(super) fn columns(header: &[&str]) -> Result<Columns, Problem> {
     let known =
         |name: &&str| NAMES.iter().any(|(_, words)| words.iter().any(|word| plain(name).starts_with(word)));
     let unknown: Vec<&str> = header.iter().copied().filter(|name| !known(name)).take(8).collect();
-    let message = if unknown.is_empty() {
-        format!("has no column of {missing}")
-    } else {
-        format!("has no column of {missing}; not known: {}", printable(&unknown.join(", ")))
-    };
+    let columns: Vec<&str> = header.iter().copied().take(20).collect();
+    let mut message = format!("has the columns {}, and none of {missing}", printable(&columns.join(", ")));
+    if !unknown.is_empty() {
+        let _ = write!(message, "; {} is not known", printable(&unknown.join(", ")));
+    }
     let words: Vec<String> = NAMES.iter().map(|(_, words)| words.join(" or ")).collect();
     let remedy =
         format!("call the columns {}, perhaps with more behind it, as in layer_id", words.join("; "));
