@@ -85,7 +85,9 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     covered.extend(super::collectives::NCCL.map(|(knob, _)| ("nccl".to_owned(), knob.to_owned())));
     let topologies = super::collectives::TOPOLOGIES;
     covered.extend(topologies.map(|(format, knob, _)| (format.to_owned(), knob.to_owned())));
-    covered.extend(["model", "axis", "layers"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())));
+    covered.extend(
+        ["model", "axis", "layers", "stage"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())),
+    );
     covered.extend(["model", "gpus"].map(|knob| ("aicb_moe".to_owned(), knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
     let unchanged =

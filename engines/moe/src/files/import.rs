@@ -14,6 +14,8 @@ use serde_json::json;
 /// Name of the format.
 pub const NAME: &str = "routing_counts";
 
+/// Parameter of the stage that is planned.
+const STAGE: &str = "stage";
 /// Most layers in a stage that a log without numbers of layers may have.
 const MOST_LAYERS: i64 = 1024;
 /// Most layers that are named by their numbers.
@@ -56,6 +58,15 @@ pub fn formats() -> Vec<FormatInfo> {
                 0,
                 "Layers that follow each other in lines of a log that do not name theirs; 0 if they do.",
             ),
+            ParamInfo::int(
+                STAGE,
+                1,
+                MOST_LAYERS,
+                1,
+                "Stage that is planned, of a file with all layers of the model; the one with the most uneven layers if not \
+                 given.",
+            )
+            .derived(),
         ]),
     ]
 }
@@ -96,13 +107,72 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     }
     let name = names.first().copied().unwrap_or("counts");
     let preset = given.unwrap_or(MoeModelPreset::Mixtral8x7b);
-    scenario(name, &read.value, preset, (read.notes, assumed), strict)
+    let stage = params.int(STAGE).and_then(|stage| usize::try_from(stage).ok());
+    scenario(name, &read.value, (preset, stage), (read.notes, assumed), strict)
+}
+
+/// Layers of the stage that is planned: all that are counted, or a part of them where they are all layers of a model with
+/// several stages.
+fn staged(
+    loads: &ExpertLoads,
+    layers: Vec<usize>,
+    model: MoeModel,
+    stage: Option<usize>,
+    assumed: &mut Vec<String>,
+) -> Result<Vec<usize>, Problem> {
+    let is_whole = [layers.len(), loads.layers.len()].contains(&(model.layers as usize));
+    if !is_whole || model.pp < 2 {
+        return match stage {
+            None => Ok(layers),
+            Some(_) => {
+                let message = format!(
+                    "has no effect: the file counts {} layers, the model has {} in {} stages",
+                    layers.len(),
+                    model.layers,
+                    model.pp
+                );
+                Err(Problem::new(STAGE, message, "leave it out, or give all layers of the model"))
+            }
+        };
+    }
+    let stages: Vec<&[usize]> = layers.chunks(layers.len().div_ceil(model.pp as usize)).collect();
+    let last = loads.iterations.len().saturating_sub(1);
+    let uneven = |stage: &[usize]| -> f64 {
+        let share = |layer: &usize| {
+            let counts = loads.of_layer(last, *layer);
+            let sum: f64 = counts.iter().sum();
+            if sum > 0.0 { counts.iter().copied().fold(0.0, f64::max) / sum } else { 0.0 }
+        };
+        stage.iter().map(share).sum()
+    };
+    // Only full stages bound the pipeline.
+    let full = stages.iter().take_while(|stage| stage.len() == stages[0].len()).count();
+    let chosen = match stage {
+        Some(stage) if (1..=full).contains(&stage) => stage - 1,
+        Some(stage) => {
+            let message = format!("is {stage}, the model has {full} stages of {} layers", stages[0].len());
+            return Err(Problem::new(STAGE, message, format!("give 1 to {full}")));
+        }
+        None => (0..full).max_by(|a, b| uneven(stages[*a]).total_cmp(&uneven(stages[*b]))).unwrap_or(0),
+    };
+    let found = stages[chosen].to_vec();
+    if stage.is_none() {
+        let ends = [found.first(), found.last()].map(|layer| layer.map_or(0, |layer| loads.layers[*layer]));
+        assumed.push(format!(
+            "stage {} of {full} with layers {} to {}, the most uneven ones of all {} layers of the model (stage=)",
+            chosen + 1,
+            ends[0],
+            ends[1],
+            layers.len()
+        ));
+    }
+    Ok(found)
 }
 
 fn scenario(
     name: &str,
     loads: &ExpertLoads,
-    preset: MoeModelPreset,
+    (preset, stage): (MoeModelPreset, Option<usize>),
     (mut lines, mut assumed): (Vec<String>, Vec<String>),
     strict: bool,
 ) -> Result<ImportedScenario<Moe>, Problems> {
@@ -147,6 +217,7 @@ fn scenario(
     );
     lines.push("the planner takes the shares of tokens, not their sums".to_owned());
     let ranks = loads.ranks.unwrap_or(1);
+    let layers = staged(loads, layers, preset.shape(), stage, &mut assumed)?;
     let shape = shaped(preset.shape(), experts, ranks, layers.len() as u32);
     if ranks == 1 {
         assumed.push("every rank sends the same: the counts are sums over all ranks".to_owned());

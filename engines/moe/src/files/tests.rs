@@ -368,3 +368,29 @@ fn sparse_files_of_ranks_are_put_side_by_side() {
     assert_eq!(sums(1), [350.0, 210.0, 330.0, 0.0, 400.0, 310.0, 0.0, 0.0]);
     assert_eq!(matrix(&body, 0, 0)[1][0], 0.0, "rank 1 never chose expert 0 in layer 1");
 }
+
+/// 56 layers of Mixtral 8x22B are its eight stages of seven; in the fifth one expert gets more than elsewhere.
+#[test]
+fn counts_of_all_layers_of_a_model_are_one_model() {
+    let row =
+        |layer: usize| if (28..35).contains(&layer) { "9,1,1,1,1,1,1,1\n" } else { "2,1,1,1,1,1,1,1\n" };
+    let text: String = (0..56).map(row).collect();
+    let settings = ["axis=layers", "model=mixtral_8x22b"];
+    let imported = read(&[&text], &settings, false).unwrap();
+    let body = imported.scenario.body;
+    assert_eq!((body.shape().layers, body.shape().pp, body.stage_layers()), (56, 8, 7));
+    assert_eq!(matrix(&body, 0, 0)[0][0], 9.0);
+    let told = "assumed: stage 5 of 8 with layers 28 to 34, the most uneven ones of all 56 layers of the model (stage=)";
+    assert!(imported.lines.iter().any(|line| line == told), "{:?}", imported.lines);
+    let first = body_of(&text, "stage=1");
+    assert_eq!(matrix(&first, 0, 6)[0][0], 2.0);
+    let refused =
+        |text: &str, stage: &str| read(&[text], &[&settings[..], &[stage]].concat(), false).unwrap_err();
+    assert!(refused(&text, "stage=9").contains("stage: is 9, the model has 8 stages of 7 layers"));
+    let seven: String = (0..7).map(row).collect();
+    assert!(refused(&seven, "stage=1").contains("stage: has no effect: the file counts 7 layers"));
+}
+
+fn body_of(text: &str, stage: &str) -> MoeScenario {
+    body(&[text], &["axis=layers", "model=mixtral_8x22b", stage])
+}
