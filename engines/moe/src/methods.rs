@@ -11,11 +11,18 @@ mod regional;
 mod session;
 
 use crate::Moe;
+use crate::predict::passage::FitSettings;
 use lightbay_core::method::Method;
+use lightbay_core::param::Params;
 use std::sync::Arc;
 
 /// Name of the method that gives the bound.
 pub const POOLED: &str = "pooled";
+
+/// Settings of the predictions of a method.
+pub(crate) fn prediction(method: &str, params: &Params) -> FitSettings {
+    if method == copilot::NAME { knobs::prediction_of(params) } else { FitSettings::default() }
+}
 
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Moe>>> {

@@ -2,9 +2,11 @@
 //!
 //! | part | content |
 //! |---|---|
+//! | [`balance`] | loads of the ranks evened out by local search |
 //! | [`eplb`] | the placement of EPLB: experts balanced over nodes and GPUs, busy ones copied |
 //! | [`joint`] | a placement chosen together with the circuits of the region |
 
+pub mod balance;
 pub mod eplb;
 pub mod joint;
 
@@ -66,6 +68,12 @@ pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f6
     let copies = copies(shape.experts, slots);
     let share = |expert: &u32| load[*expert as usize] / f64::from(copies[*expert as usize]);
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
+}
+
+/// Copies of experts beside another copy on the same rank, which even out nothing.
+pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
+    let ranks = slots.chunks(shape.slots_per_rank().max(1));
+    ranks.map(|rank| (1..rank.len()).filter(|at| rank[..*at].contains(&rank[*at])).count()).sum()
 }
 
 /// Load of the busiest rank relative to the mean; 1 without load.

@@ -24,7 +24,9 @@ mod sweeps;
 mod timeline;
 
 use crate::Moe;
+use crate::methods;
 use crate::plan::{FabricKind, MoeResult};
+use crate::predict::passage::FitSettings;
 use crate::scenario::MoeScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
@@ -104,11 +106,15 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
 pub(crate) struct MoeReport<'a> {
     scenario: &'a MoeScenario,
     result: Option<&'a MoeResult>,
+    /// Settings of predictions: those of the plan, if it rests on some.
+    fit: FitSettings,
 }
 
 impl<'a> MoeReport<'a> {
     pub(crate) fn new(scenario: &'a Scenario<Moe>, plan: Option<&'a Plan<Moe>>) -> Self {
-        Self { scenario: &scenario.body, result: plan.map(|plan| &plan.result) }
+        let fit = plan
+            .map_or_else(FitSettings::default, |plan| methods::prediction(&plan.method, &plan.parameters));
+        Self { scenario: &scenario.body, result: plan.map(|plan| &plan.result), fit }
     }
 
     fn result(&self) -> Result<&'a MoeResult, Unavailable> {
@@ -135,8 +141,8 @@ impl Report for MoeReport<'_> {
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "region" => Ok(region::section(self.scenario)),
-            "loads" => loads::loads(self.scenario, deadline),
-            "predictor" => loads::predictor(self.scenario, deadline),
+            "loads" => loads::loads(self.scenario, &self.fit, deadline),
+            "predictor" => loads::predictor(self.scenario, &self.fit, deadline),
             "iteration" => self.result().map(timeline::iteration),
             "timeline" => self.result().map(timeline::section),
             "demand" => self.with_circuits().map(circuits::demand),

@@ -187,6 +187,11 @@ impl MoeRegion {
         self.eps_total_gbps.unwrap_or(self.eps_nics.len() as f64 * self.link_gbps)
     }
 
+    /// Returns `true` if all NICs are at one NUMA node, so that there is nothing to spread them over.
+    pub fn has_one_node(&self) -> bool {
+        self.numa_of_nic.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
     /// NUMA node of a NIC.
     pub fn numa(&self, nic: u32) -> u32 {
         self.numa_of_nic.get(nic as usize).copied().unwrap_or(0)

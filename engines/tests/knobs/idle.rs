@@ -209,7 +209,7 @@ fn planned(region: &MoeScenario) -> String {
     let placed = region.placement.map(|_| {
         let shape = PlacementShape::of(region);
         let layers = 0..stage.layers();
-        layers.map(|layer| eplb(&assemble::expert_loads(region, layer), &shape)).collect::<Vec<_>>()
+        layers.map(|layer| eplb(&region.history(0).expert_loads(layer), &shape)).collect::<Vec<_>>()
     });
     let circuits = assemble::regional(&stage, &schedule(&stage, SwitchPolicy::Window));
     let others = [FabricKind::Rail, FabricKind::Topoopt].map(|fabric| assemble::fabric(region, fabric));

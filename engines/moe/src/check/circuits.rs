@@ -112,7 +112,8 @@ fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: 
             nodes.entry((a, b)).or_default()[end][usize::from(node != 0)] += 1;
         }
     }
-    for ((a, b), ends) in nodes {
+    let one_node = region.numa_of_nic.windows(2).all(|pair| pair[0] == pair[1]);
+    for ((a, b), ends) in nodes.into_iter().filter(|_| !one_node) {
         for (server, [first, second]) in [a, b].into_iter().zip(ends) {
             if (first - second).abs() > 1 {
                 let text = format!(

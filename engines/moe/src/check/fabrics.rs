@@ -54,13 +54,51 @@ pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Opt
     Some(total(sizes, demand, steps))
 }
 
-/// Time of an all-to-all that no circuits of a region beat, ms: the busiest server uses all its NICs evenly, and what
-/// one of them carries takes the hops to and from its GPU. `exchange_ms` is a time that the exchange takes at least.
+/// Time of an all-to-all that no circuits of a region beat, ms: every server uses its NICs at best, and the average of
+/// what they carry takes the hops to and from a GPU. `exchange_ms` is a time that the exchange takes at least.
 pub(super) fn least_on_circuits(sizes: &Sizes, demand: &Dispatch, exchange_ms: f64) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
-    let evenly = if busiest > 0.0 { busiest / sizes.regional() } else { 0.0 };
     let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
-    total(sizes, demand, [evenly.max(exchange_ms), 0.0, hop, hop]).all_to_all_ms
+    let n = demand.servers.len();
+    let mut exchange = exchange_ms;
+    for server in 0..n {
+        let others = || (0..n).filter(move |other| *other != server);
+        let sent = others().map(|other| demand.servers[server][other]).collect();
+        let received = others().map(|other| demand.servers[other][server]).collect();
+        for bytes in [sent, received] {
+            exchange = exchange.max(alone(sizes, bytes));
+        }
+    }
+    total(sizes, demand, [exchange, 0.0, hop, hop]).all_to_all_ms
+}
+
+/// Time in which one server could exchange bytes with each other one if all others were idle, ms; the larger end of what
+/// is certainly too short. Circuits are handed out one by one, each to the server with the most bytes left, which is best
+/// for any time.
+fn alone(sizes: &Sizes, bytes: Vec<f64>) -> f64 {
+    let sum: f64 = bytes.iter().sum();
+    let suffices = |time: f64| {
+        let mut left = bytes.clone();
+        for _ in 0..sizes.nics[0] as usize {
+            if let Some(most) = left.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+                *most = (*most - sizes.link * time).max(0.0);
+            }
+        }
+        left.iter().sum::<f64>() <= sizes.packet * time
+    };
+    let (mut short, mut long) = (0.0, if sum > 0.0 { sum / sizes.link } else { return 0.0 });
+    while !suffices(long) {
+        (short, long) = (long, 2.0 * long);
+        if !long.is_finite() {
+            return f64::INFINITY;
+        }
+    }
+    // Both ends are next to each other in double precision then.
+    for _ in 0..100 {
+        let middle = 0.5 * (short + long);
+        if suffices(middle) { long = middle } else { short = middle }
+    }
+    short
 }
 
 /// Links of a ring with chords: offsets 1, 2, … take turns until the ports are used up.

@@ -4,6 +4,7 @@ use super::sizes::Sizes;
 use super::{Findings, code};
 use crate::plan::{ExpertPlacement, FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
+use crate::scenario::trace::GateHistory;
 use std::collections::BTreeSet;
 
 /// Checks the placements of a plan.
@@ -20,9 +21,10 @@ pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, f
         found.add(code::PLACEMENT, "some layers place experts and others do not, or there are no circuits");
         return;
     }
+    let history = scenario.history(0);
     for layer in &result.layers {
         if let Some(placement) = &layer.placement {
-            of_layer(scenario, sizes, layer.layer, placement, found);
+            of_layer(scenario, sizes, &history, layer.layer, placement, found);
         }
     }
 }
@@ -30,6 +32,7 @@ pub(super) fn check(scenario: &MoeScenario, sizes: &Sizes, result: &MoeResult, f
 fn of_layer(
     scenario: &MoeScenario,
     sizes: &Sizes,
+    history: &GateHistory,
     layer: u32,
     placement: &ExpertPlacement,
     found: &mut Findings,
@@ -73,7 +76,6 @@ fn of_layer(
         }
     }
     // Load of the ranks, summed from the tokens.
-    let history = scenario.history(0);
     let mut loads = vec![0.0; ranks];
     for (at, tokens) in history.tokens(layer as usize).iter().enumerate() {
         let expert = at % experts;

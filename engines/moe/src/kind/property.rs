@@ -49,6 +49,9 @@ fn region(rng: &mut Stream, model: &MoeModel, gpus: u32) -> MoeRegion {
     let nics = rng.random_range(1..=8);
     let mut region = MoeRegion::usual((model.ep * model.tp).div_ceil(gpus), nics, rng.random_range(0..=nics));
     region.gpus_per_server = gpus;
+    if rng.random_bool(0.2) {
+        region.numa_of_nic.fill(0);
+    }
     region.link_gbps = one(rng, &[100.0, 200.0, 400.0, 800.0, 0.5]);
     if !region.eps_nics.is_empty() && rng.random_bool(0.5) {
         region.eps_total_gbps = Some(one(rng, &[0.0, 10.0, 100.0, 500.0, 4000.0]));
@@ -192,11 +195,14 @@ fn every_method_plans_or_refuses_and_no_value_beats_a_verified_bound() {
                 );
             }
         }
-        // Changes that the paper does not charge are another question.
+        // Changes that the paper does not charge are another question. Integer programs are searched by `auto` if it is
+        // told so, and a prediction from fewer iterations may be luckier.
         let auto = found.iter().find(|(name, ..)| *name == "auto");
         for (name, params, value, _) in found.iter().filter(|(name, ..)| is_region(name)) {
-            let is_paper = params.contains(&("policy", "paper"));
-            if let Some((_, _, best, _)) = auto.filter(|_| !is_paper) {
+            let is_other = params.contains(&("policy", "paper"))
+                || *name == "mfabric-exact"
+                || params.iter().any(|(name, _)| *name == "predict_window");
+            if let Some((_, _, best, _)) = auto.filter(|_| !is_other) {
                 assert!(
                     *best <= value * (1.0 + 1e-9),
                     "case {case}: auto takes {best} ms, {name} {params:?} {value}"

@@ -77,6 +77,13 @@ fn every_section_is_worked_out() {
         assert!(info.forms.iter().all(|form| forms.contains(form)), "{}: {forms:?}", info.name);
     }
     assert!(plan.status == Status::Feasible || plan.status == Status::Optimal);
+    // Predictions are those of the plan.
+    let checked = solve("moe-small", "mfabric-copilot", &[("predict_window", "7")]);
+    let report = crate::report::MoeReport::new(&checked.plan().scenario, Some(checked.plan()));
+    for name in ["loads", "predictor"] {
+        let section = report.section(name, Deadline::NEVER).unwrap();
+        assert!(format!("{section:?}").contains("7 iterations before"), "{name}");
+    }
 }
 
 /// Experts placed with the circuits, beside the answer of EPLB.
@@ -188,4 +195,25 @@ fn a_delay_of_seconds_is_planned_as_circuits_that_stay() {
     let iteration = plan.plan().result.iteration;
     assert_eq!((iteration.stall_ms, iteration.free_changes), (0.0, 0));
     assert_eq!(plan.plan().metrics["reconfigurations"], 0.0);
+}
+
+/// Of two layers one has no tokens: the paper's delay of 25 ms stands before the dispatch of the other one alone.
+#[test]
+fn a_layer_without_tokens_waits_for_no_circuits() {
+    use crate::scenario::{CountedMatrix, CountedTrace, GateTrace};
+    let mut body = presets::scenario("moe-small").unwrap();
+    let counts = [0.0, 1.0].map(|tokens| CountedMatrix {
+        iteration: 0,
+        layer: u32::from(tokens > 0.0),
+        tokens: vec![vec![tokens; 8]; 8],
+    });
+    body.trace = GateTrace::Counts(CountedTrace { iteration: 0, counts: counts.to_vec() });
+    body.validate().unwrap();
+    for method in ["mfabric-swap", "mfabric-greedy", "mfabric-exact"] {
+        let done = Ask::of(&all(), method, body.clone()).typed(&[("policy", "paper")]).run().sound().done;
+        let plan = downcast::<Moe>(&done.plan.unwrap()).unwrap();
+        let result = &plan.plan().result;
+        assert!(result.layers[0].circuits.is_empty() && !result.layers[1].circuits.is_empty());
+        assert_eq!((result.iteration.stall_ms, result.iteration.free_changes), (25.0, 1), "{method}");
+    }
 }

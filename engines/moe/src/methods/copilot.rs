@@ -10,6 +10,9 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
+/// Its name.
+pub(super) const NAME: &str = "mfabric-copilot";
+
 /// Predicted circuits.
 pub(super) struct Copilot;
 
@@ -18,7 +21,7 @@ impl Method<Moe> for Copilot {
         let mut params = vec![knobs::routing()];
         params.extend(knobs::prediction());
         MethodInfo {
-            name: "mfabric-copilot",
+            name: NAME,
             help: "Circuits for predicted loads are set during attention and refined while experts compute, where that pays.",
             proves: true,
             hot_start: false,

@@ -2,10 +2,9 @@
 
 use super::knobs;
 use super::session::{self, CircuitSearch, PlanEnded};
-use crate::placement::PlacementShape;
 use crate::placement::eplb::eplb;
 use crate::placement::joint::{PlacedLayer, joint};
-use crate::schedule::assemble::expert_loads;
+use crate::placement::{PlacementShape, doubled};
 use crate::schedule::policies::SwitchPolicy;
 use crate::schedule::stage::StageModel;
 use crate::search::exchange::RoutingRule;
@@ -14,7 +13,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::Problem;
+use lightbay_core::problem::{Problem, counted};
 use lightbay_core::scenario::Scenario;
 
 /// Placement of experts beside circuits.
@@ -79,11 +78,17 @@ pub(super) fn hand_over(
     is_joint: bool,
     cx: &mut Context<'_, Moe>,
 ) -> Result<(), PlanEnded> {
-    let balanced = balanced(scenario, rule, cx)?;
-    session::hand_over(&balanced, policy, cx)?;
+    let mut last = balanced(scenario, rule, cx)?;
+    session::hand_over(&last, policy, cx)?;
     if is_joint {
-        let together = together(scenario, rule, cx)?;
-        session::hand_over(&together, policy, cx)?;
+        last = together(scenario, rule, cx)?;
+        session::hand_over(&last, policy, cx)?;
+    }
+    let shape = PlacementShape::of(scenario);
+    let copies: usize = last.placements.iter().map(|slots| doubled(&shape, slots)).sum();
+    if copies > 0 {
+        let copies = counted(copies as u64, "copy of an expert stands", "copies of experts stand");
+        cx.note(Severity::Info, format!("{copies} on a rank that has it already, which evens out nothing"));
     }
     let text = "computing takes all ranks as equally busy, and gradients of copies are not added up";
     cx.note(Severity::Info, text);
@@ -98,8 +103,8 @@ fn balanced(
 ) -> Result<StageModel, PlanEnded> {
     cx.phase("placement", "experts balanced over the ranks by EPLB");
     let shape = PlacementShape::of(scenario);
-    let layers = 0..scenario.stage_layers() as usize;
-    let slots = layers.map(|layer| eplb(&expert_loads(scenario, layer), &shape)).collect();
+    let history = scenario.history(0);
+    let slots = (0..history.layers).map(|layer| eplb(&history.expert_loads(layer), &shape)).collect();
     session::with_circuits(StageModel::placed(scenario, rule, slots), CircuitSearch::Swap, cx)
 }
 

@@ -45,10 +45,7 @@ impl From<MethodError> for PlanEnded {
 
 impl From<Unreachable> for PlanEnded {
     fn from(pair: Unreachable) -> Self {
-        Self::Infeasible(format!(
-            "server {} cannot reach server {}: they have no circuit, and no NIC is left for packet switches",
-            pair.from, pair.to
-        ))
+        Self::Infeasible(pair.to_string())
     }
 }
 
@@ -175,7 +172,7 @@ fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>
     }
 }
 
-/// States the bound over circuits of the region: all NICs of a server as one; where experts can be placed at will, no
+/// States the bound over circuits of the region: every server by itself at best; where experts can be placed at will, no
 /// all-to-all at all, because a placement may keep all tokens at home.
 pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), PlanEnded> {
     let body = &scenario.body;

@@ -41,8 +41,63 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
 }
 
-/// Time of the dispatch of a layer that no circuits of the region beat, ms: all NICs of a server as one, each with the
-/// hops to and from its GPU. `exchange_ms` is what the exchange between servers takes at least, if more is known of it.
+/// Steps of a bisection: beyond them numbers of double precision do not get closer.
+const HALVINGS: usize = 60;
+
+/// Time in which one server can exchange `bytes` with each other one at best, ms, from `least_ms` on, which is known: a
+/// circuit serves one other server, so with few ports most of them are left to the packet switches. `None` if packet
+/// switches are missing and the ports do not suffice.
+///
+/// In time T, `k` circuits carry the `k` largest of the pieces of at most `T B` into which the bytes of the others fall.
+fn least_of_server(bytes: &[f64], rates: &RegionRates, least_ms: f64) -> Option<f64> {
+    let ports = rates.optical as usize;
+    let total: f64 = bytes.iter().sum();
+    let is_done = |time: f64| {
+        let piece = time * rates.circuit;
+        let whole = |bytes: &f64| ((bytes / piece).floor() as usize).min(ports);
+        let full = bytes.iter().map(whole).sum::<usize>().min(ports);
+        let mut rests: Vec<f64> = bytes.iter().map(|bytes| bytes - whole(bytes) as f64 * piece).collect();
+        rests.sort_by(|a, b| b.total_cmp(a));
+        let carried = full as f64 * piece + rests.iter().take(ports - full).sum::<f64>();
+        total - carried <= rates.eps * time
+    };
+    if total == 0.0 || is_done(least_ms) {
+        return Some(least_ms);
+    }
+    let mut late = (0..1000).scan(least_ms, |time, _| {
+        *time *= 2.0;
+        Some(*time)
+    });
+    let (mut low, mut high) = (least_ms, late.find(|time| is_done(*time))?);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if is_done(middle) { high = middle } else { low = middle }
+    }
+    Some(low)
+}
+
+/// Time of the exchange between servers that no circuits of the region beat, ms.
+fn least_exchange_ms(demand: &LayerDemand, rates: &RegionRates) -> f64 {
+    let n = demand.servers;
+    let start = demand.busiest_server() / rates.regional();
+    if !start.is_finite() || start == 0.0 {
+        return start;
+    }
+    let mut least = start;
+    for server in 0..n {
+        let others = || (0..n).filter(move |other| *other != server);
+        let sent: Vec<f64> = others().map(|other| demand.between(server, other)).collect();
+        let received: Vec<f64> = others().map(|other| demand.between(other, server)).collect();
+        for bytes in [sent, received] {
+            least = least_of_server(&bytes, rates, least).unwrap_or(f64::INFINITY);
+        }
+    }
+    least
+}
+
+/// Time of the dispatch of a layer that no circuits of the region beat, ms: each server with all its NICs, no more other
+/// servers at circuits than it has ports, and the hops to and from the GPUs. `exchange_ms` is what the exchange between
+/// servers takes at least, if more is known of it.
 pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_ms: f64) -> f64 {
     let busiest = demand.busiest_server();
     if busiest == 0.0 {
@@ -50,7 +105,7 @@ pub fn least_on_circuits_ms(demand: &LayerDemand, rates: &RegionRates, exchange_
     }
     let hop = busiest / rates.nics() / rates.nvlink;
     let steps = AllToAll {
-        step3_ocs_ms: exchange_ms.max(busiest / rates.regional()),
+        step3_ocs_ms: exchange_ms.max(least_exchange_ms(demand, rates)),
         gather_ms: hop,
         scatter_ms: hop,
         local_ms: demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink),

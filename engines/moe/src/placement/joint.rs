@@ -1,9 +1,11 @@
 //! A placement of experts chosen together with the circuits of a region.
 //!
-//! From the placement of EPLB, circuits and placement are improved in turn: circuits by local search for the demand
-//! that the placement gives, then slots for the exchange on these circuits, until neither helps. No rank gets more load
-//! than the busiest one of EPLB, and groups of experts stay on one server where EPLB keeps them so.
+//! From the placement of EPLB with its loads evened out, circuits and placement are improved in turn: circuits by local
+//! search for the demand that the placement gives, then slots for the exchange on these circuits, until neither helps. No
+//! rank gets more load than the busiest one of EPLB, nor more than [`SLACK`] over the mean where ranks can be as even as
+//! that, and groups of experts stay on one server where EPLB keeps them so.
 
+use super::balance::balanced;
 use super::eplb::{eplb, groups, of_groups};
 use super::{PlacementShape, rank_loads};
 use crate::model::demand::{LayerDemand, copies};
@@ -14,10 +16,14 @@ use crate::search::swap::swapped;
 
 /// Relative difference that counts.
 const TOLERANCE: f64 = 1e-9;
+/// Load over the mean that leaves room for quicker exchanges.
+const SLACK: f64 = 1.003;
 /// Turns of circuits and placement at most.
 const MOST_TURNS: usize = 12;
-/// Moves that are timed in one layer at most.
+/// Moves that are timed in one layer at most, and shares of experts that are added up for that: some seconds of work in
+/// a layer of hundreds of experts.
 const MOST_TRIED: u64 = 200_000;
+const MOST_SHARES: u64 = 400_000_000;
 
 /// The layer whose experts are placed.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +48,10 @@ struct PlacementBoard<'a> {
     slots: Vec<u32>,
     /// The most that a rank may receive.
     most: f64,
+    /// The most of EPLB's own placement, for groups, whose ranks it packs.
+    most_packed: f64,
+    /// Moves that may be timed.
+    most_tried: u64,
     tried: u64,
 }
 
@@ -65,6 +75,8 @@ pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
         best.clone_from(&board.slots);
         if layer.shape.keeps_groups() {
             board.exchange_groups(&circuits);
+            // Inside a server experts change places without any effect on the exchange between servers.
+            board.slots = balanced(layer.shape, &board.load, &board.slots);
         } else {
             while board.exchange_slots(&circuits) || board.copy_others(&circuits) {}
         }
@@ -85,9 +97,15 @@ impl<'a> PlacementBoard<'a> {
                 *all += bytes;
             }
         }
-        let slots = eplb(&load, layer.shape);
-        let most = rank_loads(layer.shape, &load, &slots).into_iter().fold(0.0, f64::max);
-        Self { layer, sent, load, slots, most: most * (1.0 + 1e-12), tried: 0 }
+        let busiest = |slots: &[u32]| rank_loads(layer.shape, &load, slots).into_iter().fold(0.0, f64::max);
+        let packed = eplb(&load, layer.shape);
+        let most_packed = busiest(&packed) * (1.0 + 1e-12);
+        let slots = balanced(layer.shape, &load, &packed);
+        let mean = load.iter().sum::<f64>() / ranks.max(1) as f64;
+        let most = (busiest(&slots) * (1.0 + 1e-12)).max((SLACK * mean).min(most_packed));
+        let shares = (slots.len() * servers).max(1) as u64;
+        let most_tried = MOST_TRIED.min(MOST_SHARES / shares);
+        Self { layer, sent, load, slots, most, most_packed, most_tried, tried: 0 }
     }
 
     /// Bytes between the servers.
@@ -114,9 +132,17 @@ impl<'a> PlacementBoard<'a> {
         times.fold((0.0, 0.0), |(most, squares), time| (most.max(time), squares + time * time))
     }
 
+    /// Returns `true` if the rank of a slot has an expert already: a second copy of it there would change nothing.
+    fn holds(&self, slot: usize, expert: u32) -> bool {
+        let each = self.layer.shape.slots_per_rank().max(1);
+        self.slots[slot / each * each..][..each].contains(&expert)
+    }
+
     fn is_balanced(&self) -> bool {
         let loads = rank_loads(self.layer.shape, &self.load, &self.slots);
-        loads.iter().all(|load| *load <= self.most)
+        // Groups that change servers are packed there as EPLB does; what is left is evened out afterwards.
+        let most = if self.layer.shape.keeps_groups() { self.most_packed } else { self.most };
+        loads.iter().all(|load| *load <= most)
     }
 
     /// Exchanges the experts of two slots wherever that makes the exchange quicker; says whether it did.
@@ -126,10 +152,11 @@ impl<'a> PlacementBoard<'a> {
         let mut changed = false;
         for one in 0..self.slots.len() {
             for other in (one / per_server + 1) * per_server..self.slots.len() {
-                if self.tried >= MOST_TRIED {
+                if self.tried >= self.most_tried {
                     return false;
                 }
-                if self.slots[one] == self.slots[other] {
+                let (first, second) = (self.slots[one], self.slots[other]);
+                if first == second || self.holds(one, second) || self.holds(other, first) {
                     continue;
                 }
                 self.slots.swap(one, other);
@@ -151,10 +178,10 @@ impl<'a> PlacementBoard<'a> {
             for expert in 0..self.layer.shape.experts as u32 {
                 let old = self.slots[slot];
                 let has_others = self.slots.iter().filter(|known| **known == old).count() > 1;
-                if self.tried >= MOST_TRIED || !has_others {
+                if self.tried >= self.most_tried || !has_others {
                     break;
                 }
-                if expert == old {
+                if expert == old || self.holds(slot, expert) {
                     continue;
                 }
                 self.slots[slot] = expert;
@@ -181,7 +208,7 @@ impl<'a> PlacementBoard<'a> {
                 .collect()
         };
         for [(one, a), (other, b)] in pairs(&held) {
-            if self.tried >= MOST_TRIED {
+            if self.tried >= self.most_tried {
                 return;
             }
             let before = self.slots.clone();

@@ -1,8 +1,9 @@
 //! The published example of EPLB, and placements beside circuits.
 
+use super::balance::{balanced, least_imbalance};
 use super::eplb::eplb;
 use super::joint::{PlacedLayer, joint};
-use super::{PlacementShape, imbalance, rank_loads};
+use super::{PlacementShape, doubled, imbalance, rank_loads};
 use crate::model::demand::{LayerDemand, copies};
 use crate::model::rates::RegionRates;
 use crate::scenario::{MoeScenario, PlacementRoom, presets};
@@ -101,4 +102,57 @@ fn blocks_as_slots_give_the_demand_of_blocks() {
     let placed = LayerDemand::placed(&scenario, &history, 1, &doubled);
     let sum = |demand: &LayerDemand| demand.bytes.iter().sum::<f64>();
     assert!((sum(&placed) / sum(&blocks) - 1.0).abs() < 1e-12);
+}
+
+/// Loads of OLMoE's experts on c4 as published, a layer each.
+fn olmoe() -> Vec<Vec<f64>> {
+    const COUNTS: &str =
+        include_str!("../../../../tests/resources/inputs/moe/olmoe1b7b_c4_expert_counts.csv");
+    let mut layers: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
+    for line in COUNTS.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        layers.entry(cells[0].parse().unwrap()).or_default().push(cells[2].parse().unwrap());
+    }
+    layers.into_values().collect()
+}
+
+/// EPLB leaves 1.011 to 1.030 there.
+#[test]
+fn loads_of_a_real_model_are_evened_out_below_eplb() {
+    for (ranks, redundant) in [(8, 0), (8, 16), (16, 0), (16, 16), (16, 32), (32, 64)] {
+        for load in olmoe() {
+            let shape =
+                PlacementShape { experts: 64, slots: 64 + redundant, groups: 1, servers: ranks / 8, ranks };
+            let packed = eplb(&load, &shape);
+            let found = balanced(&shape, &load, &packed);
+            let (before, after) = (imbalance(&shape, &load, &packed), imbalance(&shape, &load, &found));
+            let least = least_imbalance(&shape, &load);
+            println!("{ranks} {redundant}: {before:.4} {after:.4} {least:.4} {}", doubled(&shape, &found));
+            assert!(
+                after <= 1.003_f64.max(least * (1.0 + 1e-9)),
+                "{ranks} {redundant}: {before} {after} {least}"
+            );
+            assert!(after <= before && after >= least * (1.0 - 1e-12));
+            assert!(copies(64, &found).iter().all(|count| *count > 0));
+        }
+    }
+}
+
+/// Two ranks with two slots each, loads 6, 4, 2 and 4: EPLB's order gives 6+2 and 4+4, which is even. With 7 in place of 6
+/// no exchange makes it better than 9 against 8; and an expert of 12 among 15 with one slot to spare is split in halves.
+#[test]
+fn small_placements_are_evened_out_by_hand() {
+    let shape = PlacementShape { experts: 4, slots: 4, groups: 1, servers: 1, ranks: 2 };
+    let even = |load: &[f64], slots: &[u32]| imbalance(&shape, load, &balanced(&shape, load, slots));
+    assert!((even(&[6.0, 4.0, 2.0, 4.0], &[0, 1, 2, 3]) - 1.0).abs() < 1e-12);
+    assert!((even(&[7.0, 4.0, 2.0, 4.0], &[0, 1, 2, 3]) - 9.0 / 8.5).abs() < 1e-12);
+    let shape = PlacementShape { experts: 3, slots: 4, groups: 1, servers: 1, ranks: 2 };
+    let load = [12.0, 2.0, 1.0];
+    let found = balanced(&shape, &load, &[1, 2, 0, 2]);
+    assert_eq!(copies(3, &found), [2, 1, 1]);
+    assert!((imbalance(&shape, &load, &found) - 8.0 / 7.5).abs() < 1e-12, "{found:?}");
+    assert!((least_imbalance(&shape, &load) - 1.0).abs() < 1e-12);
+    assert_eq!(doubled(&shape, &[0, 0, 1, 2]), 1);
+    // Nothing to send: nothing changes.
+    assert_eq!(balanced(&shape, &[0.0; 3], &[0, 0, 1, 2]), [0, 0, 1, 2]);
 }

@@ -5,6 +5,7 @@ use crate::predict::passage::FitSettings;
 use crate::predict::rolling::RollingPassage;
 use crate::scenario::MoeScenario;
 use lightbay_core::clock::Deadline;
+use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 /// Iterations that are shown.
@@ -19,15 +20,23 @@ fn layer(scenario: &MoeScenario) -> usize {
     usize::from(scenario.stage_layers() > 1)
 }
 
+/// The iterations that a prediction looks at.
+fn window(settings: &FitSettings) -> String {
+    counted(settings.window as u64, "iteration before", "iterations before")
+}
+
 /// Loads of the experts of one layer over the last iterations: actual, predicted, and their difference.
-pub(super) fn loads(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
-    let settings = FitSettings::default();
+pub(super) fn loads(
+    scenario: &MoeScenario,
+    settings: &FitSettings,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
     let history = scenario.history((SHOWN + settings.window) as u32);
     let (layer, experts) = (layer(scenario), history.experts);
     let first = history.iterations.saturating_sub(SHOWN);
     let shown = first..history.iterations;
     let mut predicted = Vec::with_capacity(SHOWN);
-    let mut passage = RollingPassage::new(&history, layer, &settings);
+    let mut passage = RollingPassage::new(&history, layer, settings);
     for at in shown.clone() {
         if deadline.is_over() {
             return Err(Unavailable::late(deadline));
@@ -67,7 +76,7 @@ pub(super) fn loads(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
     };
     let percent = Unit::PERCENT.with_decimals(1);
     Ok(Section::empty("Expert loads")
-        .context(format!("layer {layer}, by iteration"))
+        .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))
         .remark(format!(
             "The {MARKED} busiest experts of every iteration are marked; green ones were predicted."
         ))
@@ -77,8 +86,11 @@ pub(super) fn loads(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
 }
 
 /// Accuracy of predictions by layer, beside predictions that cost nothing.
-pub(super) fn predictor(scenario: &MoeScenario, deadline: Deadline) -> Result<Section, Unavailable> {
-    let settings = FitSettings::default();
+pub(super) fn predictor(
+    scenario: &MoeScenario,
+    settings: &FitSettings,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
     let history = scenario.history((JUDGED + settings.window) as u32);
     let first = history.iterations.saturating_sub(JUDGED).max(1);
     let columns = vec![
@@ -97,7 +109,7 @@ pub(super) fn predictor(scenario: &MoeScenario, deadline: Deadline) -> Result<Se
             if deadline.is_over() {
                 return Err(Unavailable::late(deadline));
             }
-            let Some(found) = accuracy(predictor, &history, layer, first, &settings) else { continue };
+            let Some(found) = accuracy(predictor, &history, layer, first, settings) else { continue };
             errors.push(found.l1);
             let tone = if predictor == Predictor::Copilot { Tone::Answer } else { Tone::Text };
             let cells = found.top.map(|share| Cell::new(share).tone(tone));
@@ -123,7 +135,10 @@ pub(super) fn predictor(scenario: &MoeScenario, deadline: Deadline) -> Result<Se
     }
     let judged = history.iterations.saturating_sub(first);
     let section = Section::new("Predictor", table)
-        .context(Phrase::new().muted(format!("means over {judged} iterations")))
+        .context(
+            Phrase::new()
+                .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
+        )
         .remark("Only loads of experts are predicted, not which rank sends to which.");
     Ok(if worse.is_empty() {
         section

@@ -3,11 +3,11 @@
 use super::ANALYTIC;
 use crate::model::demand::{LayerDemand, copies};
 use crate::model::rates::RegionRates;
+use crate::placement::balance::least_imbalance;
 use crate::placement::eplb::eplb;
 use crate::placement::{PlacementShape, imbalance};
 use crate::plan::MoeResult;
 use crate::scenario::MoeScenario;
-use crate::schedule::assemble::expert_loads;
 use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::swap::swapped;
 use lightbay_core::clock::Deadline;
@@ -32,11 +32,12 @@ pub(super) fn section(
     let (shape, rates, history) =
         (PlacementShape::of(scenario), RegionRates::of(scenario), scenario.history(0));
     let blocks = PlacementShape { slots: shape.experts, ..shape };
+    let mut least: Vec<f64> = Vec::new();
     for layer in 0..history.layers {
         if deadline.is_over() {
             return Err(Unavailable::late(deadline));
         }
-        let load = expert_loads(scenario, layer);
+        let load = history.expert_loads(layer);
         let mut row = |name: &str, shape: &PlacementShape, slots: &[u32], tone: Tone| {
             let demand = LayerDemand::placed(scenario, &history, layer, slots);
             let exchange = Exchange::of(&demand, &rates, RoutingRule::Spill);
@@ -51,6 +52,7 @@ pub(super) fn section(
             ]);
         };
         row("blocks", &blocks, &(0..shape.experts as u32).collect::<Vec<_>>(), Tone::Text);
+        least.push(least_imbalance(&shape, &load));
         row("EPLB", &shape, &eplb(&load, &shape), Tone::Text);
         let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());
         if let Some(placed) = placed {
@@ -61,6 +63,14 @@ pub(super) fn section(
         .context("each with the circuits by local search that suit it, spilling to packet switches")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);
+    let least = least.into_iter().fold(f64::INFINITY, f64::min);
+    let section = if scenario.placement.is_some() && least.is_finite() {
+        section.remark(format!(
+            "No placement with these slots has a busiest rank below {least:.3} times the mean in any layer."
+        ))
+    } else {
+        section
+    };
     Ok(if scenario.placement.is_none() {
         section.remark("Plans keep the experts in blocks; expert_placement=free lets methods place them.")
     } else {

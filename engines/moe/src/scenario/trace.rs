@@ -13,6 +13,7 @@ mod tests;
 use super::MoeScenario;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Tokens that the gates send to the experts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -116,6 +117,15 @@ impl GateHistory {
         self.loads.get(start..start + self.experts).unwrap_or_default()
     }
 
+    /// Copies that all ranks send to the experts of a layer in the last iteration.
+    pub fn expert_loads(&self, layer: usize) -> Vec<f64> {
+        let mut loads = vec![0.0; self.experts];
+        for row in self.tokens(layer).chunks(self.experts.max(1)) {
+            loads.iter_mut().zip(row).for_each(|(sum, tokens)| *sum += tokens);
+        }
+        loads
+    }
+
     /// Copies that the ranks send to the experts of a layer in the last iteration, by rank and expert.
     pub fn tokens(&self, layer: usize) -> &[f64] {
         let size = self.ranks * self.experts;
@@ -157,11 +167,12 @@ impl MoeScenario {
             loads: Vec::with_capacity(there.len() * layers * experts),
             tokens: vec![0.0; layers * ranks * experts],
         };
+        let by_place: BTreeMap<(u32, u32), &CountedMatrix> =
+            trace.counts.iter().map(|count| ((count.iteration, count.layer), count)).collect();
         for at in there {
             for layer in 0..layers {
-                let found = |count: &&CountedMatrix| count.iteration == at && count.layer as usize == layer;
-                let rows: &[Vec<f64>] =
-                    trace.counts.iter().find(found).map_or(&[], |count| count.tokens.as_slice());
+                let found = by_place.get(&(at, layer as u32));
+                let rows: &[Vec<f64>] = found.map_or(&[], |count| count.tokens.as_slice());
                 let total: f64 = rows.iter().flatten().sum();
                 let share = |expert: usize| {
                     let column: f64 = rows.iter().filter_map(|row| row.get(expert)).sum();

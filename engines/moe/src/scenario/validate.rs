@@ -130,11 +130,11 @@ impl MoeScenario {
             problems.add(path, format!("is {node}"), "give 0 or 1: servers have two NUMA nodes");
         }
         let on = |node| region.ocs_nics.iter().filter(|nic| region.numa(**nic) == node).count();
-        if on(0).abs_diff(on(1)) > 1 {
+        if on(0).abs_diff(on(1)) > 1 && !region.has_one_node() {
             problems.add(
                 "region.ocs_nics",
                 format!("has {} NICs of NUMA node 0 and {} of node 1", on(0), on(1)),
-                "give each node as many, or one more: parallel circuits are spread over both",
+                "give each node as many, or one more: parallel circuits are spread over both; or put all NICs at one node",
             );
         }
         if region.eps_nics.is_empty() && region.eps_total_gbps.is_some_and(|rate| rate > 0.0) {

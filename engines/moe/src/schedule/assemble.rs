@@ -14,8 +14,10 @@ use crate::plan::{
     LayerTimeline, MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RoutePath, STALL,
 };
 use crate::scenario::MoeScenario;
+use crate::search::routes::Routed;
 use lightbay_core::kind::Candidate;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Reason for a scenario without a plan on a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,26 +48,30 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
     let mut eps_bytes = 0.0;
     for (layer, demand) in stage.demands.iter().enumerate() {
         let used = schedule.used.get(layer).copied().unwrap_or_default();
-        let candidates = used.map(|at| &stage.candidates[at]);
-        let [first, combine, ..] = candidates;
-        let exchange = &combine.exchanges[layer];
-        let others = [first, candidates[2], candidates[3]];
+        let mut made: BTreeMap<usize, Routed> = BTreeMap::new();
+        for at in used {
+            if let Entry::Vacant(open) = made.entry(at) {
+                open.insert(stage.routed(at, layer).map_err(|pair| NoPlan(pair.to_string()))?);
+            }
+        }
+        let candidates = used.map(|at| (&stage.candidates[at], &made[&at]));
+        let [first, combine, third, last] = candidates;
+        let (combine, exchange) = combine;
         let phases = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];
-        let other_exchanges = others
+        let other_exchanges = [first, third, last]
             .into_iter()
             .zip(phases)
-            .filter(|(other, _)| other.counts != combine.counts)
-            .map(|(other, phase)| OtherExchange {
+            .filter(|((other, _), _)| other.counts != combine.counts)
+            .map(|((other, routed), phase)| OtherExchange {
                 phase,
                 circuits: beside(&other.nics, &combine.nics),
-                routes: other.exchanges[layer].routes.clone(),
-                all_to_all: other.exchanges[layer].all_to_all,
+                routes: routed.routes.clone(),
+                all_to_all: routed.all_to_all,
             })
             .collect();
-        for candidate in candidates {
-            let routes = candidate.exchanges[layer].routes.iter();
-            eps_bytes +=
-                routes.filter(|route| route.path == RoutePath::Eps).map(|route| route.bytes).sum::<f64>();
+        for (_, routed) in candidates {
+            let spilled = routed.routes.iter().filter(|route| route.path == RoutePath::Eps);
+            eps_bytes += spilled.map(|route| route.bytes).sum::<f64>();
         }
         layers.push(LayerPlan {
             layer: layer as u32,
@@ -87,22 +93,12 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
 fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
     let slots = stage.placements.get(layer)?;
     let shape = PlacementShape::of(&stage.scenario);
-    let load = expert_loads(&stage.scenario, layer);
+    let load = stage.expert_loads.get(layer)?;
     Some(ExpertPlacement {
         physical_to_logical: slots.clone(),
         replicas: copies(shape.experts, slots),
-        busiest_rank: imbalance(&shape, &load, slots),
+        busiest_rank: imbalance(&shape, load, slots),
     })
-}
-
-/// Tokens that all ranks send to the experts of a layer.
-pub fn expert_loads(scenario: &MoeScenario, layer: usize) -> Vec<f64> {
-    let history = scenario.history(0);
-    let mut loads = vec![0.0; history.experts];
-    for row in history.tokens(layer).chunks(history.experts.max(1)) {
-        loads.iter_mut().zip(row).for_each(|(sum, tokens)| *sum += tokens);
-    }
-    loads
 }
 
 /// Exchanges, and changes of circuits that are charged, by layer; and the number of those that are not.

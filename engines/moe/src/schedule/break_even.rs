@@ -1,10 +1,11 @@
 //! Delay of the switch up to which changing circuits pays.
 
-use super::assemble::{NoPlan, regional};
 use super::optimum::optimum;
 use super::policies::{SwitchPolicy, schedule};
 use super::stage::StageModel;
 use crate::model::demand::LayerDemand;
+use crate::model::iteration::{StageSums, iteration};
+use crate::plan::FabricKind;
 use crate::scenario::MoeScenario;
 use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::routes::Unreachable;
@@ -56,7 +57,7 @@ impl DelayStudy {
     pub fn time(&self, policy: SwitchPolicy, delay_ms: f64) -> Option<f64> {
         let mut stage = self.stage.clone();
         stage.scenario.cluster.reconfiguration_delay_ms = delay_ms;
-        value(&stage, policy).ok().flatten()
+        value(&stage, policy)
     }
 
     /// Time of an iteration on the best circuits of all candidates that stay, ms.
@@ -64,7 +65,7 @@ impl DelayStudy {
         let mut stage = self.stage.clone();
         let times = (0..self.stage.candidates.len()).filter_map(|candidate| {
             stage.own = vec![candidate; stage.layers()];
-            value(&stage, SwitchPolicy::Never).ok().flatten()
+            value(&stage, SwitchPolicy::Never)
         });
         times.min_by(f64::total_cmp)
     }
@@ -88,11 +89,12 @@ impl DelayStudy {
     }
 }
 
-/// Time of an iteration with a policy.
-fn value(stage: &StageModel, policy: SwitchPolicy) -> Result<Option<f64>, NoPlan> {
+/// Time of an iteration with a policy, of which only the exchanges and the stalls matter here.
+fn value(stage: &StageModel, policy: SwitchPolicy) -> Option<f64> {
     let chosen = match policy {
-        SwitchPolicy::Exact => optimum(stage),
-        policy => Some(schedule(stage, policy)),
+        SwitchPolicy::Exact => optimum(stage)?,
+        policy => schedule(stage, policy),
     };
-    chosen.map(|chosen| regional(stage, &chosen).map(|plan| plan.value)).transpose()
+    let sums = StageSums { all_to_all_ms: chosen.cost_ms(stage), ..StageSums::default() };
+    iteration(&stage.scenario, FabricKind::Mfabric, sums, 0).map(|plan| plan.iteration_ms)
 }

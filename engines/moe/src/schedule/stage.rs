@@ -3,12 +3,13 @@
 use crate::model::demand::LayerDemand;
 use crate::model::rates::RegionRates;
 use crate::model::times::LayerTimes;
-use crate::plan::{CircuitAction, LayerPhase, RegionCircuit};
+use crate::plan::{AllToAll, CircuitAction, LayerPhase, RegionCircuit};
 use crate::scenario::MoeScenario;
 use crate::search::circuits::CircuitCounts;
 use crate::search::exchange::RoutingRule;
 use crate::search::mapping::{changed, mapped};
 use crate::search::routes::{Routed, Unreachable, routed};
+use std::sync::Arc;
 
 /// Circuits that can be set.
 #[derive(Clone, Debug)]
@@ -19,8 +20,8 @@ pub struct CircuitCandidate {
     pub nics: Vec<RegionCircuit>,
     /// The first layer whose demand has to be known for them; `None` if they are known beforehand.
     pub after: Option<usize>,
-    /// Exchange of every layer on them.
-    pub exchanges: Vec<Routed>,
+    /// Times of the exchange of every layer on them; routes are made for those that are used.
+    pub exchanges: Vec<AllToAll>,
 }
 
 /// The layers of a stage.
@@ -36,10 +37,12 @@ pub struct StageModel {
     pub demands: Vec<LayerDemand>,
     /// Expert in every slot by layer; empty if the experts stand in blocks.
     pub placements: Vec<Vec<u32>>,
+    /// Copies that all ranks send to every expert, by layer; empty if the experts stand in blocks.
+    pub expert_loads: Vec<Vec<f64>>,
     /// Use of packet switches.
     pub rule: RoutingRule,
-    /// Circuits that can be set.
-    pub candidates: Vec<CircuitCandidate>,
+    /// Circuits that can be set. They are large, and stages that differ in times alone share them.
+    pub candidates: Vec<Arc<CircuitCandidate>>,
     /// The candidate made for each layer.
     pub own: Vec<usize>,
     /// The candidate predicted for each layer, if there are predictions.
@@ -66,6 +69,7 @@ impl StageModel {
             scenario: scenario.clone(),
             demands,
             placements: Vec::new(),
+            expert_loads: Vec::new(),
             rule,
             candidates: Vec::new(),
             own: Vec::new(),
@@ -79,7 +83,8 @@ impl StageModel {
         let layers = placements.iter().enumerate();
         let demands =
             layers.map(|(layer, slots)| LayerDemand::placed(scenario, &history, layer, slots)).collect();
-        Self { demands, placements, ..Self::of(scenario, rule) }
+        let expert_loads = (0..placements.len()).map(|layer| history.expert_loads(layer)).collect();
+        Self { demands, placements, expert_loads, ..Self::of(scenario, rule) }
     }
 
     /// Layers.
@@ -94,7 +99,7 @@ impl StageModel {
     /// A pair of servers that some layer needs and that has no way.
     pub fn add(&mut self, counts: CircuitCounts, after: Option<usize>) -> Result<usize, Unreachable> {
         if let Some(at) = self.candidates.iter().position(|known| known.counts == counts) {
-            let known = &mut self.candidates[at];
+            let known = Arc::make_mut(&mut self.candidates[at]);
             known.after = known.after.zip(after).map(|(one, other)| one.min(other));
             return Ok(at);
         }
@@ -111,16 +116,25 @@ impl StageModel {
         let exchanges = self
             .demands
             .iter()
-            .map(|demand| routed(region, &self.rates, demand, &nics, self.rule))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.candidates.push(CircuitCandidate { counts, nics, after, exchanges });
+            .map(|demand| Ok(routed(region, &self.rates, demand, &nics, self.rule)?.all_to_all))
+            .collect::<Result<Vec<_>, Unreachable>>()?;
+        self.candidates.push(Arc::new(CircuitCandidate { counts, nics, after, exchanges }));
         Ok(self.candidates.len() - 1)
     }
 
     /// Time of an exchange of a layer on a candidate, ms.
     pub fn exchange_ms(&self, candidate: usize, layer: usize) -> f64 {
         let of = self.candidates.get(candidate).and_then(|known| known.exchanges.get(layer));
-        of.map_or(f64::INFINITY, |routed| routed.all_to_all.all_to_all_ms)
+        of.map_or(f64::INFINITY, |times| times.all_to_all_ms)
+    }
+
+    /// Routes of the exchange of a layer on a candidate.
+    ///
+    /// # Errors
+    /// A pair of servers that has no way.
+    pub fn routed(&self, candidate: usize, layer: usize) -> Result<Routed, Unreachable> {
+        let (known, demand) = (&self.candidates[candidate], &self.demands[layer]);
+        routed(&self.scenario.region, &self.rates, demand, &known.nics, self.rule)
     }
 
     /// Returns the work that hides a change to a candidate before an exchange; `None` if its circuits cannot be known

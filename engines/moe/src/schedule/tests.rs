@@ -160,6 +160,15 @@ fn no_network_is_quicker_than_the_bound() {
     assert!((time(FabricKind::Pooled) - 120.0).abs() < 1e-9);
     assert!((least_on_circuits_ms(&demand, &rates, 0.0) - 280.0).abs() < 1e-9);
     assert!((least_on_circuits_ms(&demand, &rates, 200.0) - 320.0).abs() < 1e-9);
+    // A server with a port and 12 GB for each of three others: at 50 GB/s a circuit carries 12 GB of the 36, and the packet
+    // switches at 25 GB/s the other 24 in 960 ms; all NICs as one would take 480.
+    let mut few = vec![0.0; 16];
+    for other in 1..4 {
+        (few[other], few[4 * other]) = (12e9, 12e9);
+    }
+    let few = LayerDemand { servers: 4, bytes: few, busiest_gpu: 6e9, busiest_rail: 6e9 };
+    let hops = 2.0 * 36e9 / 2.0 / 1e8;
+    assert!((least_on_circuits_ms(&few, &rates, 0.0) - 960.0 - hops).abs() < 1e-6);
     // On the presets as well, also where packet switches of the region are slower or faster than their links.
     for name in NAMES {
         for (rate, eps) in [(400.0, None), (100.0, Some(50.0)), (400.0, Some(0.0)), (100.0, Some(1600.0))] {

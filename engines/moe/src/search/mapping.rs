@@ -71,15 +71,15 @@ pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitC
 struct NodeUse([u16; 2]);
 
 impl NodeUse {
-    /// Returns `true` if one more circuit on a node leaves `count` of them balanced.
-    fn takes(self, node: usize, count: u16) -> bool {
-        self.0[node] < count.div_ceil(2)
+    /// Returns `true` if one more circuit on a node leaves `count` of them balanced; with a single node they are.
+    fn takes(self, node: usize, count: u16, one_node: bool) -> bool {
+        self.0[node] < if one_node { count } else { count.div_ceil(2) }
     }
 }
 
 /// Circuits that keep as many of the old ones as the nodes allow; `None` if the rest does not fit around them.
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
-    let n = circuits.servers();
+    let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);
     let mut free: Vec<Vec<u32>> = vec![region.ocs_nics.clone(); n];
     let mut found: Vec<RegionCircuit> = Vec::new();
@@ -92,7 +92,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
         }
         let (count, at) = (circuits.between(a, b), a * n + b);
         let nodes = [node(circuit.nic_a), node(circuit.nic_b)];
-        let fits = (0..2).all(|end| uses[at][end].takes(nodes[end], count));
+        let fits = (0..2).all(|end| uses[at][end].takes(nodes[end], count, one_node));
         if taken[at] < count && fits {
             (0..2).for_each(|end| uses[at][end].0[nodes[end]] += 1);
             taken[at] += 1;
@@ -107,7 +107,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             let mut nics = [0; 2];
             for (end, server) in [a, b].into_iter().enumerate() {
                 let left = |which: usize| free[server].iter().filter(|nic| node(**nic) == which).count();
-                let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count);
+                let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count, one_node);
                 let best = (0..2).filter(fits).max_by_key(|which| (left(*which), 1 - *which))?;
                 let place = free[server].iter().position(|nic| node(*nic) == best)?;
                 nics[end] = free[server].remove(place);

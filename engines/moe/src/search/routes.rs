@@ -10,6 +10,7 @@ use crate::model::demand::LayerDemand;
 use crate::model::rates::RegionRates;
 use crate::plan::{AllToAll, CircuitAction, RegionCircuit, RegionRoute, RoutePath};
 use crate::scenario::MoeRegion;
+use std::fmt;
 
 /// Share of a pair's bytes below which what is left over is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -21,6 +22,16 @@ pub struct Unreachable {
     pub from: usize,
     /// The server that receives.
     pub to: usize,
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "server {} cannot reach server {}: they have no circuit, and no NIC is left for packet switches",
+            self.from, self.to
+        )
+    }
 }
 
 /// Routes of a dispatch with its times.
