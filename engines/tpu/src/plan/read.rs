@@ -203,10 +203,10 @@ fn fault_case(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FaultC
         None => Some(None),
         Some(_) => fields.float(SATURATION, -HUGE..=HUGE, problems).map(Some),
     };
-    let path = fields.path_of("no path from node");
-    let unreachable = match fields.optional("no path from node") {
+    let path = fields.path_of("unreachable");
+    let unreachable = match fields.optional("unreachable") {
         None => Some(Vec::new()),
-        Some(_) => fields.list("no path from node", problems).and_then(|list| {
+        Some(_) => fields.list("unreachable", problems).and_then(|list| {
             let mut pairs = Vec::with_capacity(list.len());
             for (index, value) in list.iter().enumerate() {
                 let pair = whole_numbers::<u32>(value, &format!("{path}[{index}]"), problems)?;

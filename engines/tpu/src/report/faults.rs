@@ -218,7 +218,7 @@ impl FaultSweep {
                 Unit::FLITS.with_decimals(2),
             )
             .priority(3),
-            Column::counts("no path from node", "unreachable pairs").priority(2),
+            Column::counts("unreachable", "unreachable pairs").priority(2),
             Column::words("checked", "checked").priority(1),
         ];
         let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
@@ -295,7 +295,7 @@ pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavail
         for (from, to) in &case.unreachable {
             pairs.row(vec![Cell::new(words::node(*from)), Cell::new(words::node(*to))]);
         }
-        section.block("no path from node", "", pairs)
+        section.block("unreachable", "", pairs)
     };
     let Some(routing) = case.routing.as_ref().filter(|routing| !routing.routes.is_empty()) else {
         facts.add("routes", "routes", Cell::new("not in the plan").tone(Tone::Muted));
