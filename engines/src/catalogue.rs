@@ -140,6 +140,11 @@ pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
         .map_or_else(|| quantity::number(value), |figure| quantity::with_unit(value, figure.unit))
 }
 
+/// A bound on the objective of a kind with its unit, rounded to the safe side.
+pub fn bound_text(kind: &str, bound: f64) -> String {
+    self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
+}
+
 /// The question that a method answers if it is another one than that of the objective of its kind.
 pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
     named_kind!(kind, K => K::other_question(method), None)

@@ -1,6 +1,6 @@
 //! Reading scenario and plan files of any kind, and checking plans.
 
-use crate::catalogue::{figure_label, figure_text};
+use crate::catalogue::{bound_text, figure_label};
 use crate::envelope;
 use crate::subject::{AnyDraft, AnyPlan, AnyScenario, Variants, unknown_kind};
 use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
@@ -69,7 +69,7 @@ pub fn bound_words(
     named: bool,
 ) -> String {
     let objective = &header.objective;
-    let text = |value: f64| figure_text(&header.kind, &objective.name, value);
+    let text = |bound: f64| bound_text(&header.kind, bound);
     let figure = |value: f64| {
         let label =
             if named { format!("{} ", figure_label(&header.kind, &objective.name)) } else { String::new() };

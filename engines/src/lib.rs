@@ -35,8 +35,8 @@ pub mod subject;
 pub mod sweep;
 
 pub use catalogue::{
-    FigureInfo, KindInfo, PresetInfo, figure, figure_label, figure_text, kind, kinds, knobs, method, methods,
-    metric, metrics, other_question, preset, presets, sections, solver,
+    FigureInfo, KindInfo, PresetInfo, bound_text, figure, figure_label, figure_text, kind, kinds, knobs,
+    method, methods, metric, metrics, other_question, preset, presets, sections, solver,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};

@@ -8,7 +8,7 @@ use super::source::{Source, sound, stdin_at_most_once};
 use super::table::TextTable;
 use clap::{Args, ValueHint};
 use lightbay_core::problem::printable;
-use lightbay_engines::{AnyPlan, figure_label, figure_text, metrics, other_question};
+use lightbay_engines::{AnyPlan, bound_text, figure_label, figure_text, metrics, other_question};
 use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, Verdict, compare};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -117,14 +117,12 @@ fn text(comparison: &CompareTable) -> String {
         }
     }
     let mut table = TextTable::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
-    // The first figure is the objective, whose unit its bound has.
-    let objective = comparison.figures.first().map_or_else(String::new, |figure| figure.name.clone());
     for figure in &comparison.figures {
         let name = printable(&figure.name);
         let kind = &comparison.kind;
         let value = |value: &Option<f64>| match (value, name.as_str()) {
             (None, _) => "-".to_owned(),
-            (Some(value), "bound") => figure_text(kind, &objective, *value),
+            (Some(value), "bound") => bound_text(kind, *value),
             (Some(value), "gap") => quantity::percent(*value),
             (Some(value), "elapsed_s") => quantity::elapsed(*value),
             (Some(value), _) => figure_text(kind, &name, *value),

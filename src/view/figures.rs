@@ -8,6 +8,7 @@ use crate::app::state::App;
 use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
 pub use lightbay_core::quantity::open_percent;
+use lightbay_core::quantity::safe_bound;
 use lightbay_core::report::Unit;
 use lightbay_engines::metrics;
 use lightbay_sessions::compare::{MetricChange, Verdict};
@@ -38,13 +39,19 @@ pub enum Room {
 /// A value in its unit, with the decimals of the unit, or half of them where room is short.
 pub fn in_unit(value: f64, unit: Unit, room: Room) -> Num {
     let scaled = value * unit.scale;
+    let decimals = decimals(scaled, unit, room);
+    number::fixed(unit.bounds.map_or(scaled, |sense| safe_bound(scaled, decimals, sense)), decimals)
+}
+
+/// Decimals of a number in its unit.
+fn decimals(scaled: f64, unit: Unit, room: Room) -> usize {
     match (unit.decimals, room) {
-        (None, _) if scaled.fract() == 0.0 => number::fixed(scaled, 0),
-        (None, _) if scaled.abs() < SMALL => number::fixed(scaled, small_decimals(scaled)),
-        (None, Room::Long) => number::fixed(scaled, 4),
-        (None, Room::Short) => number::fixed(scaled, 3),
-        (Some(decimals), Room::Long) => number::fixed(scaled, usize::from(decimals)),
-        (Some(decimals), Room::Short) => number::fixed(scaled, usize::from(decimals).div_ceil(2)),
+        (None, _) if scaled.fract() == 0.0 => 0,
+        (None, _) if scaled.abs() < SMALL => small_decimals(scaled),
+        (None, Room::Long) => 4,
+        (None, Room::Short) => 3,
+        (Some(decimals), Room::Long) => usize::from(decimals),
+        (Some(decimals), Room::Short) => usize::from(decimals).div_ceil(2),
     }
 }
 
@@ -74,6 +81,11 @@ impl Goal {
     /// A value without unit.
     pub fn value(&self, value: f64, room: Room) -> Num {
         in_unit(value, self.unit, room)
+    }
+
+    /// A bound without unit, rounded to the safe side.
+    pub fn bound(&self, bound: f64, room: Room) -> Num {
+        in_unit(bound, self.unit.bounding(self.sense), room)
     }
 
     /// A value with unit.

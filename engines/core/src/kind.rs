@@ -77,6 +77,11 @@ impl ObjectiveInfo {
         crate::quantity::with_unit(value, self.unit)
     }
 
+    /// A bound on it with its unit, rounded to the safe side.
+    pub fn bound_with_unit(&self, bound: f64) -> String {
+        crate::quantity::bound_with_unit(bound, self.unit, self.sense)
+    }
+
     /// Name and value in one phrase: `makespan 12.829852 s`.
     pub fn phrase(&self, value: f64) -> String {
         format!("{} {}", self.label, self.with_unit(value))

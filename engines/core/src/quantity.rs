@@ -1,5 +1,6 @@
 //! Numbers for people.
 
+use crate::kind::Sense;
 use crate::report::Unit;
 use crate::report::text;
 
@@ -7,6 +8,32 @@ use crate::report::text;
 pub fn with_unit(value: f64, unit: Unit) -> String {
     let number = text::number(value, unit);
     if unit.symbol.is_empty() { number } else { format!("{number} {}", unit.symbol) }
+}
+
+/// A bound in base units with its unit, as a person reads it: rounded to the safe side.
+pub fn bound_with_unit(bound: f64, unit: Unit, sense: Sense) -> String {
+    with_unit(bound, unit.bounding(sense))
+}
+
+/// Rounds a bound to decimals so that the number is a bound, too: down where smaller values of the objective are better, up
+/// where larger ones are. Rounding noise of computing counts as nothing.
+pub fn safe_bound(bound: f64, decimals: usize, sense: Sense) -> f64 {
+    /// What a checker takes for equal.
+    const NOISE: f64 = 1e-9;
+    let step = 10f64.powi(decimals as i32);
+    let (scaled, nearest) = (bound * step, (bound * step).round());
+    if !scaled.is_finite() || (nearest - scaled).abs() <= NOISE * scaled.abs() {
+        return bound;
+    }
+    match sense {
+        Sense::Min => scaled.floor() / step,
+        Sense::Max => scaled.ceil() / step,
+    }
+}
+
+/// Decimals that give a number eight significant digits.
+pub fn eight_digits(value: f64) -> usize {
+    if value == 0.0 { 0 } else { (7.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize }
 }
 
 /// At most eight significant digits, no exponent where it can be avoided, no trailing zeros.
@@ -18,7 +45,7 @@ pub fn number(value: f64) -> String {
     if !value.is_finite() || !(-7.0..15.0).contains(&magnitude) {
         return format!("{value:e}");
     }
-    let decimals = (7.0 - magnitude).clamp(0.0, 12.0) as usize;
+    let decimals = eight_digits(value);
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -85,6 +112,23 @@ mod tests {
         assert_eq!(with_unit(0.0255, Unit::PERCENT), "2.55 %");
         assert_eq!(with_unit(-0.0000001, Unit::MILLISECONDS), "0.000 ms", "nothing has no sign");
         assert_eq!(with_unit(0.0003371, Unit::NUMBER), "0.0003371");
+    }
+
+    #[test]
+    fn bounds_round_to_the_safe_side() {
+        let microseconds = Unit::new("us", 1.0, Some(3));
+        let (min, max) = (Sense::Min, Sense::Max);
+        // Below a finish of 12.72857, and above a rate of it.
+        assert_eq!(bound_with_unit(12.728_57, microseconds, min), "12.728 us");
+        assert_eq!(bound_with_unit(12.728_41, microseconds, max), "12.729 us");
+        // What is that number but for noise stays it.
+        assert_eq!(bound_with_unit(12.729 - 1e-12, microseconds, min), "12.729 us");
+        assert_eq!(bound_with_unit(0.1 + 0.2, Unit::NUMBER, max), "0.3");
+        assert_eq!(bound_with_unit(2.0 / 3.0, Unit::NUMBER, min), "0.66666666");
+        assert_eq!(bound_with_unit(1.0 / 3.0, Unit::NUMBER, max), "0.33333334");
+        assert_eq!(bound_with_unit(0.028_616_9, Unit::MILLISECONDS, min), "28.616 ms");
+        assert_eq!(bound_with_unit(-1.5, Unit::COUNT, min), "-2");
+        assert_eq!(bound_with_unit(0.0, Unit::NUMBER, min), "0");
     }
 
     #[test]

@@ -223,7 +223,7 @@ fn done_words(objective: &ObjectiveInfo, done: &Done) -> String {
         let proof = match done.bound {
             Some(bound) => {
                 let gap = quantity::percent(gap(value, bound));
-                format!("bound {}, gap {gap}", objective.with_unit(bound))
+                format!("bound {}, gap {gap}", objective.bound_with_unit(bound))
             }
             None => "nothing proven".to_owned(),
         };

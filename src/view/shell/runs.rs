@@ -141,7 +141,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if let Some((bound, only)) = run.proof() {
         // A bound is never shown without the condition it holds under.
         let only = only.map_or_else(String::new, |only| format!(", {only}"));
-        parts.pair("bound", format!("{}{only}", goal.value(bound, Room::Long)));
+        parts.pair("bound", format!("{}{only}", goal.bound(bound, Room::Long)));
     }
     if parts.0.is_empty()
         && (run.state.is_active() || run.state == RunState::Elsewhere)

@@ -204,7 +204,10 @@ impl Solve {
             self.ideal.extend([Piece::muted("ideal "), Piece::text(short(ideal))]);
         }
         if let Some(bound) = marks.bound {
-            let pieces = [Piece::new("bound ", Tone::Good), Piece::new(short(bound), Tone::Good)];
+            let pieces = [
+                Piece::new("bound ", Tone::Good),
+                Piece::new(String::from(goal.bound(bound, Room::Short)), Tone::Good),
+            ];
             // Without an ideal the bound stands at the left end.
             if marks.ideal.is_some() { self.bound.extend(pieces) } else { self.ideal.extend(pieces) }
         }
@@ -212,7 +215,7 @@ impl Solve {
         let Some(ideal) = marks.ideal else {
             if marks.bound.is_none() {
                 self.caption.push(Piece::muted(match marks.partial {
-                    Some(bound) => format!("partial bound {}", short(bound)),
+                    Some(bound) => format!("partial bound {}", goal.bound(bound, Room::Short)),
                     None => "nothing proven yet".to_owned(),
                 }));
             }
@@ -250,7 +253,7 @@ impl Solve {
             self.caption.push(Piece::muted("no bound yet"));
             return;
         };
-        self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.value(bound, room), Tone::Good)]);
+        self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
         self.caption.push(Piece::muted(if roomy { "of what any plan can reach" } else { "of the bound" }));
         self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }

@@ -24,6 +24,8 @@ pub fn number(value: f64, unit: Unit) -> String {
 }
 
 fn plain(scaled: f64, unit: Unit) -> String {
+    let decimals = || unit.decimals.map_or_else(|| quantity::eight_digits(scaled), usize::from);
+    let scaled = unit.bounds.map_or(scaled, |sense| quantity::safe_bound(scaled, decimals(), sense));
     match unit.decimals {
         None => quantity::number(scaled),
         Some(decimals) => {

@@ -1,5 +1,6 @@
 //! Cells of a report: text and numbers with units, and what they mean.
 
+use crate::kind::Sense;
 use std::cmp::Ordering;
 
 /// Unit of a number: how data becomes what a person reads. Data is in the base unit that its name ends with.
@@ -13,6 +14,8 @@ pub struct Unit {
     pub decimals: Option<u8>,
     /// Written with a `+` where it is above zero: for differences.
     pub signed: bool,
+    /// Sense of the objective that the number is a bound on: it is rounded to the safe side.
+    pub bounds: Option<Sense>,
 }
 
 impl Unit {
@@ -39,7 +42,13 @@ impl Unit {
 
     /// A unit by its symbol, the factor from the data to the number that is read, and its decimals.
     pub const fn new(symbol: &'static str, scale: f64, decimals: Option<u8>) -> Self {
-        Self { symbol, scale, decimals, signed: false }
+        Self { symbol, scale, decimals, signed: false, bounds: None }
+    }
+
+    /// The same unit for bounds on an objective, which are rounded to the safe side.
+    #[must_use]
+    pub const fn bounding(self, sense: Sense) -> Self {
+        Self { bounds: Some(sense), ..self }
     }
 
     /// The same unit with another number of decimals.

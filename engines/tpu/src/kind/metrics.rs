@@ -22,7 +22,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         "bound",
         "bound",
-        PER_PAIR,
+        PER_PAIR.bounding(Sense::Max),
         "Concurrent flow that no pod of this question is proven to exceed.",
     )
     .derived(|figures| figures.bound)
@@ -30,7 +30,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         "mcf_upper",
         "MCF upper",
-        PER_PAIR,
+        PER_PAIR.bounding(Sense::Max),
         "Concurrent flow that this pod is proven not to exceed: the other end of its certificate.",
     ),
     MetricInfo::restated(
