@@ -61,7 +61,7 @@ impl EpochBound {
 
     /// The reason in words: `cut into group 1, 8 chunks, head 10, tail 42`.
     pub fn words(&self, task: &CollectiveTask) -> String {
-        let name = |node: u32| task.network.nodes()[node as usize].name.clone();
+        let name = |node: u32| task.real.nodes()[node as usize].name.clone();
         let into = if task.backwards { "out of" } else { "into" };
         match &self.reason {
             BoundReason::Nothing => "nothing is wanted".to_owned(),
@@ -70,7 +70,7 @@ impl EpochBound {
             }
             BoundReason::Path { from, to } => format!("path {}->{}", name(*from), name(*to)),
             BoundReason::Cut { inside, items, head, tail } => {
-                let set = set_name(&task.network, inside);
+                let set = set_name(&task.real, inside);
                 format!("cut {into} {set}, {items} chunks, head {head}, tail {tail}")
             }
             BoundReason::Metric { weighed: false } => "hops of all chunks against all links".to_owned(),

@@ -8,6 +8,9 @@ pub mod compact;
 mod figures;
 mod floor;
 mod flow;
+mod hops;
+mod lanes;
+mod least;
 mod links;
 pub mod methods;
 mod pieces;
@@ -19,6 +22,8 @@ mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use hops::SendTimes;
 
 use crate::plan::{CollectiveResult, floor_covers};
 use crate::scenario::CollectiveScenario;
@@ -175,7 +180,14 @@ fn schedule(
     let pieces = chunks.clone().in_pieces(result.time.pieces_per_chunk);
     let proven_us = bound::prove(scenario, &pieces, result, &links, found);
     let floor_us = floor::check(scenario, &chunks, result, &links, found);
+    least::check(scenario, &chunks, result, &links, found);
     Some(Judged { figures, proven_us, floor_us })
+}
+
+/// Returns when each send of a plan is usable, and when it transmits; `None` if some send has no link, or no data at its
+/// start.
+pub fn send_times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<SendTimes> {
+    links::CheckedLinks::of(scenario, result, &mut Findings::default()).map(|links| links.times)
 }
 
 /// Time of the last delivery of a plan without epochs, with pieces `scale` times as large as it says, µs.

@@ -14,7 +14,7 @@ pub use unfold::unfolded;
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::floors::proof::floors_of;
-use crate::model::schedule::EpochSchedule;
+use crate::model::schedule::{EpochSchedule, mirrored};
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{
     BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, PieceSend, PlanTime, ScheduleClaims,
@@ -73,15 +73,20 @@ pub fn whole_chunks(
                 dests: copy.map(|(_, dest)| vec![dest]),
             });
         }
-        sends.extend(schedule.starts.iter().map(|start| {
-            let link = &task.network.links()[start.link as usize];
-            let (from, to, epoch) = if task.backwards {
-                (link.to, link.from, schedule.finish - (start.epoch + task.epochs.latency(start.link)))
-            } else {
-                (link.from, link.to, start.epoch)
-            };
-            PieceSend { piece: first + start.chunk, from, to, epoch: begin + epoch }
-        }));
+        let (starts, finish) = (&schedule.starts, schedule.finish);
+        if task.backwards {
+            sends.extend(mirrored(task, starts, finish).iter().zip(starts).map(|(mirrored, start)| {
+                let link = &task.real.links()[mirrored.link as usize];
+                let (piece, epoch) = (first + start.chunk, begin + mirrored.epoch);
+                PieceSend { piece, from: link.to, to: link.from, epoch }
+            }));
+        } else {
+            sends.extend(starts.iter().map(|start| {
+                let link = &task.real.links()[task.epochs.links[start.link as usize].carrier as usize];
+                let (piece, epoch) = (first + start.chunk, begin + start.epoch);
+                PieceSend { piece, from: link.from, to: link.to, epoch }
+            }));
+        }
         replay_us += schedule.replay_us(task);
     }
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`symmetries`] | symmetries that are not declared |
 //! | [`epochs`] | links in epochs |
+//! | [`passing`] | what a hop takes beyond the hops before it |
+//! | [`lanes`] | switches that cut through, by the pace at which chunks arrive |
 //! | [`fluid`] | links for parts of chunks |
 //! | [`group`] | groups of symmetries that fix no GPU |
 //! | [`buffers`] | chunks that GPUs hold for others |
@@ -16,6 +18,8 @@ pub mod distances;
 pub mod epochs;
 pub mod fluid;
 pub mod group;
+pub mod lanes;
+pub mod passing;
 pub mod schedule;
 pub mod symmetries;
 pub mod task;

@@ -162,12 +162,8 @@ pub struct FloorClaim {
     pub without_latency: FloorProof,
     /// Floor under the replay of every schedule, and under its finish if no latency is left out.
     pub with_latency: FloorProof,
-    /// Finish by the floor under it, less one; 0 if it is below by what `cut_through_credit` says.
+    /// Finish divided by the floor under it, minus one.
     pub gap_to_floor: f64,
-    /// `true` if the finish is below the floor because hops out of switches that cut through do not count their
-    /// transmission.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub cut_through_credit: bool,
 }
 
 /// A floor with what proves it.
@@ -218,9 +214,8 @@ impl FloorClaim {
         finish_us: f64,
         alpha_threshold: f64,
     ) -> Self {
-        let mut claim = Self { without_latency, with_latency, gap_to_floor: 0.0, cut_through_credit: false };
+        let mut claim = Self { without_latency, with_latency, gap_to_floor: 0.0 };
         let floor_us = claim.under_finish(alpha_threshold).floor_us;
-        claim.cut_through_credit = finish_us < floor_us * (1.0 - AT_FLOOR);
         claim.gap_to_floor = if floor_us > 0.0 { (finish_us / floor_us - 1.0).max(0.0) } else { 0.0 };
         claim
     }

@@ -59,9 +59,14 @@ pub(crate) fn bound_epochs(task: &CollectiveTask) -> u32 {
 /// Follows a schedule start by start: windows, presence, deliveries.
 pub(crate) fn follow(task: &CollectiveTask, schedule: &EpochSchedule) {
     let arrival = |start: &ChunkStart| start.epoch + task.epochs.latency(start.link);
-    for (link, model) in (0u32..).zip(&task.epochs.links) {
-        let epochs: Vec<u32> =
-            schedule.starts.iter().filter(|start| start.link == link).map(|start| start.epoch).collect();
+    let transmission = |start: &ChunkStart| {
+        let model = &task.epochs.links[start.link as usize];
+        (model.carrier, start.epoch - model.early)
+    };
+    let transmissions: Vec<(u32, u32)> = schedule.starts.iter().map(transmission).collect();
+    for (link, model) in (0u32..).zip(&task.epochs.links[..task.real.links().len()]) {
+        let of_link = transmissions.iter().filter(|(carrier, _)| *carrier == link);
+        let epochs: Vec<u32> = of_link.map(|(_, epoch)| *epoch).collect();
         for &epoch in &epochs {
             let within =
                 epochs.iter().filter(|other| (epoch..epoch + model.occupied).contains(other)).count();

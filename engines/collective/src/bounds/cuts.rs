@@ -5,6 +5,7 @@ use crate::model::distances::FAR;
 use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use std::collections::BTreeMap;
 
 /// Occurring heads, or tails, that are tried as thresholds at most.
 const MOST_THRESHOLDS: usize = 12;
@@ -39,27 +40,23 @@ struct Item {
 }
 
 fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
-    let network = &task.network;
-    let mut is_in = vec![false; network.node_count()];
-    for &node in inside {
-        is_in[node as usize] = true;
-    }
-    let entries: Vec<u32> = (0u32..)
-        .zip(network.links())
-        .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])
-        .map(|(id, _)| id)
-        .collect();
-    if entries.is_empty() {
+    let is_in = task.membership(inside);
+    let lanes = entry_lanes(task, &is_in);
+    if lanes.is_empty() {
         return;
     }
-    let ends = |link: u32| &network.links()[link as usize];
-    let to_tail: Vec<&[u32]> = entries.iter().map(|e| task.distances.to(network, ends(*e).from)).collect();
-    let from_head: Vec<&[u32]> = entries.iter().map(|e| task.distances.from(network, ends(*e).to)).collect();
+    let entries: Vec<u32> = lanes.iter().map(|lanes| lanes[0].link).collect();
+    // Starts on lanes of one link are compared by the times at which they transmit.
+    let before = |at: usize, source: u32| {
+        let of = |lane: &EntryLane<'_>| lane.to_tail[source as usize].saturating_sub(lane.shift);
+        lanes[at].iter().map(of).min().unwrap_or(FAR)
+    };
     let after = |at: usize, target: u32| {
-        task.epochs.latency(entries[at]).saturating_add(from_head[at][target as usize]).min(FAR)
+        let of = |lane: &EntryLane<'_>| (lane.after + lane.from_head[target as usize]).min(FAR);
+        lanes[at].iter().map(of).min().unwrap_or(FAR)
     };
     let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
-    let head_of = |source: u32| to_tail.iter().map(|row| row[source as usize]).min().unwrap_or(FAR);
+    let head_of = |source: u32| (0..entries.len()).map(|at| before(at, source)).min().unwrap_or(FAR);
     let mut items = items(task, &is_in, &tail_of, &head_of);
     items.retain(|item| item.head < FAR && item.tail < FAR);
     if items.is_empty() {
@@ -68,7 +65,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     let all: u64 = items.iter().map(|item| item.count).sum();
     // With the latest start and the longest way of any item on every link, no choice of items can bind more.
     let latest = |at: usize| {
-        let head = items.iter().map(|item| to_tail[at][item.source as usize]).max().unwrap_or(0);
+        let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
         let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);
         (head, tail)
     };
@@ -88,8 +85,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
             }
             let limits: Vec<(u32, u32)> = (0..entries.len())
                 .map(|at| {
-                    let first =
-                        taken.iter().map(|item| to_tail[at][item.source as usize]).min().unwrap_or(FAR);
+                    let first = taken.iter().map(|item| before(at, item.source)).min().unwrap_or(FAR);
                     let last = taken.iter().map(|item| after(at, item.target)).min().unwrap_or(FAR);
                     (first, last)
                 })
@@ -98,6 +94,38 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
             best.raise(epochs, || BoundReason::Cut { inside: inside.to_vec(), items: count, head, tail });
         }
     }
+}
+
+/// A lane of a link into a set of nodes.
+struct EntryLane<'t> {
+    /// The lane.
+    link: u32,
+    /// Epochs by which its starts are later than those of the first lane, for one time of transmission.
+    shift: u32,
+    /// The same and its latency.
+    after: u32,
+    /// Epochs from every node to its tail.
+    to_tail: &'t [u32],
+    /// Epochs from its head to every node.
+    from_head: &'t [u32],
+}
+
+/// Lanes of every link into a set of nodes.
+fn entry_lanes<'t>(task: &'t CollectiveTask, is_in: &[bool]) -> Vec<Vec<EntryLane<'t>>> {
+    let network = &task.network;
+    let mut of_link: BTreeMap<u32, Vec<EntryLane<'t>>> = BTreeMap::new();
+    for (link, (ends, model)) in (0u32..).zip(network.links().iter().zip(&task.epochs.links)) {
+        if !is_in[ends.from as usize] && is_in[ends.to as usize] {
+            of_link.entry(model.carrier).or_default().push(EntryLane {
+                link,
+                shift: model.shift,
+                after: model.latency + model.shift,
+                to_tail: task.distances.to(network, ends.from),
+                from_head: task.distances.from(network, ends.to),
+            });
+        }
+    }
+    of_link.into_values().collect()
 }
 
 /// Occurring values, thinned out if there are many.

@@ -54,12 +54,19 @@ pub(super) fn raise<W: Watch<S>, S>(
 
 /// Smallest finish by which the links, each weighed, have room for an amount.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
+    // Epochs from a transmission to its delivery, the least of all lanes of a link.
+    let mut after = vec![u32::MAX; task.real.links().len()];
+    for model in &task.epochs.links {
+        let least = &mut after[model.carrier as usize];
+        *least = (*least).min(model.latency + model.shift);
+    }
     let room = |finish: u32| {
-        let of = |(id, link): (u32, &crate::model::epochs::LinkEpochs)| {
-            let epochs = i64::from(finish) - i64::from(link.latency) + 1;
-            weight(id).saturating_mul(link.starts_in(epochs))
+        // The first lane of a link has its number.
+        let of = |(id, after): (u32, &u32)| {
+            let epochs = i64::from(finish) - i64::from(*after) + 1;
+            weight(id).saturating_mul(task.epochs.links[id as usize].starts_in(epochs))
         };
-        (0u32..).zip(&task.epochs.links).map(of).fold(0u64, u64::saturating_add)
+        (0u32..).zip(&after).map(of).fold(0u64, u64::saturating_add)
     };
     let (mut low, mut high) = (0u32, 1u32);
     while room(high) < needed {

@@ -34,7 +34,7 @@ pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
 /// Orbits of nodes if there are many GPUs and every GPU sends the same to all others.
 fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let gpus = task.network.gpus().len();
-    if gpus <= MOST_SINGLES || task.network.generators().is_empty() {
+    if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
         return None;
     }
     let mut per_source = vec![0usize; task.network.node_count()];
@@ -52,12 +52,12 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
         task.network.gpus().iter().all(|gpu| counts[*gpu as usize] == counts[task.network.gpus()[0] as usize])
     };
     let all_pairs = !unicast || task.chunks.len().is_multiple_of(gpus * (gpus - 1));
-    (even(&per_source) && even(&wanted) && all_pairs).then(|| task.network.node_orbits())
+    (even(&per_source) && even(&wanted) && all_pairs).then(|| task.real.node_orbits())
 }
 
 /// Candidate sets, ascending nodes each, those that bind most often first.
 pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
-    let network = &task.network;
+    let network = &task.real;
     let nodes = network.node_count() as u32;
     let gpus = network.gpus();
     let mut sets = SetList { seen: FxHashSet::default(), sets: Vec::new(), nodes };
@@ -113,9 +113,9 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
 
 /// Nodes near a node, and nodes nearer to one end of a link than to the other: on tori and meshes the half-spaces.
 fn balls(task: &CollectiveTask, sets: &mut SetList) {
-    for &gpu in task.network.gpus() {
+    for &gpu in task.real.gpus() {
         let row = task.distances.from(&task.network, gpu);
-        let mut radii: Vec<u32> = row.to_vec();
+        let mut radii: Vec<u32> = row[..sets.nodes as usize].to_vec();
         radii.sort_unstable();
         radii.dedup();
         for radius in radii {
@@ -123,7 +123,7 @@ fn balls(task: &CollectiveTask, sets: &mut SetList) {
             sets.add((0..sets.nodes).filter(|node| row[*node as usize] > radius).collect());
         }
     }
-    for link in task.network.links() {
+    for link in task.real.links() {
         let (near, far) =
             (task.distances.from(&task.network, link.from), task.distances.from(&task.network, link.to));
         sets.add((0..sets.nodes).filter(|node| near[*node as usize] < far[*node as usize]).collect());

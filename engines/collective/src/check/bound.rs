@@ -1,12 +1,13 @@
 //! The bound of a plan, worked out again: for the path, cut or sum over links that it names.
 
+use super::lanes::{Lane, Lanes};
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
 use crate::plan::{CollectiveResult, Discipline};
-use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, SwitchHop};
 
 /// Distance to nodes that no path leads to.
-const FAR: u64 = u64::MAX / 8;
+pub(super) const FAR: u64 = u64::MAX / 8;
 
 /// The plans that a bound of epochs covers, in words.
 pub(super) fn covers(result: &CollectiveResult) -> String {
@@ -82,23 +83,22 @@ pub(super) fn prove(
 /// Ways, cuts and sums on the network of a part of the collective.
 pub(super) struct BoundProof<'a> {
     chunks: &'a ChunkList,
-    /// Tail, head and the link, turned round where the collective is planned backwards.
-    links: Vec<(u32, u32, &'a CheckedLink)>,
-    is_switch: &'a [bool],
+    /// The lanes of all links, turned round where the collective is planned backwards.
+    lanes: Lanes<'a>,
 }
 
 /// Links into a set of nodes.
 struct Entries<'a> {
-    links: Vec<&'a (u32, u32, &'a CheckedLink)>,
-    /// Ways from every node to the tail of each.
+    links: Vec<&'a CheckedLink>,
+    /// Epochs from every node to the first start on each that its chunks can have.
     before: Vec<Vec<u64>>,
-    /// Ways from the head of each to every node.
+    /// Epochs from that start to every node.
     after: Vec<Vec<u64>>,
 }
 
 impl Entries<'_> {
     fn behind(&self, at: usize, target: u32) -> u64 {
-        u64::from(self.links[at].2.latency) + self.after[at][target as usize]
+        self.after[at][target as usize]
     }
 }
 
@@ -124,29 +124,9 @@ impl<'a> BoundProof<'a> {
         let ends = |link: &'a CheckedLink| {
             if turned { (link.to, link.from, link) } else { (link.from, link.to, link) }
         };
-        let links_in_order = links.links.iter().filter(in_order).map(ends).collect();
-        Self { chunks, links: links_in_order, is_switch: &links.is_switch }
-    }
-
-    /// Shortest ways from a node, or to it, for lengths of links.
-    fn distances(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> u64) -> Vec<u64> {
-        let mut best = vec![FAR; self.is_switch.len()];
-        best[node as usize] = 0;
-        // Rounds over all links until nothing changes (Bellman and Ford).
-        loop {
-            let mut changed = false;
-            for (tail, head, link) in &self.links {
-                let (near, far) = if into { (*head, *tail) } else { (*tail, *head) };
-                let reached = best[near as usize] + length(link);
-                if reached < best[far as usize] {
-                    best[far as usize] = reached;
-                    changed = true;
-                }
-            }
-            if !changed {
-                return best;
-            }
-        }
+        let links_in_order: Vec<_> = links.links.iter().filter(in_order).map(ends).collect();
+        let cuts_through = scenario.topology.switch_model.hop == SwitchHop::CutThrough;
+        Self { chunks, lanes: Lanes::new(&links_in_order, &links.is_switch, cuts_through) }
     }
 
     fn path(&self) -> u64 {
@@ -155,7 +135,7 @@ impl<'a> BoundProof<'a> {
         for chunk in 0..self.chunks.len() {
             let source = self.chunks.source(chunk);
             if row.as_ref().is_none_or(|(known, _)| *known != source) {
-                row = Some((source, self.distances(source, false, |link| u64::from(link.latency))));
+                row = Some((source, self.latency_from(source)));
             }
             let row = row.as_ref().map_or(&[][..], |(_, row)| row);
             longest = self.chunks.dests(chunk).map(|dest| row[dest as usize]).fold(longest, u64::max);
@@ -166,12 +146,29 @@ impl<'a> BoundProof<'a> {
     /// Links into a set, with the ways to and from them.
     fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
-        let links: Vec<&(u32, u32, &CheckedLink)> =
-            self.links.iter().filter(|(tail, head, _)| !is_in(*tail) && is_in(*head)).collect();
-        let latency = |link: &CheckedLink| u64::from(link.latency);
-        let before = links.iter().map(|(tail, ..)| self.distances(*tail, true, latency)).collect();
-        let after = links.iter().map(|(_, head, _)| self.distances(*head, false, latency)).collect();
-        Entries { links, before, after }
+        let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<Lane<'a>>)| {
+            !lanes.is_empty() && !is_in(*tail) && is_in(*head)
+        };
+        let entries: Vec<&Vec<Lane<'_>>> =
+            self.lanes.links.iter().filter(crosses).map(|(.., lanes)| lanes).collect();
+        // Starts at different paces of one link are compared by the times at which they transmit.
+        let least = |lanes: &Vec<Lane<'_>>, row: &dyn Fn(&Lane<'_>) -> Vec<u64>| {
+            let rows: Vec<Vec<u64>> = lanes.iter().map(row).collect();
+            (0..self.lanes.count).map(|node| rows.iter().map(|row| row[node]).min().unwrap_or(FAR)).collect()
+        };
+        let before = |lane: &Lane<'_>| -> Vec<u64> {
+            let row = self.lanes.distances(lane.tail, true, |lane| lane.latency);
+            row.into_iter().map(|way| way.saturating_sub(if way < FAR { lane.shift } else { 0 })).collect()
+        };
+        let after = |lane: &Lane<'_>| -> Vec<u64> {
+            let row = self.lanes.distances(lane.head, false, |lane| lane.latency);
+            row.into_iter().map(|way| way + lane.latency + lane.shift).collect()
+        };
+        Entries {
+            links: entries.iter().map(|lanes| lanes[0].link).collect(),
+            before: entries.iter().map(|lanes| least(lanes, &before)).collect(),
+            after: entries.iter().map(|lanes| least(lanes, &after)).collect(),
+        }
     }
 
     /// Chunks that have to cross into a set, with the earliest and the latest that each can cross.
@@ -197,7 +194,7 @@ impl<'a> BoundProof<'a> {
 
     /// Epochs from a node to all others.
     pub(super) fn latency_from(&self, node: u32) -> Vec<u64> {
-        self.distances(node, false, |link| u64::from(link.latency))
+        self.lanes.distances(node as usize, false, |lane| lane.latency)
     }
 
     /// Sources of chunks, each with a destination.
@@ -238,7 +235,7 @@ impl<'a> BoundProof<'a> {
                     })
                     .collect();
                 let room = |finish: u64| -> u64 {
-                    let of = |at: usize| starts(entries.links[at].2, finish + 1, limits[at].0 + limits[at].1);
+                    let of = |at: usize| starts(entries.links[at], finish + 1, limits[at].0 + limits[at].1);
                     each.clone().map(of).sum()
                 };
                 best = best.max(first_with_room(taken.len() as u64, room));
@@ -264,7 +261,8 @@ impl<'a> BoundProof<'a> {
             for chunk in 0..self.chunks.len() {
                 let source = self.chunks.source(chunk);
                 if row.as_ref().is_none_or(|(known, _)| *known != source) {
-                    row = Some((source, self.distances(source, false, length)));
+                    let of_lane = |lane: &Lane<'_>| length(lane.link);
+                    row = Some((source, self.lanes.distances(source as usize, false, of_lane)));
                 }
                 let row = row.as_ref().map_or(&[][..], |(_, row)| row);
                 needed += self.chunks.dests(chunk).map(|dest| row[dest as usize]).sum::<u64>();
@@ -272,10 +270,17 @@ impl<'a> BoundProof<'a> {
         } else {
             needed = self.chunks.deliveries() as u64 * 256;
         }
-        let counts = |head: u32| unicast || !self.is_switch[head as usize];
+        let counts = |head: u32| unicast || !self.lanes.is_switch(head);
         let room = |finish: u64| -> u64 {
-            let links = self.links.iter().filter(|(_, head, _)| counts(*head));
-            links.map(|(_, _, link)| length(link) * starts(link, finish + 1, u64::from(link.latency))).sum()
+            let links = self.lanes.links.iter().filter(|(_, head, _)| counts(*head));
+            let of_link = |(.., lanes): &(u32, u32, Vec<Lane<'_>>)| {
+                let after = lanes.iter().map(|lane| lane.latency + lane.shift).min();
+                lanes
+                    .first()
+                    .zip(after)
+                    .map_or(0, |(lane, after)| length(lane.link) * starts(lane.link, finish + 1, after))
+            };
+            links.map(of_link).sum()
         };
         first_with_room(needed, room)
     }

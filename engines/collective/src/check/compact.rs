@@ -23,8 +23,6 @@ pub struct CompactDemand<'a> {
     pub receivers: &'a [u32],
     /// `true` if every receiver has data of its own at each source, `false` if all receive the same.
     pub each: bool,
-    /// `true` if the topology is turned round, so that links into switches are those that leave them in time.
-    pub turned: bool,
     /// Share of an epoch up to which latencies are left out.
     pub alpha_threshold: f64,
     /// Bytes that a GPU may hold at a time without wanting them; no limit if missing.
@@ -39,7 +37,6 @@ pub fn violations(topology: &Topology, plan: &CompactPlan) -> Vec<String> {
         sources: &gpus,
         receivers: &gpus,
         each: false,
-        turned: false,
         alpha_threshold: 0.0,
         most_held_bytes: None,
     };
@@ -82,7 +79,7 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         }
     }
     let uses = FxHashMap::default();
-    let CompactDemand { each, turned, alpha_threshold, most_held_bytes, .. } = demand;
+    let CompactDemand { each, alpha_threshold, most_held_bytes, .. } = demand;
     let mut checker = Checker {
         topology,
         plan,
@@ -90,7 +87,6 @@ pub fn violations_for(topology: &Topology, plan: &CompactPlan, demand: CompactDe
         sources,
         receivers,
         each,
-        turned,
         alpha_threshold,
         most_held_bytes,
         held: FxHashMap::default(),
@@ -121,7 +117,6 @@ struct Checker<'c> {
     receivers: FxHashSet<u32>,
     /// `true` if every receiver has data of its own.
     each: bool,
-    turned: bool,
     /// Share of an epoch up to which latencies are left out.
     alpha_threshold: f64,
     /// Bytes that a GPU may hold at a time without wanting them.
@@ -151,18 +146,31 @@ impl Checker<'_> {
         (epochs as u64, (epochs * starts + TOLERANCE).floor() as u64)
     }
 
-    /// Epochs until a piece can go on from the end of a link.
-    fn takes(&self, link: u32) -> u64 {
-        let record = &self.topology.links[link as usize];
-        let ratio = record.alpha_us * record.alpha_scale / self.plan.epoch_us;
-        let latency =
-            if ratio > self.alpha_threshold { (ratio - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
-        let tail = if self.turned { record.to } else { record.from };
-        let leaves_switch = self.topology.nodes[tail as usize].kind == NodeSort::Switch;
-        if leaves_switch && self.topology.switch_model.hop == SwitchHop::CutThrough {
-            return latency;
+    /// Epochs that a whole piece, or the share of an epoch, occupies a link.
+    fn occupies(&self, link: u32) -> u64 {
+        if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
+    }
+
+    /// Every link of a way through switches with the epochs, from the start of the way, at which its data can start on it
+    /// and at which the link begins to transmit it; and those until the end of the way. Where switches cut through, the
+    /// way takes its slowest transmission once.
+    fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
+        let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
+        let (mut time, mut pace) = (0, 0);
+        let mut passes = Vec::with_capacity(links.len());
+        for &link in links {
+            let record = &self.topology.links[link as usize];
+            let ratio = record.alpha_us * record.alpha_scale / self.plan.epoch_us;
+            let latency =
+                if ratio > self.alpha_threshold { (ratio - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
+            let occupies = self.occupies(link);
+            passes.push((link, time, time - occupies.min(pace)));
+            time += latency + occupies.saturating_sub(pace);
+            if cuts_through {
+                pace = pace.max(occupies);
+            }
         }
-        latency + if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
+        (passes, time)
     }
 
     /// A tree spans, its hops follow each other in place and time; its uses of links are noted.
@@ -230,7 +238,7 @@ impl Checker<'_> {
         let mut ends: Vec<u64> = Vec::with_capacity(hops.len());
         for (from, _, links) in hops {
             let start = reached.get(from).copied().flatten().map_or(0, |hop| ends[hop]);
-            ends.push(start + links.iter().map(|link| self.takes(*link)).sum::<u64>());
+            ends.push(start + self.passes(links).1);
             for link in links {
                 self.uses.entry(self.orbits.links[*link as usize]).or_default().1 += share;
             }
@@ -263,7 +271,7 @@ impl Checker<'_> {
             sent.clear();
             let mut ends: Vec<u64> = Vec::with_capacity(hops.len());
             for ((from, to, links), &start) in hops.iter().zip(starts) {
-                let mut time = u64::from(start);
+                let time = u64::from(start);
                 let there =
                     reached.get(from).copied().flatten().map_or(Some(0), |hop| ends.get(hop).copied());
                 if there.is_none_or(|there| there > time) {
@@ -272,14 +280,15 @@ impl Checker<'_> {
                     );
                     self.found.push(text);
                 }
-                for &link in links {
-                    if sent.insert((link, time)) || !copies {
-                        self.uses.entry(self.orbits.links[link as usize]).or_default().0.push(time);
+                let (passes, takes) = self.passes(links);
+                for (link, begins, transmits) in passes {
+                    if sent.insert((link, time + begins)) || !copies {
+                        let uses = self.uses.entry(self.orbits.links[link as usize]).or_default();
+                        uses.0.push(time + transmits);
                     }
-                    time += self.takes(link);
                 }
-                ends.push(time);
-                self.finish = self.finish.max(time);
+                ends.push(time + takes);
+                self.finish = self.finish.max(time + takes);
             }
             let leaves: Vec<u64> = starts.iter().map(|start| u64::from(*start)).collect();
             self.hold(tree, hops, (&ends, &leaves), (self.piece_bytes(), 1));

@@ -2,7 +2,7 @@
 
 use super::flow::Deliveries;
 use super::links::CheckedLinks;
-use super::{Findings, code, replay};
+use super::{Findings, TOLERANCE, code, replay};
 use crate::plan::{CollectiveResult, Discipline, ScheduleClaims};
 use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::{Figure, same};
@@ -48,8 +48,15 @@ pub(super) fn compare(
     let (claims, tau) = (&result.claims, result.time.epoch_us);
     let finish = deliveries.finish;
     if claims.finish_epochs != finish {
+        let last = links.times.arrivals.iter().position(|arrival| *arrival == finish);
         found.add(code::CLAIM, || {
-            format!("'finish_epochs' is {}, the sends give {finish}", claims.finish_epochs)
+            let name = |node: u32| &scenario.topology.nodes[node as usize].name;
+            let arrives = last.map_or_else(String::new, |at| {
+                let send = &result.sends[at];
+                let (from, to, us) = (name(send.from), name(send.to), f64::from(finish) * tau);
+                format!(": sends[{at}] from {from} to {to} arrives at {us} us")
+            });
+            format!("'finish_epochs' is {}, the sends give {finish}{arrives}", claims.finish_epochs)
         });
     }
     let finish_us = f64::from(finish) * tau;
@@ -80,6 +87,11 @@ pub(super) fn compare(
     }
     let busiest =
         load.iter().map(|(link, bytes)| bytes / links.links[*link as usize].bytes_per_us).fold(0.0, f64::max);
+    if busiest > finish_us * (1.0 + TOLERANCE) {
+        found.add(code::CAPACITY, || {
+            format!("the busiest link takes {busiest} us for its data, and the plan ends after {finish_us}")
+        });
+    }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![
         exactly("finish_epochs", f64::from(finish)),

@@ -2,8 +2,8 @@
 
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
-use crate::plan::{CollectiveResult, Discipline, FloorClaim, FloorProof, floor_words};
-use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, SwitchHop};
+use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, FloorProof, floor_words};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 use lightbay_core::checked::same;
 
 /// Floors against what they name, and the finish and the replay against them.
@@ -36,7 +36,7 @@ pub(super) fn check(
     if claim.with_latency.floor_us < claim.without_latency.floor_us {
         found.add(code::CLAIM, || "the floor with latencies is below the one without".to_owned());
     }
-    beside(scenario, result, claim, found);
+    beside(result, claim, found);
     holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)
 }
 
@@ -56,13 +56,8 @@ pub(super) fn proven_us(
     check.floor_us(proof, true)
 }
 
-/// The finish beside the floor under it.
-fn beside(
-    scenario: &CollectiveScenario,
-    result: &CollectiveResult,
-    claim: &FloorClaim,
-    found: &mut Findings,
-) {
+/// The finish and the replay beside the floors under them.
+fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);
     if !same(right.gap_to_floor, claim.gap_to_floor) {
@@ -70,19 +65,16 @@ fn beside(
             format!("'gap_to_floor' is {}, finish and floor give {}", claim.gap_to_floor, right.gap_to_floor)
         });
     }
-    if right.cut_through_credit != claim.cut_through_credit {
-        found.add(code::CLAIM, || format!("'cut_through_credit' is {}", claim.cut_through_credit));
-    }
-    // Transmission is paid on the way into a switch alone, so a slower way out may seem to take nothing.
-    let may = scenario.topology.switch_model.hop == SwitchHop::CutThrough
-        && result.time.discipline == Discipline::WholeChunk;
-    if right.cut_through_credit && !may {
-        found.add(code::BOUND, || {
-            format!(
-                "the floor {} us is above the finish",
-                claim.under_finish(result.time.alpha_threshold).floor_us
-            )
-        });
+    let claims = &result.claims;
+    let under_finish = claim.under_finish(result.time.alpha_threshold);
+    let replay = claims.replay_us.map(|replay_us| (&claim.with_latency, "replay", replay_us));
+    for (floor, what, reached_us) in std::iter::once((under_finish, "finish", claims.finish_us)).chain(replay)
+    {
+        if reached_us < floor.floor_us * (1.0 - AT_FLOOR) {
+            found.add(code::BOUND, || {
+                format!("the floor {} us is above the {what} {reached_us}", floor.floor_us)
+            });
+        }
     }
 }
 

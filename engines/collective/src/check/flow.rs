@@ -35,8 +35,7 @@ pub(super) fn follow(
     found: &mut Findings,
 ) -> Deliveries {
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); parts.parts.len()];
-    for (send, &link) in result.sends.iter().zip(&links.of_send) {
-        let arrival = send.epoch + links.links[link as usize].latency;
+    for ((send, &link), &arrival) in result.sends.iter().zip(&links.of_send).zip(&links.times.arrivals) {
         hops[send.piece as usize].push(Hop {
             epoch: send.epoch,
             arrival,

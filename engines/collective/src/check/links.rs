@@ -1,5 +1,6 @@
 //! Links in epochs, cut again, and what starts on them.
 
+use super::hops::{SendTimes, times};
 use super::{Findings, TOLERANCE, code};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
@@ -16,10 +17,10 @@ pub(super) struct CheckedLink {
     pub(super) window: u32,
     /// Pieces that may start in a window.
     pub(super) limit: f64,
-    /// Epochs from a start until the data is usable.
-    pub(super) latency: u32,
-    /// `true` if transmission was paid on the way into the switch that it leaves.
-    pub(super) is_paid: bool,
+    /// Latency alone, epochs.
+    pub(super) delay: u32,
+    /// `true` if it leaves a switch that cuts through.
+    pub(super) is_through: bool,
     up_us: Vec<[f64; 2]>,
 }
 
@@ -29,14 +30,19 @@ pub(super) struct CheckedLinks {
     pub(super) links: Vec<CheckedLink>,
     pub(super) of_send: Vec<u32>,
     pub(super) is_switch: Vec<bool>,
+    /// Times of the sends.
+    pub(super) times: SendTimes,
     pub(super) chunk_bytes: f64,
     /// Size of what links carry as a whole, bytes.
     piece_bytes: f64,
 }
 
+/// Longest time of a hop: longer ones would not be counted exactly.
+const MOST_EPOCHS: f64 = (1u32 << 24) as f64;
+
 /// A number rounded up, with slack for 0.7/0.1.
 fn up(number: f64) -> u32 {
-    (number - 1e-6).ceil().clamp(0.0, f64::from(1u32 << 24)) as u32
+    (number - 1e-6).ceil().clamp(0.0, MOST_EPOCHS) as u32
 }
 
 impl CheckedLinks {
@@ -58,7 +64,6 @@ impl CheckedLinks {
             let whole = (f64::from(window) * per_epoch + 1e-6).floor().max(1.0);
             let delay =
                 if alpha / time.epoch_us <= time.alpha_threshold { 0 } else { up(alpha / time.epoch_us) };
-            let is_paid = time.switch_hop == SwitchHop::CutThrough && is_switch[record.from as usize];
             CheckedLink {
                 from: record.from,
                 to: record.to,
@@ -66,12 +71,21 @@ impl CheckedLinks {
                 alpha_us: alpha,
                 window,
                 limit: if fluid { per_epoch } else { whole },
-                latency: if is_paid { delay } else { delay + window },
-                is_paid,
+                delay,
+                is_through: time.switch_hop == SwitchHop::CutThrough && is_switch[record.from as usize],
                 up_us: record.up_us.clone(),
             }
         };
         let links: Vec<CheckedLink> = topology.links.iter().map(cut_link).collect();
+        let is_long = |epochs: u32| f64::from(epochs) >= MOST_EPOCHS;
+        if let Some(link) = links.iter().find(|link| is_long(link.window) || is_long(link.delay)) {
+            found.add(code::TIME, || {
+                format!(
+                    "a piece takes link {}->{} more than {MOST_EPOCHS} epochs of {} us; use longer epochs",
+                    link.from, link.to, time.epoch_us
+                )
+            });
+        }
         let ids: HashMap<(u32, u32), u32> =
             (0u32..).zip(&links).map(|(id, link)| ((link.from, link.to), id)).collect();
         let mut of_send = Vec::with_capacity(result.sends.len());
@@ -104,18 +118,28 @@ impl CheckedLinks {
             before = Some(key);
             of_send.push(link);
         }
-        found.is_empty().then_some(Self { links, of_send, is_switch, chunk_bytes, piece_bytes })
+        if !found.is_empty() {
+            return None;
+        }
+        let mut all =
+            Self { links, of_send, is_switch, times: SendTimes::default(), chunk_bytes, piece_bytes };
+        all.times = times(result, &all, topology.switch_model.reduce, found);
+        found.is_empty().then_some(all)
     }
 
-    /// Starts in every window against what the link has room for, and links that are down.
+    /// Transmissions in every window against what the link has room for, and links that are down.
     pub(super) fn check_capacity(&self, result: &CollectiveResult, found: &mut Findings) {
         let mut starts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.links.len()];
-        for (send, &link) in result.sends.iter().zip(&self.of_send) {
+        for ((send, &link), &begin) in result.sends.iter().zip(&self.of_send).zip(&self.times.begins) {
             let share = result.pieces[send.piece as usize].size_bytes / self.piece_bytes;
-            starts[link as usize].push((send.epoch, share));
+            starts[link as usize].push((begin, share));
         }
-        for (link, starts) in self.links.iter().zip(&starts) {
-            // Sends are sorted by epoch, so a window slides over them.
+        for (link, starts) in self.links.iter().zip(&mut starts) {
+            starts.sort_unstable_by_key(|(begin, _)| *begin);
+            if result.time.discipline == Discipline::Fluid {
+                check_drift(link, starts, found);
+            }
+            // A window slides over them.
             let (mut first, mut sum) = (0, 0.0);
             for (at, &(epoch, share)) in starts.iter().enumerate() {
                 sum += share;
@@ -135,6 +159,26 @@ impl CheckedLinks {
                 }
                 check_up(link, epoch, result, found);
             }
+        }
+    }
+}
+
+/// What a link carries too much in epochs that follow each other, each by less than rounding explains, must not add up.
+fn check_drift(link: &CheckedLink, starts: &[(u32, f64)], found: &mut Findings) {
+    let (mut excess, mut carried, mut before) = (0.0f64, 0.0, 0);
+    for of_epoch in starts.chunk_by(|a, b| a.0 == b.0) {
+        let (epoch, sum) = (of_epoch[0].0, of_epoch.iter().map(|(_, share)| share).sum::<f64>());
+        let idle = f64::from(epoch.saturating_sub(before + 1)) * link.limit;
+        excess = (excess - idle).max(0.0) + sum - link.limit;
+        (carried, before) = (carried + sum, epoch);
+        if excess > TOLERANCE * (1.0 + carried) {
+            found.add(code::CAPACITY, || {
+                format!(
+                    "link {}->{} carries {excess} chunks more up to epoch {epoch} than it has room for",
+                    link.from, link.to
+                )
+            });
+            return;
         }
     }
 }

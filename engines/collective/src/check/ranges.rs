@@ -3,7 +3,7 @@
 use super::links::CheckedLinks;
 use super::{Findings, code, floor, replay, schedule};
 use crate::plan::{CollectiveResult, MIN_PIECE_BYTES, SizeRange};
-use crate::scenario::{CollectiveScenario, SwitchHop};
+use crate::scenario::CollectiveScenario;
 use lightbay_core::checked::same;
 
 /// Checks all ranges of a plan.
@@ -168,9 +168,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
                 )
             });
         }
-        // Only hops out of switches that cut through may seem to take nothing.
-        let above = proof.floor_us > point.finish_us * (1.0 + 1e-9);
-        if above && scenario.topology.switch_model.hop != SwitchHop::CutThrough {
+        if proof.floor_us > point.finish_us * (1.0 + 1e-9) {
             found.add(code::BOUND, || format!("the floor for {bytes} bytes is above the finish"));
         }
     }

@@ -2,17 +2,29 @@
 
 use super::links::CheckedLinks;
 use crate::plan::{CollectiveResult, Discipline};
-use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
 
 /// A send as it is replayed: from the rank that has the data or collects it, whichever way it was played.
 #[derive(Clone, Copy)]
 struct Replayed {
+    /// Epoch in which its transmission begins: the order in which sends are replayed.
+    begin: u32,
+    /// Epoch at which it starts.
     epoch: u32,
+    /// Epoch at which its data is usable.
+    arrival: u32,
     from: u32,
     to: u32,
     piece: u32,
     link: u32,
+}
+
+/// Times at which the first and the last byte of a piece are at a node, µs.
+#[derive(Clone, Copy)]
+struct Passing {
+    first_us: f64,
+    last_us: f64,
 }
 
 /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
@@ -45,26 +57,28 @@ fn replay_part(
 ) -> Option<f64> {
     let chunks = scenario.demand.expand(&scenario.topology);
     let taken: Vec<usize> = (0..result.sends.len()).filter(belongs).collect();
-    let arrival = |at: usize| result.sends[at].epoch + links.links[links.of_send[at] as usize].latency;
-    let end = taken.iter().map(|at| arrival(*at)).max().unwrap_or(0);
+    let times = &links.times;
+    let end = taken.iter().map(|at| times.arrivals[*at]).max().unwrap_or(0);
     let mut sends: Vec<Replayed> = taken
         .iter()
         .map(|&at| {
-            let (send, link) = (result.sends[at], links.of_send[at]);
-            let (epoch, from, to) = if backwards {
-                (end - arrival(at), send.to, send.from)
+            let (send, link, arrival) = (result.sends[at], links.of_send[at], times.arrivals[at]);
+            if backwards {
+                let (from, to, epoch) = (send.to, send.from, end - arrival);
+                Replayed { begin: epoch, epoch, arrival: end - send.epoch, from, to, piece: send.piece, link }
             } else {
-                (send.epoch, send.from, send.to)
-            };
-            Replayed { epoch, from, to, piece: send.piece, link }
+                let (from, to, epoch) = (send.from, send.to, send.epoch);
+                Replayed { begin: times.begins[at], epoch, arrival, from, to, piece: send.piece, link }
+            }
         })
         .collect();
-    sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
+    sends.sort_unstable_by_key(|send| (send.begin, send.from, send.to, send.piece));
     let source = |piece: u32| chunks.source(result.pieces[piece as usize].chunk as usize);
     let adds = backwards && scenario.demand.collective.reduces();
     let mut replay = Replay {
         links,
         switch_copies: if adds { scenario.topology.switch_model.reduce } else { result.time.switch_copy },
+        cuts_through: result.time.switch_hop == SwitchHop::CutThrough,
         source: &source,
         there_us: HashMap::new(),
         free_us: vec![0.0; links.links.len()],
@@ -75,32 +89,35 @@ fn replay_part(
         // Parts that pass several links in one epoch go on in the order of their links.
         let steps = replay.steps(&sends)?;
         let mut order: Vec<(Replayed, u32)> = sends.into_iter().zip(steps).collect();
-        order.sort_by_key(|(send, step)| (send.epoch, *step, send.piece));
+        order.sort_by_key(|(send, step)| (send.begin, *step, send.piece));
         let done = order.iter().all(|(send, _)| replay.send(send, bytes(send.piece)));
         return done.then_some(replay.end_us);
     }
-    for of_epoch in sends.chunk_by(|a, b| a.epoch == b.epoch) {
-        // A send may feed another one of its own epoch, so the epoch is swept until nothing is left of it.
-        let mut waiting = of_epoch.to_vec();
-        while !waiting.is_empty() {
+    let mut waiting: Vec<Replayed> = Vec::new();
+    for of_epoch in sends.chunk_by(|a, b| a.begin == b.begin) {
+        // A send may feed another one of its own epoch, so the epoch is swept until nothing moves. A hop that waits then
+        // is fed by a fast one after a slow one, which transmits in the last of its epochs.
+        waiting.extend(of_epoch);
+        loop {
             let before = waiting.len();
             waiting.retain(|send| !replay.send(send, bytes(send.piece)));
-            if waiting.len() == before {
-                return None;
+            if waiting.is_empty() || waiting.len() == before {
+                break;
             }
         }
     }
-    Some(replay.end_us)
+    waiting.is_empty().then_some(replay.end_us)
 }
 
 struct Replay<'a> {
     links: &'a CheckedLinks,
+    cuts_through: bool,
     /// Node that a piece begins at.
     source: &'a dyn Fn(u32) -> u32,
     /// `true` if one arrival at a switch serves all departures, `false` if each takes an arrival of its own.
     switch_copies: bool,
     /// Times at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
-    there_us: HashMap<(u32, u32, u32), Vec<f64>>,
+    there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
     free_us: Vec<f64>,
     end_us: f64,
 }
@@ -113,20 +130,24 @@ impl Replay<'_> {
     /// Replays a send; `false` if its data is not there yet.
     fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
         let link = &self.links.links[send.link as usize];
-        let at_source = ((self.source)(send.piece) == send.from).then_some(0.0);
+        let at_source =
+            ((self.source)(send.piece) == send.from).then_some(Passing { first_us: 0.0, last_us: 0.0 });
         let is_taken = self.links.is_switch[send.from as usize] && !self.switch_copies;
         let place = self.place(send.piece, send.from, send.epoch);
         let there = || first(self.there_us.get_mut(&place)?, is_taken);
-        let Some(data_us) = at_source.or_else(there) else { return false };
+        let Some(data) = at_source.or_else(there) else { return false };
         let takes_us = bytes / link.bytes_per_us;
+        let is_through = self.cuts_through && self.links.is_switch[send.from as usize];
         let free_us = &mut self.free_us[send.link as usize];
-        let start_us = free_us.max(data_us);
+        let start_us = free_us.max(if is_through { data.first_us } else { data.last_us });
         *free_us = start_us + takes_us;
-        let arrival_us = start_us + link.alpha_us + if link.is_paid { 0.0 } else { takes_us };
-        let leaves = self.place(send.piece, send.to, send.epoch + link.latency);
-        self.there_us.entry(leaves).or_default().push(arrival_us);
+        // It ends with its own transmission, but not before the last byte is there.
+        let end_us = (start_us + takes_us).max(data.last_us);
+        let passing = Passing { first_us: start_us + link.alpha_us, last_us: end_us + link.alpha_us };
+        let leaves = self.place(send.piece, send.to, send.arrival);
+        self.there_us.entry(leaves).or_default().push(passing);
         if !self.links.is_switch[send.to as usize] {
-            self.end_us = self.end_us.max(arrival_us);
+            self.end_us = self.end_us.max(passing.last_us);
         }
         true
     }
@@ -147,8 +168,7 @@ impl Replay<'_> {
                     continue;
                 };
                 steps[at] = Some(step);
-                let latency = self.links.links[send.link as usize].latency;
-                passed.insert(self.place(send.piece, send.to, send.epoch + latency), step + 1);
+                passed.insert(self.place(send.piece, send.to, send.arrival), step + 1);
                 changed = true;
             }
             if !changed {
@@ -159,11 +179,13 @@ impl Replay<'_> {
     }
 }
 
-/// The earliest of some times, which is used up if it is taken.
-fn first(times: &mut Vec<f64>, is_taken: bool) -> Option<f64> {
-    let (place, time) = times.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+/// The piece that is there first of some, which is used up if it is taken.
+fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
+    let earlier =
+        |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));
+    let (place, piece) = pieces.iter().copied().enumerate().min_by(|a, b| earlier(&a.1, &b.1))?;
     if is_taken {
-        times.swap_remove(place);
+        pieces.swap_remove(place);
     }
-    Some(time)
+    Some(piece)
 }

@@ -49,7 +49,7 @@ pub(super) fn follow(
                     "piece {piece} waits at switch {node}, or leaves it in epoch {epoch} without arriving"
                 )
             });
-        } else if (switches_add && *left != 1) || (!switches_add && left != arrived) {
+        } else if left > arrived || (!switches_add && left < arrived) {
             found.add(code::SWITCH, || {
                 format!("{arrived} parts of piece {piece} reach switch {node} in epoch {epoch} and {left} leave it")
             });

@@ -8,6 +8,8 @@ use crate::search::construct::{ConstructLimits, construct};
 use lightbay_core::kind::Candidate;
 use lightbay_core::watch::Unwatched;
 
+mod times;
+
 /// A constructed plan of a scenario.
 fn made(scenario: &CollectiveScenario) -> Candidate<CollectiveResult> {
     scenario.validate().unwrap();
@@ -273,7 +275,6 @@ fn floors_are_worked_out_again() {
         refused(name, code::BOUND, |_, plan| floor(plan).without_latency.floor_us *= 0.99);
         refused(name, code::BOUND, |_, plan| floor(plan).without_latency.because = "cut into x".to_owned());
         refused(name, code::CLAIM, |_, plan| floor(plan).gap_to_floor += 0.01);
-        refused(name, code::CLAIM, |_, plan| floor(plan).cut_through_credit ^= true);
         refused(name, code::CLAIM, |_, plan| {
             plan.metrics.insert("gap_to_floor".to_owned(), 0.0001);
         });

@@ -2,7 +2,7 @@
 
 use super::compact::{self, CompactDemand};
 use super::links::CheckedLinks;
-use super::{Findings, Judged, bound, code, figures, floor};
+use super::{Findings, Judged, bound, code, figures, floor, least};
 use crate::plan::compact::CompactDiscipline;
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort, LinkRecord, SwitchModel, Topology};
@@ -69,7 +69,6 @@ pub(super) fn check(
             sources: &sources,
             receivers: &ranks,
             each,
-            turned: adds,
             alpha_threshold,
             most_held_bytes: most_held,
         };
@@ -82,6 +81,7 @@ pub(super) fn check(
     let figures = claims(scenario, result, value, &links, found);
     let proven_us = if each { bound::prove(scenario, chunks, result, &links, found) } else { None };
     let floor_us = floor::check(scenario, chunks, result, &links, found);
+    least::check(scenario, chunks, result, &links, found);
     Some(Judged { figures, proven_us, floor_us })
 }
 

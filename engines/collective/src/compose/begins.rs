@@ -1,39 +1,17 @@
 //! Parts of a collective one after the other.
 
-use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
-use rustc_hash::FxHashMap;
 
-/// Epochs at which the parts of a plan begin, and that of its last delivery behind them.
-///
-/// A part begins where the one before ends, unless a link is still occupied: hops out of switches that cut through arrive
-/// before their transmission is over, so the last of them may reach into the next part.
+/// Epochs at which the parts of a plan begin, and that of its last delivery after them: a part begins where the one before
+/// ends, because no link transmits beyond the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
-    let mut begins = Vec::with_capacity(schedules.len() + 1);
-    let mut end = 0;
-    // Epoch from which on a link is free, by link; links keep their numbers where they are turned round.
-    let mut free: FxHashMap<u32, u32> = FxHashMap::default();
-    for (task, schedule) in tasks.tasks.iter().zip(schedules) {
-        let epoch = |start: &ChunkStart| {
-            if task.backwards {
-                schedule.finish - (start.epoch + task.epochs.latency(start.link))
-            } else {
-                start.epoch
-            }
-        };
-        let wait = |start: &ChunkStart| {
-            free.get(&start.link).map_or(0, |free| free.saturating_sub(end + epoch(start)))
-        };
-        let begin = end + schedule.starts.iter().map(wait).max().unwrap_or(0);
-        for start in &schedule.starts {
-            let occupied = task.epochs.links[start.link as usize].occupied;
-            let until = free.entry(start.link).or_default();
-            *until = (*until).max(begin + epoch(start) + occupied);
-        }
-        begins.push(begin);
-        end = begin + schedule.finish;
-    }
-    begins.push(end);
+    let mut begins = vec![0];
+    let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {
+        *end += schedule.finish;
+        Some(*end)
+    });
+    begins.extend(ends);
     begins
 }
 
@@ -45,6 +23,7 @@ pub fn epochs_of(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::schedule::ChunkStart;
     use crate::scenario::{CollectiveSort, Demand, SwitchHop};
     use crate::testing::{in_epochs, own};
 
@@ -75,10 +54,9 @@ mod tests {
     #[test]
     fn a_part_waits_for_links_that_are_still_occupied() {
         let stored = reaching_over(SwitchHop::StoreAndForward);
-        assert_eq!(stored, [0, 5, 10], "nothing reaches over");
+        assert_eq!(stored, [0, 5, 10]);
         let through = reaching_over(SwitchHop::CutThrough);
-        // The hop out of the switch starts at epoch 1, arrives at once and occupies its link up to epoch 5; that of the
-        // next part starts an epoch after the part.
-        assert_eq!(through, [0, 4, 5]);
+        // Into the switch for 1 epoch; out of it the link transmits for 4, from the first byte on.
+        assert_eq!(through, [0, 4, 8]);
     }
 }

@@ -49,7 +49,7 @@ pub fn exchange_in_short(
         pieces_per_tree: demand.chunks_per_rank,
         finish_epochs: u64::from(schedule.finish),
         trees,
-        generators: folding.generators(&task.network),
+        generators: real_generators(task, &folding),
     };
     let time = time(scenario, tasks, Discipline::WholeChunk);
     let claims = claims(scenario, tasks, &time, schedule.finish, None, bounds);
@@ -81,6 +81,13 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
     images == all.len()
 }
 
+/// Generators of a group, as permutations of the nodes of the real network.
+fn real_generators(task: &CollectiveTask, folding: &Folding) -> Vec<Vec<u32>> {
+    let mut generators = folding.generators(&task.network);
+    generators.iter_mut().for_each(|nodes| nodes.truncate(task.real.node_count()));
+    generators
+}
+
 /// The path of a chunk with one destination; `None` if its starts are no path.
 fn path(
     task: &CollectiveTask,
@@ -107,7 +114,7 @@ fn path(
             }
             at = task.network.links()[start.link as usize].to;
             there = start.epoch + task.epochs.latency(start.link);
-            edge.push(at);
+            edge.push(task.origins[at as usize]);
             if !task.network.is_switch(at) {
                 break;
             }

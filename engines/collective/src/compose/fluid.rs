@@ -3,6 +3,7 @@
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;
 use crate::model::fluid::FluidLinks;
+use crate::model::passing::Passing;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::programs::fluid::{FluidPiece, FluidSchedule};
@@ -32,9 +33,13 @@ pub fn parts_of_chunks(
             dests: copy.map(|(_, dest)| vec![dest]),
         });
         sends.extend(part.hops.iter().map(|&(link, start)| {
-            let ends = &task.network.links()[link as usize];
+            let ends = &task.real.links()[link as usize];
             let (from, to, epoch) = if task.backwards {
-                (ends.to, ends.from, schedule.finish - (start + links.links[link as usize].latency))
+                let model = &links.links[link as usize];
+                // Links carry in the mirrored epochs; what leaves a switch starts an epoch later.
+                let early = u32::from(task.real.is_cut_through() && task.real.is_switch(ends.to));
+                let carried = start - model.early + 1 + task.epochs.links[link as usize].delay;
+                (ends.to, ends.from, schedule.finish - carried + early)
             } else {
                 (ends.from, ends.to, start)
             };
@@ -54,22 +59,22 @@ pub fn parts_of_chunks(
 fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {
-        order.extend(piece.hops.iter().enumerate().map(|(hop, (link, epoch))| (*epoch, hop, part, *link)));
+        order.extend(piece.hops.iter().enumerate().map(|(hop, (link, epoch))| {
+            (*epoch - u32::from(task.epochs.links[*link as usize].through), hop, part, *link)
+        }));
     }
     // Hops of a part that fall into one epoch, through switches that cut through, follow each other.
     order.sort_unstable();
-    let mut there_us = vec![0.0f64; parts.len()];
-    let mut free_us = vec![0.0f64; task.network.links().len()];
+    let mut there = vec![Passing::whole(0.0); parts.len()];
+    let mut free_us = vec![0.0f64; task.real.links().len()];
     let mut end_us = 0.0f64;
     for (_, _, part, link) in order {
-        let ends = &task.network.links()[link as usize];
+        let ends = &task.real.links()[link as usize];
         let bytes = parts[part].size * task.epochs.chunk_bytes;
         let transmission_us = bytes / (1000.0 * ends.capacity_gbyte_per_s);
-        let begin_us = there_us[part].max(free_us[link as usize]);
-        free_us[link as usize] = begin_us + transmission_us;
-        let paid_us = if task.epochs.links[link as usize].through { 0.0 } else { transmission_us };
-        there_us[part] = begin_us + ends.alpha_us + paid_us;
-        end_us = end_us.max(there_us[part]);
+        let (through, free) = (task.epochs.links[link as usize].through, &mut free_us[link as usize]);
+        there[part] = there[part].over(through, transmission_us, ends.alpha_us, free);
+        end_us = end_us.max(there[part].last_us);
     }
     end_us
 }

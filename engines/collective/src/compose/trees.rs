@@ -40,7 +40,7 @@ pub fn pieces_along_trees(
             .collect();
         let start = |send: &crate::trees::sends::TreeSend| ChunkStart {
             epoch: send.epoch,
-            link: send.link,
+            link: task.lane(send.link, send.pace),
             chunk: chunk_of[send.piece as usize],
         };
         schedules.push(EpochSchedule::pruned(task, part.sends.iter().map(start).collect()));

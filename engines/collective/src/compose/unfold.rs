@@ -2,6 +2,7 @@
 
 use crate::model::epochs::EpochModel;
 use crate::model::group::generated;
+use crate::model::passing::passages;
 use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree};
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::scenario::network::LinkNetwork;
@@ -185,29 +186,34 @@ impl<'u> Unfolding<'u> {
         let mut sent: FxHashSet<(u32, u32)> = FxHashSet::default();
         let mut ends: Vec<u32> = Vec::with_capacity(hops.len());
         for (hop, (links, before)) in hops.iter().enumerate() {
-            let mut time = match self.part.discipline {
+            let start = match self.part.discipline {
                 CompactDiscipline::Fluid => before.map_or(piece as u32, |before| ends[before]),
                 CompactDiscipline::WholeChunk => {
                     let starts = tree.starts.get(piece).and_then(|starts| starts.get(hop));
                     *starts.ok_or("a hop of a tree has no start")?
                 }
             };
-            for &link in links {
-                let arrival = time + self.epochs.latency(link);
+            let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
+            let forwards = passages(hops(), self.network.is_cut_through());
+            let takes = forwards.last().map_or(0, |last| last.arrives);
+            // What is added up takes the way from its end, when its last byte is there at each switch.
+            let backwards = passages(hops().rev(), self.network.is_cut_through());
+            for (&link, (passage, back)) in links.iter().zip(forwards.iter().zip(backwards.iter().rev())) {
+                let time = start + passage.starts;
                 // Hops through one switch share the way to it where switches copy.
                 if sent.insert((link, time)) || !copies {
                     let ends = &self.network.links()[link as usize];
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;
-                        (ends.to, ends.from, finish.checked_sub(arrival).ok_or("a tree ends too late")?)
+                        let begins = finish.checked_sub(start + takes).ok_or("a tree ends too late")?;
+                        (ends.to, ends.from, begins + back.starts)
                     } else {
                         (ends.from, ends.to, time)
                     };
                     listed.sends.push(PieceSend { piece: id, from, to, epoch: self.begin + epoch });
                 }
-                time = arrival;
             }
-            ends.push(time);
+            ends.push(start + takes);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Transmissions of a schedule on its links: what tables, timelines and pictures of links are made from.
 
-use super::transfers::latencies;
+use super::transfers::times;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::problem::Problems;
@@ -22,7 +22,7 @@ pub(super) struct Transmission {
     pub(super) bytes: f64,
     /// Epoch at whose beginning it starts.
     pub(super) epoch: u32,
-    /// Time at which the link begins to carry it, µs: that epoch, or the end of what the link carries before.
+    /// Time at which the link begins to carry it, µs: with its first byte, or at the end of what the link carries before.
     pub(super) begins_us: f64,
     /// Time at which the link is free again, µs.
     pub(super) ends_us: f64,
@@ -43,10 +43,10 @@ pub(super) fn transmissions(
     let rates = rates(scenario);
     let epoch_us = result.time.epoch_us;
     let mut free_us: FxHashMap<(u32, u32), f64> = FxHashMap::default();
-    let of_send = |(send, latency): (&crate::plan::PieceSend, u32)| {
+    let of_send = |(send, (arrival, begin)): (&crate::plan::PieceSend, (u32, u32))| {
         let piece = &result.pieces[send.piece as usize];
         let free = free_us.entry((send.from, send.to)).or_default();
-        let begins_us = free.max(f64::from(send.epoch) * epoch_us);
+        let begins_us = free.max(f64::from(begin) * epoch_us);
         let takes_us = piece.size_bytes / rates.get(&(send.from, send.to)).copied().unwrap_or(f64::INFINITY);
         *free = begins_us + takes_us;
         Transmission {
@@ -58,11 +58,13 @@ pub(super) fn transmissions(
             epoch: send.epoch,
             begins_us,
             ends_us: begins_us + takes_us,
-            usable_us: f64::from(send.epoch + latency) * epoch_us,
+            usable_us: f64::from(arrival) * epoch_us,
             adds_up: piece.adds_up,
         }
     };
-    Ok(result.sends.iter().zip(latencies(scenario, result)?).map(of_send).collect())
+    let times = times(scenario, result)?;
+    let times = times.arrivals.into_iter().zip(times.begins);
+    Ok(result.sends.iter().zip(times).map(of_send).collect())
 }
 
 /// Bytes per µs of every link.

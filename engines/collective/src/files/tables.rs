@@ -1,7 +1,7 @@
 //! Every send as a table.
 
 use super::OTHER_SIZES;
-use super::transfers::latencies;
+use super::transfers::times;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
@@ -27,7 +27,7 @@ pub(super) fn format() -> FormatInfo {
 /// # Errors
 /// Rates that cannot be held exactly.
 pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
-    let latencies = latencies(scenario, result)?;
+    let times = times(scenario, result)?;
     let epoch_us = result.time.epoch_us;
     let name = |node: u32| {
         let name = scenario.topology.nodes.get(node as usize).map_or("", |node| node.name.as_str());
@@ -40,9 +40,8 @@ pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result
     let mut table =
         "epoch,start_us,arrival_epoch,arrival_us,from,from_name,to,to_name,piece,chunk,offset_bytes,bytes,adds_up\n"
             .to_owned();
-    for (send, latency) in result.sends.iter().zip(latencies) {
+    for (send, arrival) in result.sends.iter().zip(times.arrivals) {
         let piece = &result.pieces[send.piece as usize];
-        let arrival = send.epoch + latency;
         let _ = writeln!(
             table,
             "{},{},{arrival},{},{},{},{},{},{},{},{},{},{}",

@@ -1,8 +1,8 @@
 //! Transfers from rank to rank: sends with the switches between them taken out.
 
-use crate::plan::{CollectiveResult, Discipline};
-use crate::scenario::network::LinkNetwork;
-use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
+use crate::check::{SendTimes, send_times};
+use crate::plan::CollectiveResult;
+use crate::scenario::{CollectiveScenario, NodeSort};
 use lightbay_core::problem::{Problem, Problems};
 use rustc_hash::FxHashMap;
 
@@ -32,32 +32,15 @@ struct TimedSend {
     arrival: u32,
 }
 
-/// Epochs from the start of every send until it can be used.
+/// When each send can be used, and when it transmits.
 ///
 /// # Errors
-/// Rates that cannot be held exactly.
-pub fn latencies(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Vec<u32>, Problems> {
-    let network = LinkNetwork::of(&scenario.topology)?;
-    let time = &result.time;
-    let chunk_bytes = time.piece_bytes(scenario.demand.chunk_size(&scenario.topology));
-    let model =
-        crate::model::epochs::EpochModel::new(&network, time.epoch_us, chunk_bytes, time.alpha_threshold);
-    let of_link: FxHashMap<(u32, u32), u32> = network
-        .links()
-        .iter()
-        .zip(&model.links)
-        .map(|(ends, link)| {
-            let through = time.switch_hop == SwitchHop::CutThrough && network.is_switch(ends.from);
-            let paid = match time.discipline {
-                _ if through => 0,
-                Discipline::WholeChunk => link.occupied,
-                Discipline::Fluid => 1,
-            };
-            ((ends.from, ends.to), link.delay + paid)
-        })
-        .collect();
-    let of_send = |send: &crate::plan::PieceSend| of_link.get(&(send.from, send.to)).copied().unwrap_or(0);
-    Ok(result.sends.iter().map(of_send).collect())
+/// Sends without a link.
+pub fn times(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<SendTimes, Problems> {
+    send_times(scenario, result).ok_or_else(|| {
+        let why = "has sends without a link, or that are not in order";
+        Problems::one(Problem::new("result.sends", why, "run `check` on the plan, and solve again"))
+    })
 }
 
 /// All transfers by epoch, from, to and piece.
@@ -68,11 +51,10 @@ pub fn transfers(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
 ) -> Result<Vec<Transfer>, Problems> {
-    let latencies = latencies(scenario, result)?;
+    let times = times(scenario, result)?;
     let mut of_piece: Vec<Vec<TimedSend>> = vec![Vec::new(); result.pieces.len()];
-    for (send, latency) in result.sends.iter().zip(latencies) {
-        let timed =
-            TimedSend { from: send.from, to: send.to, epoch: send.epoch, arrival: send.epoch + latency };
+    for (send, arrival) in result.sends.iter().zip(times.arrivals) {
+        let timed = TimedSend { from: send.from, to: send.to, epoch: send.epoch, arrival };
         of_piece[send.piece as usize].push(timed);
     }
     let nodes = &scenario.topology.nodes;

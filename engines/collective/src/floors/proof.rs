@@ -84,7 +84,7 @@ impl<'t> FloorSearch<'t> {
         let ranks = demand.rank_nodes(&scenario.topology);
         Some(Self {
             task,
-            network: &task.network,
+            network: &task.real,
             sort: demand.collective,
             copies: demand.copy,
             unicast: chunks.is_unicast(),

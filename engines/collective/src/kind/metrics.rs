@@ -7,6 +7,8 @@ use lightbay_core::report::Unit;
 
 /// Time in files, read as it is.
 pub(crate) const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
+/// Bound on a time in files.
+const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
 /// Rate in files, read as it is.
 pub(crate) const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 
@@ -19,7 +21,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         figure::LOWER_BOUND,
         "at least",
-        MICROSECONDS,
+        LOWER_BOUND,
         "Time that every schedule of whole chunks of this size takes in epochs of this length.",
     )
     .early_in_header(1)
@@ -27,7 +29,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         figure::FLOOR,
         "floor",
-        MICROSECONDS,
+        LOWER_BOUND,
         "Time that every schedule takes, whatever the number of its chunks and the length of its epochs; with latencies if \
          the epochs leave none out.",
     )
@@ -35,7 +37,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         figure::LATENCY_FLOOR,
         "floor with latencies",
-        MICROSECONDS,
+        LOWER_BOUND,
         "Time that every schedule takes without epochs, whatever the number of its chunks: a floor under the replay.",
     ),
     MetricInfo::bound(

@@ -17,7 +17,7 @@ pub(super) const TERMS: &[Term] = &[
         .source(PAPER),
     Term::new("alpha", "Fixed latency of a link, whatever is sent.").also(&["latency"]),
     Term::new("straggler", "A link that takes longer than others of its sort.").also(&["stragglers"]),
-    Term::new("cut-through", "Switches that pay the time of transmission on the way in only.")
+    Term::new("cut-through", "Switches that pass a chunk on as soon as its first byte arrives: a chain of hops takes its slowest transmission once.")
         .also(&["cut_through"]),
     Term::new("store-and-forward", "Switches that receive a chunk whole before they send it on.")
         .also(&["store_and_forward"]),

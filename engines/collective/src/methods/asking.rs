@@ -149,9 +149,9 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     if !task.network.generators().is_empty() {
         return Folding::largest(&task.network, &task.chunks);
     }
-    let mut network = task.network.clone();
-    network.add_generators(find_symmetries(&task.network));
-    Folding::largest(&network, &task.chunks)
+    let mut real = task.real.clone();
+    real.add_generators(find_symmetries(&task.real));
+    Folding::largest(&task.with_symmetries(&real), &task.chunks)
 }
 
 /// Question to all tasks of a session.

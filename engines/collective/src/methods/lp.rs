@@ -95,7 +95,7 @@ impl Method<Collective> for FluidMethod {
         let fine = EpochSession::open(&scenario, None, cx)?;
         suits(&scenario, &fine)?;
         let fine_us = fine.tasks.epoch_us;
-        let task = &fine.tasks.tasks[0];
+        let task = &fine.tasks.tasks[0].clone().in_parts();
         let least = fluid_bound::<_, ()>(task, &FluidLinks::of(task), cx)?;
         let least_us = f64::from(least.epochs) * fine_us;
         let mut best: Option<FluidBest> = None;
@@ -181,7 +181,8 @@ pub(super) fn ask_fluid_below(
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let tasks = Arc::clone(&session.tasks);
-    let Some(task) = tasks.tasks.first() else { return Ok(()) };
+    let Some(task) = tasks.tasks.first().cloned().map(CollectiveTask::in_parts) else { return Ok(()) };
+    let task = &task;
     let links = FluidLinks::of(task);
     let bound = fluid_bound::<_, ()>(task, &links, cx)?;
     cx.note(

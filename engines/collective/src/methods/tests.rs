@@ -10,6 +10,8 @@ use lightbay_core::plan::Status;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;
 
+mod cut_through;
+
 /// The plan that a method finds.
 fn solved(method: &str, scenario: &CollectiveScenario) -> Arc<Checked<Collective>> {
     let ended = Ask::of(&all(), method, scenario.clone()).run();

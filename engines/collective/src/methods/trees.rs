@@ -139,7 +139,7 @@ impl ScenarioTrees {
             _ => ranks.clone(),
         };
         let planned =
-            |task: &crate::model::task::CollectiveTask| task.network.clone().with_copying(task.switch_copies);
+            |task: &crate::model::task::CollectiveTask| task.real.clone().with_copying(task.switch_copies);
         Self { networks: tasks.tasks.iter().map(planned).collect(), roots, ranks }
     }
 

@@ -23,13 +23,23 @@ pub struct LinkEpochs {
     pub occupied: u32,
     /// Chunks that may start in any `occupied` consecutive epochs, w; 1 wherever `occupied` is above 1.
     pub starts: u32,
-    /// Epochs from the start until the chunk can be used on the other side, L.
+    /// Epochs from the start until the chunk can be used on the other side, L: `d + max(0, kappa - pace)`.
     pub latency: u32,
-    /// First and last epochs at which a chunk may start, ascending; always if there are none and the link is not timed.
+    /// Slowest transmission before the link on the chain of a chunk, epochs; 0 for links that leave no switch that cuts
+    /// through: see [`super::lanes`].
+    pub pace: u32,
+    /// Epochs between the first in which it transmits a chunk and its start, at which the last byte is there.
+    pub early: u32,
+    /// The same beyond the least of all lanes of the link.
+    pub shift: u32,
+    /// Link of the real network.
+    pub carrier: u32,
+    /// First and last epochs in which the transmission of a chunk may begin, ascending; always if there are none and the
+    /// link is not timed.
     pub up: Vec<[u32; 2]>,
     /// `true` if the link comes and goes.
     pub timed: bool,
-    /// `true` if transmission time was paid on the way into the switch that the link leaves.
+    /// `true` if the link leaves a switch that cuts through.
     pub through: bool,
 }
 
@@ -70,12 +80,11 @@ pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f6
 }
 
 impl EpochModel {
-    /// The links of a network in epochs. For a network that is planned backwards, `network` is the real one.
+    /// The links of a network in epochs, each for itself, as if it left a GPU.
     pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
-        let links = network
-            .links()
-            .iter()
-            .map(|link| {
+        let links = (0u32..)
+            .zip(network.links())
+            .map(|(carrier, link)| {
                 let per_epoch = 1000.0 * link.capacity_gbyte_per_s * epoch_us / chunk_bytes;
                 let ratio = link.alpha_us / epoch_us;
                 let delay = if ratio <= alpha_threshold { 0.0 } else { (ratio - SLACK).ceil().max(0.0) };
@@ -83,7 +92,6 @@ impl EpochModel {
                 let starts = (occupied * per_epoch + SLACK).floor().clamp(1.0, f64::from(u32::MAX / 4));
                 let (delay, occupied) = (delay.min(LONGEST) as u32, occupied.min(LONGEST) as u32);
                 let through = network.is_cut_through() && network.is_switch(link.from);
-                let latency = if through { delay } else { delay + occupied };
                 let up = |&[begin, end]: &[f64; 2]| {
                     let first = (begin / epoch_us - SLACK).ceil().max(0.0);
                     let last = ((end - link.alpha_us) / epoch_us + SLACK).floor() - f64::from(occupied);
@@ -95,7 +103,11 @@ impl EpochModel {
                     delay,
                     occupied,
                     starts: starts as u32,
-                    latency,
+                    latency: delay + occupied,
+                    pace: 0,
+                    early: 0,
+                    shift: 0,
+                    carrier,
                     up: link.up_us.iter().filter_map(up).collect(),
                     timed: !link.up_us.is_empty(),
                     through,
@@ -110,6 +122,12 @@ impl EpochModel {
         self.links[link as usize].latency
     }
 
+    /// A link that a chunk takes more epochs than sums of them may hold.
+    pub fn too_long(&self) -> Option<u32> {
+        let is_long = |link: &LinkEpochs| f64::from(link.occupied.max(link.delay)) >= LONGEST;
+        self.links.iter().position(is_long).map(|link| link as u32)
+    }
+
     /// Share of its rate that a link loses because chunks are whole: epochs that share, and the link that loses most.
     pub fn waste(&self) -> Option<(u32, f64)> {
         let lost = |link: &LinkEpochs| {
@@ -122,6 +140,12 @@ impl EpochModel {
 }
 
 impl LinkEpochs {
+    /// Returns `true` if a chunk may start at an epoch of the clock.
+    pub fn is_up(&self, epoch: u32) -> bool {
+        let transmits = epoch.saturating_sub(self.early);
+        !self.timed || self.up.iter().any(|[first, last]| (*first..=*last).contains(&transmits))
+    }
+
     /// Most starts in a number of consecutive epochs.
     pub fn starts_in(&self, epochs: i64) -> u64 {
         if epochs <= 0 {

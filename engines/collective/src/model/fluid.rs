@@ -13,6 +13,8 @@ pub struct FluidLink {
     pub per_epoch: f64,
     /// Epochs from the start until the data can be used on the other side.
     pub latency: u32,
+    /// Epochs between the one in which it carries data and the start, at which the data is there.
+    pub early: u32,
     /// First and last epochs in which it carries data; always if missing.
     up: Option<Vec<[u32; 2]>>,
 }
@@ -27,15 +29,16 @@ pub struct FluidLinks {
 }
 
 impl FluidLink {
-    /// Returns `true` if it carries data in an epoch.
+    /// Returns `true` if data may start on it at an epoch.
     pub fn is_up(&self, epoch: u32) -> bool {
+        let epoch = epoch.saturating_sub(self.early);
         self.up.as_ref().is_none_or(|up| up.iter().any(|[first, last]| (*first..=*last).contains(&epoch)))
     }
 }
 
 impl FluidLinks {
-    /// The links of a task. A part of a chunk takes one epoch besides the latency, wherever that is not paid on the way
-    /// into the switch that the link leaves.
+    /// The links of a task for parts. A part of a chunk takes one epoch besides the latency, but not on a link out of a
+    /// switch that cuts through, which carries it in the same epoch as the link into the switch.
     pub fn of(task: &CollectiveTask) -> Self {
         let tau = task.epochs.epoch_us;
         let links: Vec<FluidLink> = task
@@ -53,6 +56,7 @@ impl FluidLinks {
                 FluidLink {
                     per_epoch: model.per_epoch,
                     latency: model.delay + u32::from(!model.through),
+                    early: u32::from(model.through),
                     up: model.timed.then(|| link.up_us.iter().filter_map(up).collect()),
                 }
             })

@@ -1,5 +1,6 @@
 //! Starts of chunks on links: which ones are needed, and when they would end without epochs.
 
+use super::passing::Passing;
 use super::task::CollectiveTask;
 use rustc_hash::FxHashMap;
 
@@ -103,51 +104,111 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
     finish
 }
 
+/// A start on a link of the network as it is, of a schedule that is planned backwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MirroredStart {
+    /// The epoch at whose beginning it starts.
+    pub epoch: u32,
+    /// The link of the real network.
+    pub link: u32,
+    /// Slowest transmission before the link on the chain, epochs.
+    pub pace: u32,
+}
+
+/// The starts of a schedule that ends at `finish`, one by one, as they are on the network turned round and played
+/// backwards. A link transmits in the mirrored epochs; a hop out of a switch starts when the last byte is there.
+pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
+    let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
+    let model = |start: &ChunkStart| &task.epochs.links[start.link as usize];
+    let through = |node: u32| task.real.is_cut_through() && task.network.is_switch(node);
+    // Starts out of every switch, by chunk, node and epoch.
+    let mut leaving: FxHashMap<(u32, u32, u32), Vec<usize>> = FxHashMap::default();
+    for (at, start) in starts.iter().enumerate().filter(|(_, start)| through(ends(start).from)) {
+        leaving.entry((start.chunk, ends(start).from, start.epoch)).or_default().push(at);
+    }
+    let mut paces: Vec<Option<u32>> = vec![None; starts.len()];
+    for first in 0..starts.len() {
+        // Hops that follow each other without a wait, at most as many as there are switches.
+        let mut open = vec![first];
+        while let Some(&at) = open.last() {
+            let start = &starts[at];
+            let after: &[usize] = match through(ends(start).to) {
+                true => leaving
+                    .get(&(start.chunk, ends(start).to, start.epoch + model(start).latency))
+                    .map_or(&[], Vec::as_slice),
+                false => &[],
+            };
+            let unknown = after.iter().copied().filter(|next| paces[*next].is_none() && !open.contains(next));
+            let unknown: Vec<usize> = unknown.collect();
+            if unknown.is_empty() {
+                let pace = |next: &usize| model(&starts[*next]).occupied.max(paces[*next].unwrap_or(0));
+                paces[at] = Some(after.iter().map(pace).min().unwrap_or(0));
+                open.pop();
+            } else {
+                open.extend(unknown);
+            }
+        }
+    }
+    let mirror = |(start, pace): (&ChunkStart, &Option<u32>)| {
+        let (model, pace) = (model(start), pace.unwrap_or(0));
+        let transmitted = start.epoch - model.early + model.occupied + model.delay;
+        let early = if through(ends(start).to) { model.occupied.min(pace) } else { 0 };
+        MirroredStart { epoch: finish - transmitted + early, link: model.carrier, pace }
+    };
+    starts.iter().zip(&paces).map(mirror).collect()
+}
+
 fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64 {
-    let mut free = vec![0.0f64; task.network.links().len()];
+    let mut free = vec![0.0f64; task.real.links().len()];
     // Times at which a chunk is at a GPU, and those of arrivals at a switch by the epoch in which it has to leave.
-    let mut at_gpu: FxHashMap<(u32, u32), f64> = FxHashMap::default();
-    let mut at_switch: FxHashMap<(u32, u32, u32), Vec<f64>> = FxHashMap::default();
+    let mut at_gpu: FxHashMap<(u32, u32), Passing> = FxHashMap::default();
+    let mut at_switch: FxHashMap<(u32, u32, u32), Vec<Passing>> = FxHashMap::default();
     for chunk in 0..task.chunks.len() {
-        at_gpu.insert((chunk as u32, task.chunks.source(chunk)), 0.0);
+        at_gpu.insert((chunk as u32, task.chunks.source(chunk)), Passing::whole(0.0));
     }
     let mut end = 0.0f64;
     let mut send =
-        |start: &ChunkStart, at_gpu: &mut FxHashMap<_, f64>, at_switch: &mut FxHashMap<_, Vec<f64>>| {
+        |start: &ChunkStart, at_gpu: &mut FxHashMap<_, Passing>, at_switch: &mut FxHashMap<_, _>| {
             let link = &task.network.links()[start.link as usize];
+            let model = &task.epochs.links[start.link as usize];
             let data = if task.network.is_switch(link.from) {
                 // Without copies every departure takes an arrival of its own.
                 at_switch
-                    .get_mut(&(start.chunk, link.from, start.epoch))
-                    .and_then(|times| first(times, !task.switch_copies))
+                    .get_mut(&(start.chunk, task.origins[link.from as usize], start.epoch))
+                    .and_then(|pieces| first(pieces, !task.switch_copies))
             } else {
                 at_gpu.get(&(start.chunk, link.from)).copied()
             };
             let Some(data) = data else { return false };
             let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
-            let begin = data.max(free[start.link as usize]);
-            free[start.link as usize] = begin + transmission;
-            let paid = if task.epochs.links[start.link as usize].through { 0.0 } else { transmission };
-            let arrival = begin + link.alpha_us + paid;
+            let free = &mut free[model.carrier as usize];
+            let arrival = data.over(model.through, transmission, link.alpha_us, free);
             if task.network.is_switch(link.to) {
-                let leaves = start.epoch + task.epochs.latency(start.link);
-                at_switch.entry((start.chunk, link.to, leaves)).or_default().push(arrival);
+                let leaves = start.epoch + model.latency;
+                let switch = task.origins[link.to as usize];
+                at_switch.entry((start.chunk, switch, leaves)).or_insert_with(Vec::new).push(arrival);
             } else {
-                let entry = at_gpu.entry((start.chunk, link.to)).or_insert(f64::INFINITY);
-                *entry = entry.min(arrival);
-                end = end.max(arrival);
+                let entry = at_gpu.entry((start.chunk, link.to)).or_insert(arrival);
+                if arrival.last_us < entry.last_us {
+                    *entry = arrival;
+                }
+                end = end.max(arrival.last_us);
             }
             true
         };
-    // With latencies below the threshold a send may feed another one of its own epoch, so an epoch is swept until
-    // nothing is pending before the next one begins.
-    for of_epoch in starts.chunk_by(|a, b| a.epoch == b.epoch) {
-        let mut pending: Vec<ChunkStart> = of_epoch.to_vec();
-        // In the order in which plans list sends: on a link that starts several at once it decides.
-        pending.sort_unstable_by_key(|start| {
-            let link = &task.network.links()[start.link as usize];
-            (link.from, link.to, start.chunk)
-        });
+    let transmits = |start: &ChunkStart| start.epoch - task.epochs.links[start.link as usize].early;
+    let mut order = starts.to_vec();
+    // In the order of transmission, then in that in which plans list sends: on a link that starts several at once it
+    // decides.
+    order.sort_unstable_by_key(|start| {
+        let link = &task.real.links()[task.epochs.links[start.link as usize].carrier as usize];
+        (transmits(start), link.from, link.to, start.chunk)
+    });
+    // A send may feed another one of its own epoch, so an epoch is swept until nothing moves before the next one begins.
+    // What still waits is fed by a fast hop after a slow one, which transmits later than a slow one after it.
+    let mut pending: Vec<ChunkStart> = Vec::new();
+    for of_epoch in order.chunk_by(|a, b| transmits(a) == transmits(b)) {
+        pending.extend(of_epoch);
         loop {
             let before = pending.len();
             pending.retain(|start| !send(start, &mut at_gpu, &mut at_switch));
@@ -159,11 +220,13 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64
     end
 }
 
-/// The earliest of some times, which is used up if it is taken.
-fn first(times: &mut Vec<f64>, is_taken: bool) -> Option<f64> {
-    let (place, time) = times.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+/// The chunk that is there first of some, which is used up if it is taken.
+fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
+    let earlier =
+        |a: &Passing, b: &Passing| a.last_us.total_cmp(&b.last_us).then(a.first_us.total_cmp(&b.first_us));
+    let (place, piece) = pieces.iter().copied().enumerate().min_by(|a, b| earlier(&a.1, &b.1))?;
     if is_taken {
-        times.swap_remove(place);
+        pieces.swap_remove(place);
     }
-    Some(time)
+    Some(piece)
 }

@@ -2,22 +2,28 @@
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
+use super::lanes::LaneNetwork;
 use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use std::sync::OnceLock;
 
 /// A network in epochs with chunks to spread.
 ///
 /// Collectives that collect or add up are planned on the network with every link turned round. Link numbers stay, and a
-/// start on link e at epoch k becomes one on the real link at F − (k + L), where F is the finish:
-/// see [`CollectiveTask::backwards`].
+/// transmission in epochs k to k + kappa becomes one of the real link that ends at F − k less the latency, where F is the
+/// finish: see [`super::schedule::mirrored`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
-    /// Nodes and links, turned round if the task is played backwards.
+    /// Nodes and lanes that schedules of whole chunks use: the network itself unless chunks arrive at a switch that cuts
+    /// through at several paces; see [`super::lanes`].
     pub network: LinkNetwork,
-    /// The links in epochs. Latencies are those of the real links.
+    /// Nodes and links, turned round if the task is played backwards.
+    pub real: LinkNetwork,
+    /// Node of `real` of every node of `network`.
+    pub origins: Vec<u32>,
+    /// The lanes in epochs.
     pub epochs: EpochModel,
     /// The chunks.
     pub chunks: ChunkList,
@@ -75,6 +81,14 @@ impl CollectiveTasks {
         let mut remarks: Vec<String> = remark.filter(|_| epoch.is_none()).into_iter().collect();
         let epoch_us = epoch.unwrap_or(rule_us);
         let epochs = EpochModel::new(&network, epoch_us, chunk_bytes, alpha_threshold);
+        if let Some(link) = epochs.too_long() {
+            let ends = &network.links()[link as usize];
+            let why = format!(
+                "epochs of {epoch_us} us are too short: a chunk takes link {}->{} 16777216 of them or more",
+                ends.from, ends.to
+            );
+            return Err(Problems::one(Problem::new("time.epoch_us", why, "use longer epochs")));
+        }
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
@@ -91,19 +105,15 @@ impl CollectiveTasks {
             [true, false].into_iter().filter(|turned| both || *turned == sort.starts_backwards());
         let tasks = directions
             .map(|backwards| {
-                let network = if backwards { network.reversed() } else { network.clone() };
                 let adds = backwards && sort.reduces();
-                let switch_copies = if adds { network.switch_reduces() } else { network.switch_copies() };
-                let lengths = epochs.links.iter().map(|link| link.latency).collect();
-                CollectiveTask {
-                    distances: EpochDistances::new(&network, lengths),
-                    network,
-                    epochs: epochs.clone(),
-                    chunks: chunks.clone(),
-                    switch_copies,
-                    backwards,
-                    adds,
-                }
+                let real = if backwards { network.reversed() } else { network.clone() };
+                let switch_copies = if adds { real.switch_reduces() } else { real.switch_copies() };
+                let model = EpochModel::new(&real, epoch_us, chunk_bytes, alpha_threshold);
+                let mut task =
+                    CollectiveTask::over(real, model, chunks.clone(), switch_copies, (backwards, adds));
+                // What a switch adds up has to arrive at one pace.
+                task.switch_copies &= !adds || !LaneNetwork::new(&network, epochs.clone()).has_lanes();
+                task
             })
             .collect();
         Ok(Self { tasks, epoch_us, chunk_bytes, pieces, remarks, copies: None, floors: OnceLock::new() })
@@ -133,6 +143,77 @@ impl CollectiveTasks {
 }
 
 impl CollectiveTask {
+    /// A task on a network with links in epochs each for itself.
+    fn over(
+        real: LinkNetwork,
+        epochs: EpochModel,
+        chunks: ChunkList,
+        switch_copies: bool,
+        (backwards, adds): (bool, bool),
+    ) -> Self {
+        let LaneNetwork { network, epochs, origins } = LaneNetwork::new(&real, epochs);
+        let lengths = epochs.links.iter().map(|link| link.latency).collect();
+        let distances = EpochDistances::new(&network, lengths);
+        Self { network, real, origins, epochs, chunks, distances, switch_copies, backwards, adds }
+    }
+
+    /// The task on its network turned round, as what is planned backwards happens.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        let real = self.real.reversed();
+        let EpochModel { epoch_us, chunk_bytes, alpha_threshold, .. } = self.epochs;
+        let epochs = EpochModel::new(&real, epoch_us, chunk_bytes, alpha_threshold);
+        Self::over(real, epochs, self.chunks.clone(), self.switch_copies, (self.backwards, self.adds))
+    }
+
+    /// The task for parts of chunks, which take an epoch on every link whatever its rate, so that links have no lanes.
+    #[must_use]
+    pub fn in_parts(mut self) -> Self {
+        if self.has_lanes() {
+            self.network.clone_from(&self.real);
+            self.epochs.links.truncate(self.real.links().len());
+            self.origins.truncate(self.real.node_count());
+            let lengths = self.epochs.links.iter().map(|link| link.latency).collect();
+            self.distances = EpochDistances::new(&self.network, lengths);
+        }
+        self
+    }
+
+    /// Returns `true` if some switch cuts through at several paces.
+    pub fn has_lanes(&self) -> bool {
+        self.network.node_count() > self.real.node_count()
+    }
+
+    /// The lanes of the same network with other symmetries.
+    pub fn with_symmetries(&self, real: &LinkNetwork) -> LinkNetwork {
+        if !self.has_lanes() {
+            return real.clone();
+        }
+        let EpochModel { epoch_us, chunk_bytes, alpha_threshold, .. } = self.epochs;
+        LaneNetwork::new(real, EpochModel::new(real, epoch_us, chunk_bytes, alpha_threshold)).network
+    }
+
+    /// The lane of a link that data takes whose slowest transmission before it takes `pace` epochs.
+    pub fn lane(&self, link: u32, pace: u32) -> u32 {
+        if !self.has_lanes() {
+            return link;
+        }
+        // Lanes beyond the first of every link follow the links, by link and pace.
+        let (count, models) = (self.real.links().len(), &self.epochs.links);
+        let fits = models[count..].partition_point(|model| (model.carrier, model.pace) <= (link, pace));
+        match fits.checked_sub(1).map(|last| count + last) {
+            Some(last) if models[last].carrier == link => last as u32,
+            _ => link,
+        }
+    }
+
+    /// Nodes of `network`, each with `true` if its node of `real` is in a set.
+    pub fn membership(&self, inside: &[u32]) -> Vec<bool> {
+        let mut is_in = vec![false; self.real.node_count()];
+        inside.iter().for_each(|node| is_in[*node as usize] = true);
+        self.origins.iter().map(|node| is_in[*node as usize]).collect()
+    }
+
     /// Shortest time from a node to another one, epochs.
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         self.distances.from(&self.network, from)[to as usize]

@@ -194,11 +194,7 @@ fn floor(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FloorClaim>
     let without_latency = proof("without_latency", fields, problems);
     let with_latency = proof("with_latency", fields, problems);
     let gap = fields.float("gap_to_floor", 0.0..=HUGE, problems);
-    let cut_through_credit = fields.bool_or("cut_through_credit", false, problems);
-    Some(FloorClaim {
-        without_latency: without_latency?,
-        with_latency: with_latency?,
-        gap_to_floor: gap?,
-        cut_through_credit: cut_through_credit?,
-    })
+    // Plans of before hops out of switches counted their transmission.
+    let _ = fields.bool_or("cut_through_credit", false, problems);
+    Some(FloorClaim { without_latency: without_latency?, with_latency: with_latency?, gap_to_floor: gap? })
 }

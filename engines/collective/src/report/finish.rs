@@ -4,10 +4,12 @@ use super::ExplainedPlan;
 use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers};
 use crate::scenario::CollectiveSort;
+use lightbay_core::kind::Sense;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
+const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
 
 /// Finish, bandwidth and replay.
 pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
@@ -27,13 +29,13 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     }
     if let Some(lower) = claims.lower_bound_epochs {
         let lower_us = f64::from(lower) * time.epoch_us;
-        facts.number("lower_bound_us", "at least", MICROSECONDS, lower_us);
+        facts.number("lower_bound_us", "at least", LOWER_BOUND, lower_us);
         let sentence = if claims.optimal { "met" } else { "not met" };
         facts.sentence(format!("{sentence}, of {}", words_of_covers(subject)));
     }
     if let Some(floor) = &claims.floor {
         let under = floor.under_finish(time.alpha_threshold);
-        facts.number("floor_us", "floor", MICROSECONDS, under.floor_us);
+        facts.number("floor_us", "floor", LOWER_BOUND, under.floor_us);
         facts.sentence(floor_sentence(floor, &under.because));
     }
     if subject.result.trees.is_empty() {
@@ -54,11 +56,6 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
 /// Distance of a finish from the floor, and the schedules that it holds for.
 fn floor_sentence(floor: &FloorClaim, because: &str) -> String {
     let whatever = "any number of chunks in any epochs";
-    if floor.cut_through_credit {
-        return format!(
-            "passed: hops out of switches that cut through count no transmission here; of {whatever}, {because}"
-        );
-    }
     if floor.gap_to_floor <= AT_FLOOR {
         return format!("met: no schedule of {whatever} ends earlier, {because}");
     }
@@ -89,7 +86,7 @@ fn floors(claims: &ScheduleClaims, alpha_threshold: f64) -> Option<Table> {
     let floor = claims.floor.as_ref()?;
     let columns = vec![
         Column::words("under", "under"),
-        Column::numbers("floor_us", "at least", MICROSECONDS),
+        Column::numbers("floor_us", "at least", LOWER_BOUND),
         Column::numbers("reached_us", "reached", MICROSECONDS),
         Column::words("because", "because"),
     ];
@@ -188,7 +185,7 @@ pub(super) fn bounds(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable>
     let columns = vec![
         Column::words("part", "part"),
         Column::counts("epochs", "epochs"),
-        Column::numbers("bound_us", "at least", MICROSECONDS),
+        Column::numbers("bound_us", "at least", LOWER_BOUND),
         Column::words("because", "because"),
     ];
     let names: &[&str] = match subject.scenario.demand.collective {

@@ -2,6 +2,7 @@
 
 use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
+use crate::check::send_times;
 use crate::plan::PieceSend;
 use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,11 +67,12 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
     // Transmissions of a link end where the next one begins, so none is counted twice.
     let mut free_us: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for (number, send) in (0u32..).zip(&subject.result.sends) {
+    let times = send_times(subject.scenario, subject.result).unwrap_or_default();
+    for (number, (send, begin)) in (0u32..).zip(subject.result.sends.iter().zip(times.begins)) {
         let ends = (send.from, send.to);
         let (Some(row), Some(rate)) = (rows.get(&ends), rates.get(&ends)) else { continue };
         let free = free_us.entry(ends).or_default();
-        let begin = free.max(f64::from(send.epoch) * epoch_us);
+        let begin = free.max(f64::from(begin) * epoch_us);
         let end = begin + subject.result.pieces[send.piece as usize].size_bytes / rate;
         *free = end;
         let width_us = f64::from(step) * epoch_us;

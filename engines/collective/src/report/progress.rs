@@ -1,10 +1,9 @@
 //! Chunks and deliveries over time, and every send.
 
 use super::{ExplainedPlan, OVERVIEW};
-use crate::model::epochs::EpochModel;
-use crate::plan::{Discipline, PieceSend};
+use crate::check::send_times;
+use crate::plan::PieceSend;
 use crate::scenario::CollectiveSort;
-use crate::scenario::network::LinkNetwork;
 use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unit};
 use std::collections::BTreeMap;
 
@@ -12,21 +11,8 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 
 /// Every send with the epoch at which what it carries is usable.
 pub(super) fn arrivals(subject: ExplainedPlan<'_>) -> Vec<(PieceSend, u32)> {
-    let Ok(network) = LinkNetwork::of(&subject.scenario.topology) else { return Vec::new() };
-    let time = &subject.result.time;
-    let bytes = time.piece_bytes(subject.scenario.demand.chunk_size(&subject.scenario.topology));
-    let epochs = EpochModel::new(&network, time.epoch_us, bytes, time.alpha_threshold);
-    let arrival = |send: &PieceSend| {
-        let link = network.link_between(send.from, send.to)?;
-        let model = &epochs.links[link as usize];
-        let latency = match time.discipline {
-            Discipline::WholeChunk => model.latency,
-            // Without whole chunks a link passes on in every epoch what it carried in the one before.
-            Discipline::Fluid => model.delay + u32::from(!model.through),
-        };
-        Some((*send, send.epoch + latency))
-    };
-    subject.result.sends.iter().filter_map(arrival).collect()
+    let Some(times) = send_times(subject.scenario, subject.result) else { return Vec::new() };
+    subject.result.sends.iter().copied().zip(times.arrivals).collect()
 }
 
 /// Deliveries to GPUs that want them: piece, node and epoch. Sums are delivered where they are complete.

@@ -133,7 +133,7 @@ fn trees(
     }
     let ranks = demand.rank_nodes(&scenario.topology);
     let networks: Vec<LinkNetwork> =
-        tasks.tasks.iter().map(|task| task.network.clone().with_copying(task.switch_copies)).collect();
+        tasks.tasks.iter().map(|task| task.real.clone().with_copying(task.switch_copies)).collect();
     let mut watch = Unwatched::default();
     let parts = TreeParts::new(&networks, &ranks, &ranks, &mut watch).ok()??;
     let effort = TreeEffort { run_hops: EFFORT[0], all_hops: EFFORT[1], ..TreeEffort::default() };

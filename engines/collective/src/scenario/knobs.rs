@@ -64,7 +64,8 @@ pub fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
             "switch_hop",
             &SwitchHop::ALL.map(|(name, _)| name),
             "store_and_forward",
-            "Transmission time on the way into a switch only (cut_through), or also on the way out.",
+            "When switches pass a chunk on: as soon as its first byte arrives, so that a chain of hops takes its slowest \
+             transmission once (cut_through), or after its last byte (store_and_forward).",
         ),
         ParamInfo::bool("switch_reduce", false, "If true, switches reduce incoming chunks (in-network reduction)."),
         ParamInfo::text("capacities", "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; the others stay."),

@@ -55,8 +55,6 @@ pub struct LinkNetwork {
     switch_copies: bool,
     switch_reduces: bool,
     cut_through: bool,
-    /// `true` if links are turned round.
-    turned: bool,
 }
 
 /// Links of every node, in one list.
@@ -156,10 +154,7 @@ impl LinkNetwork {
         }
         let failed = |link: &NetworkLink| scenario.failed_links.contains(&[link.from, link.to]);
         let links = whole.links.iter().filter(|link| !failed(link)).cloned().collect();
-        let mut network = Self::from_parts(whole.nodes, links);
-        network.switch_copies = whole.switch_copies;
-        network.switch_reduces = whole.switch_reduces;
-        network.cut_through = whole.cut_through;
+        let mut network = whole.with_parts(whole.nodes.clone(), links);
         network.generators =
             whole.generators.iter().filter_map(|generator| network.symmetry(&generator.nodes).ok()).collect();
         Ok(network)
@@ -184,7 +179,6 @@ impl LinkNetwork {
             switch_copies: true,
             switch_reduces: false,
             cut_through: false,
-            turned: false,
         }
     }
 
@@ -192,20 +186,25 @@ impl LinkNetwork {
     #[must_use]
     pub fn reversed(&self) -> Self {
         let turned = |link: &NetworkLink| NetworkLink { from: link.to, to: link.from, ..link.clone() };
-        let mut network = Self::from_parts(self.nodes.clone(), self.links.iter().map(turned).collect());
+        let mut network = self.with_parts(self.nodes.clone(), self.links.iter().map(turned).collect());
         // A permutation that keeps links keeps them turned round as well.
         network.generators.clone_from(&self.generators);
-        network.switch_copies = self.switch_copies;
-        network.switch_reduces = self.switch_reduces;
-        network.cut_through = self.cut_through;
-        network.turned = !self.turned;
         network
     }
 
-    /// Returns `true` if transmission on a link was paid on the way into the switch that it leaves, whichever way it is
-    /// turned here.
+    /// A network of other nodes and links with switches of the same abilities, without symmetries.
+    #[must_use]
+    pub fn with_parts(&self, nodes: Vec<NetworkNode>, links: Vec<NetworkLink>) -> Self {
+        let mut network = Self::from_parts(nodes, links);
+        network.switch_copies = self.switch_copies;
+        network.switch_reduces = self.switch_reduces;
+        network.cut_through = self.cut_through;
+        network
+    }
+
+    /// Returns `true` if a link leaves a switch that cuts through.
     pub fn is_through(&self, link: &NetworkLink) -> bool {
-        self.cut_through && self.is_switch(if self.turned { link.to } else { link.from })
+        self.cut_through && self.is_switch(link.from)
     }
 
     /// Number of nodes.
@@ -258,7 +257,7 @@ impl LinkNetwork {
         self.switch_reduces
     }
 
-    /// Returns `true` if transmission time is paid on the way into a switch only.
+    /// Returns `true` if switches pass data on as soon as its first byte arrives.
     pub const fn is_cut_through(&self) -> bool {
         self.cut_through
     }

@@ -86,7 +86,7 @@ fn timed<W: Watch<S>, S>(
     trees: &[WayTree],
     watch: &mut W,
 ) -> Result<Option<EpochSchedule>, MethodError> {
-    let mut tracks = LinkTracks::new(task.network.links().len());
+    let mut tracks = LinkTracks::new(task.real.links().len());
     let mut children: Vec<Vec<Vec<u32>>> = Vec::with_capacity(trees.len());
     let mut open: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
     for (chunk, tree) in (0u32..).zip(trees) {
@@ -108,7 +108,8 @@ fn timed<W: Watch<S>, S>(
             return Ok(None);
         }
         for (link, offset) in chains.links(chain) {
-            tracks.take(link, &task.epochs.links[link as usize], start + offset);
+            let model = &task.epochs.links[link as usize];
+            tracks.take(model.carrier, model, start + offset);
             starts.push(ChunkStart { epoch: start + offset, link, chunk });
         }
         let arrival = start + chains.duration(chain);

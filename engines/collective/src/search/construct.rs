@@ -38,23 +38,32 @@ pub struct ConstructLimits {
 }
 
 /// Rules for demands through copying switches.
-const COPYING: [PlacementRule; 5] = [
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0 },
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0 },
-    PlacementRule { fan_out: FanOut::Atomic, price: 4.0, noise: 0.0 },
-    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0 },
-    PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0 },
+const COPYING: [PlacementRule; 6] = [
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0, slow_first: 0.0 },
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0, slow_first: 0.0 },
+    PlacementRule { fan_out: FanOut::Atomic, price: 4.0, noise: 0.0, slow_first: 0.0 },
+    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 0.0 },
+    PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0, slow_first: 0.0 },
+    SLOW_FIRST,
 ];
 /// Rules for all others.
-const PLAIN: [PlacementRule; 2] = [
-    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0 },
-    PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0 },
+const PLAIN: [PlacementRule; 3] = [
+    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 0.0 },
+    PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
+    SLOW_FIRST,
 ];
+/// Rule for networks whose links take a chunk several times. A weight of 2 serves a slow GPU first as long as that makes a
+/// fast one wait for less than the difference of their ways.
+const SLOW_FIRST: PlacementRule =
+    PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 
 /// Rules by which chunks of a task may be placed, those that serve most often first.
 fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     let switches = (0..task.network.node_count() as u32).any(|node| task.network.is_switch(node));
-    if switches && task.switch_copies && !task.chunks.is_unicast() { &COPYING } else { &PLAIN }
+    let rules: &[PlacementRule] =
+        if switches && task.switch_copies && !task.chunks.is_unicast() { &COPYING } else { &PLAIN };
+    let uneven = task.epochs.links.windows(2).any(|pair| pair[0].occupied != pair[1].occupied);
+    if uneven { rules } else { &rules[..rules.len() - 1] }
 }
 
 /// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is told every better one. None

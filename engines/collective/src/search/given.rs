@@ -5,7 +5,7 @@
 
 use super::construct::{ChainTable, LinkTracks, NEVER};
 use crate::model::distances::FAR;
-use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::schedule::{ChunkStart, EpochSchedule, mirrored};
 use crate::model::task::CollectiveTask;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -53,7 +53,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     // What is played backwards is put into epochs as it happens, and turned round at the end.
     let turned;
     let forward = if task.backwards {
-        turned = CollectiveTask { network: task.network.reversed(), ..task.clone() };
+        turned = task.turned();
         &turned
     } else {
         task
@@ -94,8 +94,9 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
     }
     let (mut starts, finish) = (run.starts, run.finish);
     if task.backwards {
-        for start in &mut starts {
-            start.epoch = finish - (start.epoch + task.epochs.latency(start.link));
+        let turned = mirrored(forward, &starts, finish);
+        for (start, mirrored) in starts.iter_mut().zip(turned) {
+            (start.epoch, start.link) = (mirrored.epoch, task.lane(mirrored.link, mirrored.pace));
         }
     }
     let schedule = if task.adds {
@@ -138,7 +139,7 @@ impl<'a> GivenRun<'a> {
         Self {
             task,
             chains: ChainTable::new(task),
-            tracks: LinkTracks::new(task.network.links().len()),
+            tracks: LinkTracks::new(task.real.links().len()),
             adds,
             there: if adds { FxHashMap::default() } else { sources.collect() },
             sent: FxHashSet::default(),
@@ -228,7 +229,8 @@ impl<'a> GivenRun<'a> {
         }
         let Some((arrives, begins, chain)) = best else { return Err(self.no_way(from, to)) };
         for (link, offset) in self.chains.links(chain) {
-            self.tracks.take(link, &self.task.epochs.links[link as usize], begins + offset);
+            let model = &self.task.epochs.links[link as usize];
+            self.tracks.take(model.carrier, model, begins + offset);
             let start = ChunkStart { epoch: begins + offset, link, chunk };
             self.used.insert(start);
             self.starts.push(start);

@@ -172,6 +172,7 @@ impl RoundState {
         }
         self.forget_done();
         // Windows of slow links reach back into this round, and further back if it was short.
+        // The first lane of a link has its number.
         for (link, before) in self.beginning.before.iter_mut().enumerate() {
             let window = task.epochs.links[link].occupied;
             for back in before.iter_mut() {
@@ -180,9 +181,10 @@ impl RoundState {
             before.retain(|back| *back < window);
         }
         for start in starts {
-            let back = epochs - start.epoch;
-            if back < task.epochs.links[start.link as usize].occupied {
-                self.beginning.before[start.link as usize].push(back);
+            let model = &task.epochs.links[start.link as usize];
+            let back = epochs - start.epoch + model.shift;
+            if back < model.occupied {
+                self.beginning.before[model.carrier as usize].push(back);
             }
         }
         self.beginning.clock += epochs;

@@ -4,6 +4,7 @@
 use super::fold::Fold;
 use super::timing::PieceTiming;
 use super::tree::{ROOT, Tree};
+use crate::model::passing::Passage;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -160,13 +161,13 @@ impl State {
         let mut chains = Vec::with_capacity(hops.len());
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); hops.len() + 1];
         for (place, hop) in hops.iter().enumerate() {
-            let mut links = Vec::new();
-            let mut takes = 0;
-            for &link in tree.links_of(hop) {
-                let link = link as usize;
-                links.push((fold.classes()[link], takes, timing.occupies[link]));
-                takes += timing.takes[link];
-            }
+            let passages = timing.passages(tree.links_of(hop));
+            let takes = passages.last().map_or(0, |last| last.arrives);
+            let occupied = |(link, passage): (&u32, &Passage)| {
+                let link = *link as usize;
+                (fold.classes()[link], passage.transmits, timing.occupies[link])
+            };
+            let links: Vec<_> = tree.links_of(hop).iter().zip(&passages).map(occupied).collect();
             let chain = *known.entry(links.clone()).or_insert_with(|| {
                 let chain = self.chains.len() as u32;
                 if let Some(first) = links.first() {

@@ -16,6 +16,8 @@ pub struct TreeSend {
     pub link: u32,
     /// Piece: see [`ListSends::roots`].
     pub piece: u32,
+    /// Slowest transmission before the link on the way from GPU to GPU, epochs; 0 at its beginning.
+    pub pace: u32,
 }
 
 /// Sends of a list schedule.
@@ -43,12 +45,16 @@ pub fn list_sends(
                 let number = all.roots.len() as u32;
                 all.roots.push(images[batch.tree.root as usize]);
                 for (place, hop) in hops.iter().enumerate() {
-                    let mut epoch = starts[piece * hops.len() + place];
-                    for &link in batch.tree.links_of(hop) {
+                    let (start, links) = (starts[piece * hops.len() + place], batch.tree.links_of(hop));
+                    let mut pace = 0;
+                    for (&link, passage) in links.iter().zip(timing.passages(links)) {
                         if let Some(image) = image_of(network, images, link) {
-                            all.sends.push(TreeSend { epoch, link: image, piece: number });
+                            let epoch = start + passage.starts;
+                            all.sends.push(TreeSend { epoch, link: image, piece: number, pace });
                         }
-                        epoch += timing.takes[link as usize];
+                        if timing.cuts_through {
+                            pace = pace.max(timing.occupies[link as usize]);
+                        }
                     }
                 }
             }

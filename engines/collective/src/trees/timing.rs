@@ -1,6 +1,7 @@
 //! Links in epochs that suit a piece: the fastest link takes a whole number of epochs for one, and so do the others as
 //! nearly as possible.
 
+use crate::model::passing::{Passage, passages};
 use crate::scenario::network::LinkNetwork;
 
 /// Epochs per microsecond and link, for pieces of one size; every link carries one piece at a time.
@@ -10,8 +11,10 @@ pub struct PieceTiming {
     pub epoch_us: f64,
     /// Epochs that a piece occupies each link.
     pub occupies: Vec<u32>,
-    /// Epochs from the start of a piece on a link until it can go on from its end.
-    pub takes: Vec<u32>,
+    /// Latency of each link.
+    pub delays: Vec<u32>,
+    /// `true` if switches cut through.
+    pub cuts_through: bool,
 }
 
 /// Most epochs that the fastest link takes for a piece.
@@ -40,19 +43,23 @@ impl PieceTiming {
         let rate = fastest * f64::from(best.1);
         let epoch_us = bytes / (1000.0 * rate);
         let mut occupies = Vec::with_capacity(capacities.len());
-        let mut takes = Vec::with_capacity(capacities.len());
+        let mut delays = Vec::with_capacity(capacities.len());
         for (link, capacity) in network.links().iter().zip(&capacities) {
             let epochs = occupied(rate, *capacity);
             let latency = latency_epochs(link.alpha_us, epoch_us);
-            let passes = network.is_through(link);
-            let all = if passes { latency } else { latency + epochs };
-            if all >= f64::from(u32::MAX / 2) {
+            if latency + epochs >= f64::from(u32::MAX / 2) {
                 return None;
             }
             occupies.push(epochs as u32);
-            takes.push(all as u32);
+            delays.push(latency as u32);
         }
-        Some(Self { epoch_us, occupies, takes })
+        Some(Self { epoch_us, occupies, delays, cuts_through: network.is_cut_through() })
+    }
+
+    /// Passages of a piece over the links of a way from GPU to GPU.
+    pub fn passages(&self, links: &[u32]) -> Vec<Passage> {
+        let hop = |link: &u32| (self.delays[*link as usize], self.occupies[*link as usize]);
+        passages(links.iter().map(hop), self.cuts_through)
     }
 }
 

@@ -108,7 +108,6 @@ fn copies_need_switches_that_copy() {
             sources: &[0],
             receivers: &[0, 1, 2],
             each: false,
-            turned: false,
             alpha_threshold: 0.0,
             most_held_bytes: None,
         };

@@ -14,7 +14,8 @@ use lightbay_highs::model::{Column, Domain};
 pub struct CopyBeginning {
     /// GPUs that hold a chunk or are about to receive it, with the epoch from which they do; by place in the folding.
     pub held: Vec<Vec<(u32, u32)>>,
-    /// Starts on every link before the first epoch, as epochs back from it.
+    /// Transmissions on every link of the real network before the first epoch, as epochs back from it, by the starts on its
+    /// first lane.
     pub before: Vec<Vec<u32>>,
     /// Number of the first epoch on the clock of links that come and go.
     pub clock: u32,
@@ -25,7 +26,7 @@ impl CopyBeginning {
     pub fn sources(task: &CollectiveTask, folding: &Folding) -> Self {
         let held =
             folding.chunks.iter().map(|chunk| vec![(task.chunks.source(*chunk as usize), 0)]).collect();
-        Self { held, before: vec![Vec::new(); task.network.links().len()], clock: 0 }
+        Self { held, before: vec![Vec::new(); task.real.links().len()], clock: 0 }
     }
 
     /// Returns `true` if a node holds a chunk or is about to receive it.
@@ -125,8 +126,7 @@ impl CopyProgram<'_> {
             let first_column = Column(self.model.columns() as u32);
             for epoch in first..first + count {
                 let clock = beginning.clock + epoch;
-                let is_up = !model.timed || model.up.iter().any(|[a, b]| *a <= clock && clock <= *b);
-                let upper = if is_up { most } else { 0.0 };
+                let upper = if model.is_up(clock) { most } else { 0.0 };
                 let name = format!("start {chunk} {}->{} {epoch}", ends.from, ends.to);
                 self.model.column_of(Domain::Integer, name, 0.0, upper, 0.0);
             }

@@ -24,6 +24,7 @@ impl CopyProgram<'_> {
             self.forward_rows(at, beginning);
             self.once_rows(at);
             self.order_rows(at, &circular);
+            self.pace_rows(at);
             if end == CopyEnd::Delivered {
                 self.demand(at, beginning);
             }
@@ -167,6 +168,39 @@ impl CopyProgram<'_> {
         }
     }
 
+    /// A chunk arrives at a switch at one pace in an epoch, because plans do not tell such arrivals apart.
+    fn pace_rows(&mut self, at: usize) {
+        let task = self.task;
+        let chunk = self.folding.chunks[at];
+        let count = task.real.node_count();
+        if !task.has_lanes() {
+            return;
+        }
+        for node in (0..count as u32).filter(|node| task.network.is_switch(*node)) {
+            let more = (count as u32..).zip(&task.origins[count..]).filter(|(_, origin)| **origin == node);
+            let nodes: Vec<u32> = std::iter::once(node).chain(more.map(|(node, _)| node)).collect();
+            for epoch in 0..=self.epochs {
+                let of_node = |node: &u32| self.arrivals(at, *node, epoch).collect::<Vec<_>>();
+                let mut paces: Vec<Vec<Column>> = nodes.iter().map(of_node).collect();
+                paces.retain(|columns| !columns.is_empty());
+                if paces.len() < 2 {
+                    continue;
+                }
+                // Some pace is taken by all arrivals.
+                let taken: Vec<(Column, f64)> = paces
+                    .iter()
+                    .map(|_| (self.model.binary(format!("pace {chunk} {node} {epoch}"), 0.0), 1.0))
+                    .collect();
+                for (columns, (pace, _)) in paces.iter().zip(&taken) {
+                    let most: f64 = columns.iter().map(|column| self.model.upper[column.index()]).sum();
+                    let terms = columns.iter().map(|column| (*column, 1.0)).chain([(*pace, -most)]);
+                    self.model.at_most(format!("at a pace {chunk} {node} {epoch}"), 0.0, terms);
+                }
+                self.model.at_most(format!("one pace {chunk} {node} {epoch}"), 1.0, taken);
+            }
+        }
+    }
+
     /// Everybody has what he wants in the end.
     fn demand(&mut self, at: usize, beginning: &CopyBeginning) {
         let chunk = self.folding.chunks[at];
@@ -187,19 +221,22 @@ impl CopyProgram<'_> {
     /// Starts in all windows of a link, of all chunks: one link of every orbit, where the chunks of an orbit are
     /// counted by the images of the link.
     fn window_rows(&mut self, beginning: &CopyBeginning) {
-        let links = self.task.network.links().len();
+        // Lanes of a link share it; their starts count by the epochs in which it transmits.
+        let links = self.task.real.links().len();
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); links];
         for spans in &self.starts {
             for (link, span) in spans.iter().enumerate() {
                 let (first, images) = self.folding.links[link];
-                terms[first as usize]
-                    .extend(span.iter().map(|(epoch, column)| (epoch, column, f64::from(images))));
+                let model = &self.task.epochs.links[first as usize];
+                let starts = span.iter();
+                terms[model.carrier as usize]
+                    .extend(starts.map(|(epoch, column)| (epoch - model.shift, column, f64::from(images))));
             }
         }
         for (link, mut terms) in terms.into_iter().enumerate() {
             terms.sort_unstable_by_key(|(epoch, column, _)| (*epoch, *column));
             let model = &self.task.epochs.links[link];
-            let ends = &self.task.network.links()[link];
+            let ends = &self.task.real.links()[link];
             let (window, room) = (i64::from(model.occupied), f64::from(model.starts));
             let Some(last) = terms.last().map(|(epoch, ..)| i64::from(*epoch)) else { continue };
             // Windows that reach back before the first epoch count what started there.

@@ -46,7 +46,8 @@ impl ChainTable {
     fn extend(&mut self, task: &CollectiveTask, gpu: u32, at: u32, chain: &mut Vec<u32>) {
         for &link in task.network.out_links(at) {
             let to = task.network.links()[link as usize].to;
-            let passed = chain.iter().any(|before| task.network.links()[*before as usize].to == to);
+            let origin = |link: u32| task.origins[task.network.links()[link as usize].to as usize];
+            let passed = chain.iter().any(|before| origin(*before) == task.origins[to as usize]);
             if to == gpu || passed {
                 continue;
             }

@@ -88,10 +88,7 @@ fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
 
 fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let network = &task.network;
-    let mut is_in = vec![false; network.node_count()];
-    for &node in inside {
-        is_in[node as usize] = true;
-    }
+    let is_in = task.membership(inside);
     let entries: Vec<u32> = (0u32..)
         .zip(network.links())
         .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])

@@ -10,6 +10,7 @@ use crate::model::schedule::ChunkStart;
 use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -33,6 +34,9 @@ pub struct PlacementRule {
     pub price: f64,
     /// Largest random addition to the price of a way, epochs.
     pub noise: f64,
+    /// Weight of the shortest way from the source to a GPU, subtracted from its key where every GPU wants the chunk: what
+    /// makes GPUs on slow links the first to be served.
+    pub slow_first: f64,
 }
 
 /// A way that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
@@ -72,7 +76,7 @@ pub struct Placer<'t> {
     task: &'t CollectiveTask,
     chains: ChainTable,
     tracks: LinkTracks,
-    /// Track of every link; images of a link share one where the task is folded.
+    /// Track of every lane; lanes of a link share one, and images of a link where the task is folded.
     track_of: Vec<u32>,
     /// Number of the pass, from which the noise of its ways follows.
     salt: u64,
@@ -90,6 +94,9 @@ pub struct Placer<'t> {
     /// Starts of the chunk that is being placed on each link.
     own: Vec<Vec<u32>>,
     own_links: Vec<u32>,
+    /// Nodes at which the chunk that is being placed arrives, by switch and epoch: plans do not tell arrivals of different
+    /// pace apart. Empty where chunks arrive at one pace.
+    passed: FxHashMap<(u32, u32), u32>,
     /// Best label of each GPU in the present search: key, and the step that led there.
     labels: Vec<Option<Step>>,
     labelled: Vec<u32>,
@@ -102,8 +109,8 @@ impl<'t> Placer<'t> {
         Self {
             task,
             chains: ChainTable::new(task),
-            tracks: LinkTracks::new(links),
-            track_of: (0..links as u32).collect(),
+            tracks: LinkTracks::new(task.real.links().len()),
+            track_of: task.epochs.links.iter().map(|link| link.carrier).collect(),
             salt: 0,
             chunk: 0,
             relays: true,
@@ -113,6 +120,7 @@ impl<'t> Placer<'t> {
             wanted: vec![false; nodes],
             own: vec![Vec::new(); links],
             own_links: Vec::new(),
+            passed: FxHashMap::default(),
             labels: vec![None; nodes],
             labelled: Vec::new(),
         }
@@ -120,7 +128,8 @@ impl<'t> Placer<'t> {
 
     /// A placer of the representatives of a folded task.
     pub fn folded(task: &'t CollectiveTask, folding: &Folding) -> Self {
-        Self { track_of: folding.links.iter().map(|(first, _)| *first).collect(), ..Self::new(task) }
+        let carrier = |(first, _): &(u32, u32)| task.epochs.links[*first as usize].carrier;
+        Self { track_of: folding.links.iter().map(carrier).collect(), ..Self::new(task) }
     }
 
     /// The same with other noise.
@@ -206,6 +215,7 @@ impl<'t> Placer<'t> {
         for link in self.own_links.drain(..) {
             self.own[link as usize].clear();
         }
+        self.passed.clear();
         finish
     }
 
@@ -219,9 +229,7 @@ impl<'t> Placer<'t> {
             for tail in reached.drain(..) {
                 for chain in self.chains.of(tail) {
                     if self.have[self.chains.head(chain) as usize] == NEVER {
-                        open.extend(
-                            self.step(tail, chain, f64::from(self.have[tail as usize]), rule).map(Reverse),
-                        );
+                        open.extend(self.step(tail, chain, rule).map(Reverse));
                     }
                 }
             }
@@ -229,7 +237,7 @@ impl<'t> Placer<'t> {
             if self.have[step.head as usize] != NEVER {
                 continue;
             }
-            let fresh = self.step(step.tail, step.chain, f64::from(self.have[step.tail as usize]), rule)?;
+            let fresh = self.step(step.tail, step.chain, rule)?;
             if fresh.rank > step.rank {
                 open.push(Reverse(fresh));
                 continue;
@@ -271,8 +279,7 @@ impl<'t> Placer<'t> {
                 if self.have[step.head as usize] != NEVER {
                     continue;
                 }
-                let fresh =
-                    self.step(step.tail, step.chain, f64::from(self.have[step.tail as usize]), rule)?;
+                let fresh = self.step(step.tail, step.chain, rule)?;
                 self.commit(chunk, &fresh, rule, &mut reached);
             }
             for node in reached {
@@ -343,8 +350,14 @@ impl<'t> Placer<'t> {
         }
     }
 
-    fn step(&mut self, tail: u32, chain: u32, key: f64, rule: PlacementRule) -> Option<Step> {
-        self.step_at(tail, chain, key, self.have[tail as usize], rule)
+    fn step(&mut self, tail: u32, chain: u32, rule: PlacementRule) -> Option<Step> {
+        let have = self.have[tail as usize];
+        let mut step = self.step_at(tail, chain, f64::from(have), have, rule)?;
+        if rule.slow_first > 0.0 {
+            let source = self.task.chunks.source(self.chunk as usize);
+            step.rank -= rule.slow_first * f64::from(self.task.distance(source, step.head));
+        }
+        Some(step)
     }
 
     fn step_at(&mut self, tail: u32, chain: u32, key: f64, from: u32, rule: PlacementRule) -> Option<Step> {
@@ -382,8 +395,24 @@ impl<'t> Placer<'t> {
                     continue 'again;
                 }
             }
+            if self.meets_another_pace(chain, start) {
+                start += 1;
+                continue;
+            }
             return start;
         }
+    }
+
+    /// Returns `true` if the chunk arrives at a switch of a chain at the same time at another pace.
+    fn meets_another_pace(&self, chain: u32, start: u32) -> bool {
+        let task = self.task;
+        !self.passed.is_empty()
+            && self.chains.links(chain).any(|(link, offset)| {
+                let node = task.network.links()[link as usize].to;
+                let arrival = start + offset + task.epochs.latency(link);
+                let known = self.passed.get(&(task.origins[node as usize], arrival));
+                known.is_some_and(|known| *known != node)
+            })
     }
 
     /// Takes the links of a step, and of the others that a switch serves at the same moment.
@@ -450,6 +479,10 @@ impl<'t> Placer<'t> {
             self.own_links.push(link);
         }
         self.own[link as usize].push(epoch);
+        let node = self.task.network.links()[link as usize].to;
+        if self.task.has_lanes() && self.task.network.is_switch(node) {
+            self.passed.insert((self.task.origins[node as usize], epoch + model.latency), node);
+        }
         self.starts.push(ChunkStart { epoch, link, chunk });
     }
 }

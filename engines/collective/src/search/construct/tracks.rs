@@ -6,7 +6,7 @@ use crate::model::epochs::LinkEpochs;
 /// An epoch that never comes.
 pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
-/// Starts on every link, and the next epoch at which each can take another one.
+/// Transmissions on every link of the real network, and the next epoch at which each can take another one.
 ///
 /// A link takes either several chunks in every epoch, or one in several epochs (see `starts` of [`LinkEpochs`]), so an
 /// epoch that is taken stays taken, and the next free one is found along a forest of skips.
@@ -36,17 +36,18 @@ impl LinkTracks {
         self.counts[link as usize].clear();
     }
 
-    /// The first epoch from one on at which a chunk can start; [`NEVER`] if there is none.
+    /// The first epoch from one on at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
-        let mut epoch = from;
+        // Links are occupied while they transmit.
+        let mut epoch = from.saturating_sub(model.early);
         loop {
             epoch = self.free(link, epoch);
             if !model.timed {
-                return epoch;
+                return epoch + model.early;
             }
             match model.up.iter().find(|[_, last]| *last >= epoch) {
                 None => return NEVER,
-                Some([first, _]) if *first <= epoch => return epoch,
+                Some([first, _]) if *first <= epoch => return epoch + model.early,
                 Some([first, _]) => epoch = *first,
             }
         }
@@ -63,7 +64,8 @@ impl LinkTracks {
         let mut start = from;
         'again: loop {
             for (link, offset) in chains.links(chain) {
-                let free = self.earliest(link, &models[link as usize], start + offset);
+                let model = &models[link as usize];
+                let free = self.earliest(model.carrier, model, start + offset);
                 if free >= NEVER {
                     return NEVER;
                 }
@@ -92,6 +94,7 @@ impl LinkTracks {
 
     /// Starts a chunk at an epoch that is free.
     pub(in crate::search) fn take(&mut self, link: u32, model: &LinkEpochs, epoch: u32) {
+        let epoch = epoch.saturating_sub(model.early);
         if self.next[link as usize].is_empty() {
             self.touched.push(link);
         }
@@ -139,6 +142,10 @@ mod tests {
             occupied,
             starts,
             latency: occupied,
+            pace: 0,
+            early: 0,
+            shift: 0,
+            carrier: 0,
             up: up.to_vec(),
             timed: !up.is_empty(),
             through: false,

@@ -16,8 +16,10 @@ fn played(network: &LinkNetwork, timing: &PieceTiming, sends: &crate::trees::sen
     }
     for send in &sends.sends {
         let link = &network.links()[send.link as usize];
-        assert!(busy[send.link as usize] <= send.epoch, "link {} is busy at {}", send.link, send.epoch);
-        busy[send.link as usize] = send.epoch + timing.occupies[send.link as usize];
+        let occupies = timing.occupies[send.link as usize];
+        let begins = send.epoch - occupies.min(send.pace);
+        assert!(busy[send.link as usize] <= begins, "link {} is busy at {begins}", send.link);
+        busy[send.link as usize] = begins + occupies;
         let here = arrivals.get(&(send.piece, link.from)).expect("the piece is there");
         let there = if network.is_switch(link.from) {
             here.contains(&send.epoch)
@@ -25,7 +27,7 @@ fn played(network: &LinkNetwork, timing: &PieceTiming, sends: &crate::trees::sen
             here.iter().any(|time| *time <= send.epoch)
         };
         assert!(there, "piece {} leaves {} before it is there", send.piece, link.from);
-        let arrival = send.epoch + timing.takes[send.link as usize];
+        let arrival = begins + timing.delays[send.link as usize] + occupies.max(send.pace);
         let reached = arrivals.entry((send.piece, link.to)).or_default();
         assert!(network.is_switch(link.to) || reached.is_empty(), "piece {} arrives twice", send.piece);
         reached.push(arrival);

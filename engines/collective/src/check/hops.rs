@@ -1,0 +1,115 @@
+//! Times of sends, from send to send: what a hop out of a switch that cuts through takes depends on the hops before it.
+
+use super::links::{CheckedLink, CheckedLinks};
+use super::{Findings, code};
+use crate::plan::CollectiveResult;
+use std::collections::HashMap;
+
+/// When each send of a plan is usable, and when it transmits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SendTimes {
+    /// Epoch from which on the data of each send is usable at its end.
+    pub arrivals: Vec<u32>,
+    /// First epoch in which each send occupies its link.
+    pub begins: Vec<u32>,
+}
+
+impl CheckedLink {
+    /// Epochs from a start until the data is usable, for a slowest transmission of `pace` epochs before it on its chain
+    /// of switches: a hop out of a switch that cuts through ends with its own transmission, which began when the first
+    /// byte arrived, but not before the last byte arrived.
+    pub(super) const fn latency(&self, pace: u32) -> u32 {
+        self.delay + if self.is_through { self.window.saturating_sub(pace) } else { self.window }
+    }
+
+    /// Epochs between the first in which it transmits and its start, at which the last byte is there.
+    pub(super) fn early(&self, pace: u32) -> u32 {
+        if self.is_through { self.window.min(pace) } else { 0 }
+    }
+
+    /// Slowest transmission up to its end.
+    pub(super) fn pace(&self, before: u32) -> u32 {
+        if self.is_through { self.window.max(before) } else { self.window }
+    }
+}
+
+/// Slowest and fastest pace of what arrives at a switch in an epoch.
+type Paces = HashMap<(u32, u32), (u32, u32)>;
+
+/// Follows every piece through its switches. A departure that two arrivals of different pace could feed is a violation
+/// where they make a difference, but for sums that the switch adds up, which take the faster pace.
+pub(super) fn times(
+    result: &CollectiveResult,
+    links: &CheckedLinks,
+    switches_add: bool,
+    found: &mut Findings,
+) -> SendTimes {
+    let mut paces = vec![0u32; result.sends.len()];
+    if links.links.iter().any(|link| link.is_through) {
+        let mut by_piece: Vec<usize> = (0..result.sends.len()).collect();
+        by_piece.sort_by_key(|at| result.sends[*at].piece);
+        for of_piece in by_piece.chunk_by(|a, b| result.sends[*a].piece == result.sends[*b].piece) {
+            follow(result, links, switches_add, of_piece, &mut paces, found);
+        }
+    }
+    let of_send = |at: usize| (&links.links[links.of_send[at] as usize], result.sends[at].epoch, paces[at]);
+    let each = (0..result.sends.len()).map(of_send);
+    let (arrivals, begins) = each
+        .map(|(link, epoch, pace)| {
+            (epoch.saturating_add(link.latency(pace)), epoch.saturating_sub(link.early(pace)))
+        })
+        .unzip();
+    SendTimes { arrivals, begins }
+}
+
+fn follow(
+    result: &CollectiveResult,
+    links: &CheckedLinks,
+    switches_add: bool,
+    of_piece: &[usize],
+    paces: &mut [u32],
+    found: &mut Findings,
+) {
+    let link = |at: usize| &links.links[links.of_send[at] as usize];
+    let arrived = |paces: &[u32]| -> Paces {
+        let mut all = Paces::new();
+        for &at in of_piece {
+            let (send, link) = (&result.sends[at], link(at));
+            if links.is_switch[send.to as usize] {
+                let (pace, arrival) =
+                    (link.pace(paces[at]), send.epoch.saturating_add(link.latency(paces[at])));
+                let known = all.entry((send.to, arrival)).or_insert((pace, pace));
+                *known = (known.0.min(pace), known.1.max(pace));
+            }
+        }
+        all
+    };
+    // A chain passes each switch once, so every sweep settles one more hop of each.
+    for _ in 0..=links.is_switch.len() {
+        let all = arrived(paces);
+        let mut changed = false;
+        for &at in of_piece.iter().filter(|at| link(**at).is_through) {
+            let send = &result.sends[at];
+            let pace = all.get(&(send.from, send.epoch)).map_or(0, |(least, _)| *least);
+            changed |= std::mem::replace(&mut paces[at], pace) != pace;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let all = arrived(paces);
+    for &at in of_piece.iter().filter(|at| link(**at).is_through) {
+        let (send, link) = (&result.sends[at], link(at));
+        let Some(&(least, most)) = all.get(&(send.from, send.epoch)) else { continue };
+        let adds = switches_add && result.pieces[send.piece as usize].adds_up;
+        if paces[at] != least || (!adds && link.latency(least) != link.latency(most)) {
+            found.add(code::SWITCH, || {
+                format!(
+                    "piece {} arrives at switch {} in epoch {} over links of different rates, and nothing says which \
+                     arrival goes on to node {}",
+                    send.piece, send.from, send.epoch, send.to
+                )
+            });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Ways of chunks through switches that cut through, where a hop takes the longer the faster what arrives was sent: a
+//! switch counts once for every pace at which chunks can arrive.
+
+use super::links::CheckedLink;
+
+/// A link as it leaves a switch at which chunks arrive at some pace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane<'a> {
+    /// Node, or switch at a pace, that it leaves.
+    pub(super) tail: usize,
+    /// Node, or switch at a pace, that it enters.
+    pub(super) head: usize,
+    pub(super) link: &'a CheckedLink,
+    /// Epochs from a start until the data is usable.
+    pub(super) latency: u64,
+    /// Epochs by which starts at this pace are later, for one time of transmission, than at the pace that starts first.
+    pub(super) shift: u64,
+}
+
+/// All lanes, link by link.
+#[derive(Debug)]
+pub(super) struct Lanes<'a> {
+    /// Tail and head of every link, in the direction of planning, with its lanes.
+    pub(super) links: Vec<(u32, u32, Vec<Lane<'a>>)>,
+    /// Number of nodes, with switches at each pace beyond the first.
+    pub(super) count: usize,
+    is_switch: &'a [bool],
+}
+
+impl<'a> Lanes<'a> {
+    /// The lanes of links with tails and heads.
+    pub(super) fn new(
+        links: &[(u32, u32, &'a CheckedLink)],
+        is_switch: &'a [bool],
+        cuts_through: bool,
+    ) -> Self {
+        let through = |tail: u32| cuts_through && is_switch[tail as usize];
+        // Paces at which chunks arrive at each switch, ascending.
+        let mut paces: Vec<Vec<u32>> = vec![Vec::new(); is_switch.len()];
+        loop {
+            let mut changed = false;
+            for &(tail, head, link) in links {
+                if !through(head) {
+                    continue;
+                }
+                let before = if through(tail) { paces[tail as usize].clone() } else { vec![0] };
+                for pace in before {
+                    let pace = pace.max(link.window);
+                    if let Err(at) = paces[head as usize].binary_search(&pace) {
+                        paces[head as usize].insert(at, pace);
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut count = is_switch.len();
+        let first_extra: Vec<usize> = paces
+            .iter()
+            .map(|paces| {
+                let first = count;
+                count += paces.len().saturating_sub(1);
+                first
+            })
+            .collect();
+        let place = |node: u32, at: usize| {
+            if at == 0 { node as usize } else { first_extra[node as usize] + at - 1 }
+        };
+        let lanes = links.iter().map(|&(tail, head, link)| {
+            let of_tail: Vec<u32> = match through(tail) {
+                true if !paces[tail as usize].is_empty() => paces[tail as usize].clone(),
+                _ => vec![0],
+            };
+            let early = |pace: u32| if through(tail) { pace.min(link.window) } else { 0 };
+            let first = of_tail.iter().map(|pace| early(*pace)).min().unwrap_or(0);
+            let lane = |(at, &pace): (usize, &u32)| {
+                let rest = if through(tail) { link.window.saturating_sub(pace) } else { link.window };
+                let arrives = paces[head as usize].binary_search(&pace.max(link.window)).unwrap_or(0);
+                Lane {
+                    tail: place(tail, at),
+                    head: if through(head) { place(head, arrives) } else { head as usize },
+                    link,
+                    latency: u64::from(link.delay) + u64::from(rest),
+                    shift: u64::from(early(pace) - first),
+                }
+            };
+            (tail, head, of_tail.iter().enumerate().map(lane).collect())
+        });
+        Self { links: lanes.collect(), count, is_switch }
+    }
+
+    /// Shortest ways from a node, or to it, for lengths of lanes; to nodes and switches at a pace.
+    pub(super) fn distances(&self, node: usize, into: bool, length: impl Fn(&Lane<'_>) -> u64) -> Vec<u64> {
+        let mut best = vec![super::bound::FAR; self.count];
+        best[node] = 0;
+        // Rounds over all links until nothing changes (Bellman and Ford).
+        loop {
+            let mut changed = false;
+            for lane in self.links.iter().flat_map(|(.., lanes)| lanes) {
+                let (near, far) = if into { (lane.head, lane.tail) } else { (lane.tail, lane.head) };
+                let reached = best[near] + length(lane);
+                if reached < best[far] {
+                    best[far] = reached;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return best;
+            }
+        }
+    }
+
+    /// Returns `true` if a node is a switch.
+    pub(super) fn is_switch(&self, node: u32) -> bool {
+        self.is_switch[node as usize]
+    }
+}

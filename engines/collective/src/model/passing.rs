@@ -1,0 +1,101 @@
+//! Data on its way through links and switches: what a hop takes beyond the hops before it.
+//!
+//! A hop out of a switch that cuts through starts when the first byte arrives. It ends when its own transmission is over,
+//! but not before the last byte has arrived: a chain of hops takes the sum of its latencies and its slowest transmission.
+
+use super::epochs::LinkEpochs;
+
+/// Times at which the first and the last byte of a piece are at a node, µs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passing {
+    /// Time of the first byte.
+    pub first_us: f64,
+    /// Time of the last byte.
+    pub last_us: f64,
+}
+
+impl Passing {
+    /// A piece that is at a node as a whole.
+    pub const fn whole(time_us: f64) -> Self {
+        Self { first_us: time_us, last_us: time_us }
+    }
+
+    /// The piece at the other end of a link that is free from `free_us` on, and that transmits it for `takes_us`; `through`
+    /// says that it leaves a switch that cuts through.
+    #[must_use]
+    pub fn over(self, through: bool, takes_us: f64, alpha_us: f64, free_us: &mut f64) -> Self {
+        let start_us = free_us.max(if through { self.first_us } else { self.last_us });
+        *free_us = start_us + takes_us;
+        let end_us = (start_us + takes_us).max(self.last_us);
+        Self { first_us: start_us + alpha_us, last_us: end_us + alpha_us }
+    }
+}
+
+/// A link on a way from GPU to GPU through switches, in epochs from the start of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Epochs until the data starts on the link: those at whose beginning its last byte is there.
+    pub starts: u32,
+    /// Epochs until the link begins to transmit it.
+    pub transmits: u32,
+    /// Epochs until the data can be used at the end of the link.
+    pub arrives: u32,
+}
+
+/// Passages over links in order, each with its latency and the epochs that it is occupied. Where switches cut through, the
+/// way takes its slowest transmission once.
+pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
+    let (mut starts, mut pace) = (0u32, 0);
+    let pass = |(delay, occupied): (u32, u32)| {
+        let passage = Passage {
+            starts,
+            transmits: starts - occupied.min(pace),
+            arrives: starts.saturating_add(delay).saturating_add(occupied.saturating_sub(pace)),
+        };
+        starts = passage.arrives;
+        if cuts_through {
+            pace = pace.max(occupied);
+        }
+        passage
+    };
+    links.into_iter().map(pass).collect()
+}
+
+impl LinkEpochs {
+    /// Latency, and epochs that a chunk occupies the link.
+    pub const fn hop(&self) -> (u32, u32) {
+        (self.delay, self.occupied)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_that_cut_through_take_their_slowest_transmission_once() {
+        // 1, 10 and 3 epochs of transmission, with latencies of 2, 1 and 4 epochs.
+        let ends = |cuts_through| {
+            let all = passages([(2, 1), (1, 10), (4, 3)], cuts_through);
+            all.iter().map(|passage| (passage.starts, passage.transmits, passage.arrives)).collect::<Vec<_>>()
+        };
+        // The second begins with the first byte, after 2; the third transmits in the last 3 of its 10 epochs.
+        assert_eq!(ends(true), [(0, 0, 3), (3, 2, 13), (13, 10, 17)]);
+        assert_eq!(ends(false), [(0, 0, 3), (3, 3, 14), (14, 14, 21)]);
+    }
+
+    #[test]
+    fn a_piece_waits_for_its_last_byte_and_for_its_link() {
+        // 10 us into a switch, 1 us out of it: the fast hop ends with the slow one.
+        let mut free_us = 0.0;
+        let at_switch = Passing::whole(0.0).over(false, 10.0, 0.7, &mut free_us);
+        assert_eq!(at_switch, Passing { first_us: 0.7, last_us: 10.7 });
+        let mut free_us = 0.0;
+        assert!((at_switch.over(true, 1.0, 0.7, &mut free_us).last_us - 11.4).abs() < 1e-12);
+        assert_eq!(free_us, 1.7);
+        // 1 us into it and 10 us out of it, on a link that is free at 5.
+        let at_switch = Passing::whole(0.0).over(false, 1.0, 0.7, &mut 0.0);
+        assert_eq!(at_switch.over(true, 10.0, 0.7, &mut 5.0), Passing { first_us: 5.7, last_us: 15.7 });
+        assert!((at_switch.over(false, 10.0, 0.7, &mut 0.0).last_us - 12.4).abs() < 1e-12);
+    }
+}
