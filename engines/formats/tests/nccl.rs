@@ -116,6 +116,12 @@ fn switches_take_all_links() {
     let gone = text.replace("FFFF:FF:FF.0\" count=\"18\" tclass=\"0x068000\"", "9:9\" count=\"2\"");
     let lost = network_of(&gone);
     assert!(lost.notes[0].contains("4 links lead to no GPU"), "{:?}", lost.notes);
+    // A GPU whose other ports are gone.
+    let lame = switch.replace("18", "2");
+    let three = gpu("0:0", 0, switch) + &gpu("0:1", 1, &lame) + &gpu("0:2", 2, switch);
+    let three = format!("<system><cpu>{three}</cpu></system>").replace("link_width=\"\"", "link_width=\"0\"");
+    let told = network_of(&three).notes;
+    assert!(told.contains(&"GPU 1 (0:1) lists 2 links and the others 18".to_owned()), "{told:?}");
 }
 
 fn network_of(text: &str) -> Imported<ChassisNetwork> {

@@ -164,6 +164,7 @@ pub fn network(
                 return Err(Problem::new("intra", message, "leave it out"));
             }
             own_links(topology, &gpus, options, &mut made);
+            fewer_links(topology, &gpus, &mut made);
         }
         None if gpus.len() > 1 => {
             let message = "the file lists no links between GPUs";
@@ -267,6 +268,21 @@ fn own_links(
         for (why, rate) in rates {
             made.assume(format!("rate of {why}"), format!("{rate} GB/s each way"), "link_gbyte_per_s=");
         }
+    }
+}
+
+/// Notes GPUs that list fewer links than most others: ports that are lame, or a file that is not whole.
+fn fewer_links(topology: &NcclTopology, gpus: &[usize], made: &mut Imported<ChassisNetwork>) {
+    let listed = |at: &usize| links_of(&topology.devices[*at]).map(|link| link.count).sum::<u32>();
+    let counts: Vec<u32> = gpus.iter().map(listed).collect();
+    let gpus_with = |count: u32| counts.iter().filter(|other| **other == count).count();
+    let Some(usual) = counts.iter().copied().max_by_key(|count| (gpus_with(*count), *count)) else { return };
+    for (number, (at, count)) in
+        gpus.iter().zip(&counts).enumerate().filter(|(_, (_, count))| **count < usual)
+    {
+        let bus = printable(&topology.devices[*at].bus);
+        let others = if gpus_with(usual) + 1 == counts.len() { "the others" } else { "most others" };
+        made.note(format!("GPU {number} ({bus}) lists {count} links and {others} {usual}"));
     }
 }
 
