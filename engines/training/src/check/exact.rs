@@ -7,6 +7,7 @@
 use super::case::Case;
 use super::nics::NicGroup;
 use super::replay::replay;
+use super::sanity::port_use;
 use super::walk::walk;
 use super::{CHECK_RELATIVE, Claims, Findings, code};
 use crate::plan::RateControl;
@@ -311,6 +312,49 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     } else {
         (0..sinks.len()).map(|first| subset_end_s(&|index| index >= first)).fold(0.0, f64::max)
     }
+}
+
+/// A circuit allocation with what it gives.
+pub(super) struct Valued {
+    pub circuits: Vec<u32>,
+    /// Ports that it takes of every pod that is not a mirror.
+    pub ports: Vec<u64>,
+    /// Makespan that no plan on it beats.
+    pub least_s: f64,
+    /// Makespan of a plan on it.
+    pub reached_s: f64,
+}
+
+/// All circuit allocations of a thorough check; `None` if they are too many or the time is over.
+pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
+    let (case, nics) = (ask.case, ask.nics);
+    let contention = Contention::of(case, nics, MOST_VISITS)?;
+    let fair = ask.rates == RateControl::Fair;
+    // Beyond the useful number circuits change nothing where contention is fully understood.
+    let unlimited = vec![u32::MAX; case.net.links.len()];
+    let useful = if contention.exact { &contention.useful } else { &unlimited };
+    let most = (MOST_VISITS / 10 / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
+    // Mirrors come last.
+    let real = case.net.pods.iter().take_while(|pod| !pod.mirror).count();
+    let mut all = Vec::new();
+    for circuits in Space::of(case, useful).all(most)? {
+        if ask.depth.is_over() {
+            return None;
+        }
+        let replayed_s =
+            || replay(case, nics, Some(&circuits)).map_or(f64::INFINITY, |replay| replay.makespan_s);
+        let (least_s, reached_s) = if fair {
+            let replayed_s = replayed_s();
+            (replayed_s, replayed_s)
+        } else {
+            let least_s = with_circuits_s(case, &contention, &circuits);
+            (least_s, if contention.exact { least_s } else { replayed_s() })
+        };
+        let mut ports = port_use(&case.net, &circuits);
+        ports.truncate(real);
+        all.push(Valued { ports, circuits, least_s, reached_s });
+    }
+    Some(all)
 }
 
 /// The best fair plan of all circuit allocations.

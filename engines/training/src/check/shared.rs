@@ -1,5 +1,7 @@
 //! Plans for several jobs on one set of pods: every job by itself, then what they have in common.
 
+mod joint;
+
 use super::job::{self, shape};
 use super::sanity::port_use;
 use super::{Claims, Examined, Findings, check_job, code, exact, nics};
@@ -58,8 +60,7 @@ pub(super) fn examine(
     }
     let figures = figures(shared, &pods, result, claims, &mut found);
     let mut remarks = Vec::new();
-    let (bound, verified) =
-        bound(shared, &pods, result.rate_control, claims, depth, &mut found, &mut remarks);
+    let (bound, verified) = bound(shared, &pods, result, claims, depth, &mut found, &mut remarks);
     Examined { verdict: Verdict { violations: found.list, bound, verified, remarks }, figures }
 }
 
@@ -286,13 +287,14 @@ fn figures(
 fn bound(
     shared: &SharedPods,
     pods: &Pods,
-    rates: RateControl,
+    result: &TrainingResult,
     claims: &Claims<'_>,
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
 ) -> (BoundTrust, Option<VerifiedBound>) {
     const NONE: (BoundTrust, Option<VerifiedBound>) = (BoundTrust::None, None);
+    let rates = result.rate_control;
     exact::covers(rates, claims, found);
     let Some(bound_s) = claims.bound_s else { return NONE };
     if exact::exceeds(bound_s, claims.makespan_s) {
@@ -312,8 +314,11 @@ fn bound(
             *needed += least;
         }
     }
+    // The best plan at fair rates says nothing about a bound on all plans.
+    let rates = if claims.bound_covers.is_some() { rates } else { RateControl::Joint };
     let (mut floor_s, mut weights) = (0.0, 0.0);
     let mut covers = None;
+    let mut members = Vec::new();
     for ((placed, first), least) in shared.jobs.iter().zip(&pods.first).zip(&fewest) {
         let open = pods.budget.iter().zip(&needed).skip(*first).zip(least);
         let ports: Vec<u32> = open
@@ -324,13 +329,35 @@ fn bound(
             .collect();
         let Some(case) = job::case(&with_ports(&placed.job, &ports), found) else { return NONE };
         let cards = nics::nic_groups(&case);
-        // The best plan at fair rates says nothing about a bound on all plans.
-        let rates = if claims.bound_covers.is_some() { rates } else { RateControl::Joint };
         let ask = exact::Ask { case: &case, nics: &cards, rates, depth };
         let floor = exact::floor(&ask, remarks);
         floor_s += f64::from(placed.weight) * floor.value_s;
         weights += f64::from(placed.weight);
         covers = covers.or(floor.covers);
+        members.push(joint::Member { weight: f64::from(placed.weight), first: *first, case });
     }
-    exact::judge(&exact::Floor { value_s: floor_s / weights, covers }, claims, remarks)
+    let mut floor = exact::Floor { value_s: floor_s / weights, covers };
+    if depth.is_exact() && exact::exceeds(bound_s, floor.value_s) {
+        // A job that gives ports may not become slower by it.
+        let limits_s: Vec<f64> =
+            result.jobs.iter().map(|job| job.alone.makespan_s * (1.0 + SAME_LENGTH)).collect();
+        let Some(joint) = joint::optimum(&members, &pods.budget, rates, &limits_s, depth) else {
+            remarks.push(format!(
+                "bound {bound_s:.9} s was not examined: the jobs can divide their ports in too many ways"
+            ));
+            return exact::judge(&floor, claims, remarks);
+        };
+        floor.value_s = floor.value_s.max(joint.least_s / weights);
+        floor.covers = rates.bound_covers();
+        if let Some(best) = joint.reached.filter(|best| exact::exceeds(bound_s, best.sum_s / weights)) {
+            let text = format!(
+                "bound {bound_s:.9} s is wrong: circuits {:?} of the jobs allow {:.9} s",
+                best.circuits,
+                best.sum_s / weights
+            );
+            found.add(code::BOUND, text);
+            return NONE;
+        }
+    }
+    exact::judge(&floor, claims, remarks)
 }

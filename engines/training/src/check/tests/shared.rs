@@ -208,6 +208,43 @@ fn bounds_are_confirmed_doubted_or_refused() {
     assert_eq!(with(ideal * 0.9).verdict(Depth::Usual).bound, BoundTrust::Verified);
     let doubted = with(GOOD.makespan_s).verdict(Depth::EXACT);
     assert_eq!((doubted.violations, doubted.bound), (Vec::new(), BoundTrust::Claimed));
-    assert!(doubted.remarks[0].contains("the checker itself proves"), "{:?}", doubted.remarks);
+    let said = |words: &str| doubted.remarks.iter().any(|remark| remark.contains(words));
+    assert!(said("the checker itself proves") && said("was not examined"), "{:?}", doubted.remarks);
     assert_eq!(with(GOOD.makespan_s * 1.01).codes(), BTreeSet::from([code::BOUND]));
+}
+
+/// Baselines of a small pair, which trades would improve: a bound raised to their value is false.
+#[test]
+fn a_bound_raised_to_the_value_of_a_plan_that_can_be_beaten_is_refused() {
+    let Some(TrainingScenario::Shared(shared)) = presets::scenario("tiny4_pair") else {
+        panic!("a pair is several jobs")
+    };
+    let verdict = |team: &Team, bound_s: Option<f64>| {
+        let candidate = team.candidate();
+        let plan = Whole {
+            shared: shared.clone(),
+            result: candidate.result,
+            makespan_s: candidate.value,
+            bound_s: Some(bound_s.unwrap_or(candidate.value)),
+            metrics: candidate.metrics,
+        };
+        plan.verdict(Depth::EXACT)
+    };
+    let mut team = Team::new(&shared, Rates::Best).unwrap();
+    let found = verdict(&team, None);
+    assert!(found.violations[0].message.contains("is wrong: circuits"), "{found:?}");
+    // So it is of the best plans of each job on its own ports.
+    let (effort, mut watch) = (JobEffort::default(), Unwatched::default());
+    let streams = |number| Streams::new(1).stream(number);
+    for member in 0..2 {
+        team.plan_alone(member, effort, &streams, &mut watch).unwrap();
+    }
+    team.restart();
+    let found = verdict(&team, None);
+    let message = &found.violations[0].message;
+    assert!(message.contains("[[2, 3, 2], [1, 2, 3]] of the jobs allow 0.449753140 s"), "{message}");
+    // What is true is confirmed, and what is false by a little refused.
+    let found = verdict(&team, Some(0.449_753));
+    assert_eq!((found.violations, found.bound), (Vec::new(), BoundTrust::Verified));
+    assert_eq!(verdict(&team, Some(0.449_754)).violations.len(), 1);
 }
