@@ -18,7 +18,10 @@ pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trac
     for piece in &trace.pieces {
         let schedule = &mut tasks[piece.task as usize];
         let start_s = schedule.segments.last().map_or(schedule.start_s, |last| last.end_s);
-        schedule.segments.push(Segment { start_s, end_s: piece.end, volume_bytes: piece.volume });
+        // Late in a long iteration a short transfer can end, rounded, when it starts; a segment has a length.
+        let end_s = if piece.volume > 0.0 { piece.end.max(start_s.next_up()) } else { piece.end };
+        schedule.segments.push(Segment { start_s, end_s, volume_bytes: piece.volume });
+        schedule.finish_s = schedule.finish_s.max(end_s);
     }
     TrainingResult {
         rate_control: rates,

@@ -10,6 +10,7 @@ mod measured;
 mod presets;
 mod prices;
 mod programs;
+mod random;
 mod robust;
 mod several_jobs;
 mod side_by_side;

@@ -58,13 +58,17 @@ impl Trace {
             self.pieces.push(Piece { task, start: stretch.start, end: stretch.end, volume });
         }
         for (index, sink) in sinks.iter().enumerate() {
-            if let Some(at) = last[index] {
-                // The last piece takes what rounding left, so that volumes add up exactly.
-                let piece = &mut self.pieces[at];
-                piece.volume += network.volume[sink.task as usize] - sent[index];
-                self.start[sink.task as usize] = sink.release;
-                self.finish[sink.task as usize] = piece.end;
-            }
+            // Late in a long iteration a short transfer can end, rounded, when it is released.
+            let at = last[index].unwrap_or_else(|| {
+                let (start, end) = (sink.release, sink.release);
+                self.pieces.push(Piece { task: sink.task, start, end, volume: 0.0 });
+                self.pieces.len() - 1
+            });
+            // The last piece takes what rounding left, so that volumes add up exactly.
+            let piece = &mut self.pieces[at];
+            piece.volume += network.volume[sink.task as usize] - sent[index];
+            self.finish[sink.task as usize] = piece.end;
+            self.start[sink.task as usize] = sink.release;
         }
     }
 }
