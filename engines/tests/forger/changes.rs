@@ -30,7 +30,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ),
     ("kind", &["training", "tpu", "crossconnect"]),
     ("schema", &["lightbay.plan/2", "lightbay.scenario/1"]),
-    ("robust", &["", "seq=2048", "bandwidth_gbps=400", "seq=1024,2048"]),
+    ("robust", &["", "seq=2048", "bandwidth_gbps=400", "seq=1024,2048", "seq=2048,1024", "seq=2048,3072"]),
 ];
 
 /// Makes all changes of a file, one at a time.
@@ -48,6 +48,24 @@ pub fn each(file: &Value, mut visit: impl FnMut(&Change, &Value)) {
         }
         *follow(&mut forged, &path) = here;
     }
+}
+
+/// Makes one change of a file; `choose` picks one of so many.
+pub fn any(file: &Value, mut choose: impl FnMut(usize) -> usize) -> Option<(Change, Value)> {
+    let mut paths = Vec::new();
+    collect(file, &mut Vec::new(), &mut paths);
+    let path = &paths[choose(paths.len())];
+    let mut forged = file.clone();
+    let here = follow(&mut forged, path).clone();
+    let mut found = variants(path, &here);
+    if found.is_empty() {
+        return None;
+    }
+    let (inside, what, new) = found.swap_remove(choose(found.len()));
+    let (place, at) = names(path);
+    let change = Change { place: join(&place, inside), at, what };
+    *follow(&mut forged, path) = new;
+    Some((change, forged))
 }
 
 /// A step from a value to one inside it.

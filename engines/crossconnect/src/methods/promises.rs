@@ -2,6 +2,7 @@
 //! no value below a verified bound, and the best plan that was reported.
 //!
 //! `LIGHTBAY_PROMISES` is the number of scenarios, a few of which the suite tries.
+#![allow(clippy::print_stdout, reason = "a long run tells its counts")]
 
 use super::{ORDER, all};
 use crate::Crossconnect;

@@ -2,6 +2,7 @@
 //! value above a verified bound, and the best plan that was reported.
 //!
 //! `LIGHTBAY_PROMISES` is the number of scenarios, a few of which the suite tries.
+#![allow(clippy::print_stdout, reason = "a long run tells its counts")]
 
 use super::all;
 use crate::Tpu;
@@ -71,7 +72,7 @@ fn little(name: &str, seed: u64) -> Vec<(&'static str, ParamValue)> {
     if name == "tons-milp" {
         set.push(("mip_gap", ParamValue::Float(0.9)));
     }
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         set.push(("routing", ParamValue::Text("none".to_owned())));
     }
     set.push(("certificate_gap", ParamValue::Float(0.01)));
@@ -116,7 +117,7 @@ fn promise(seed: u64, counts: &mut Counts) {
         assert!(verdict.violations.is_empty(), "{place}: {:?}", verdict.violations);
         let value = plan.plan().objective.value;
         assert!(known.is_none_or(|known| value >= known), "{place}: {value} is written, {known:?} was known");
-        if seed % 3 != 0 && plan.plan().result.routing.is_none() {
+        if !seed.is_multiple_of(3) && plan.plan().result.routing.is_none() {
             counts.without_routes += 1;
             let told =
                 |event: &EventBody| matches!(event, EventBody::Note(note) if note.text.contains("no routes"));
