@@ -112,11 +112,8 @@ pub fn gap(value: f64, bound: f64) -> f64 {
 /// A bound beside the value of a plan that it covers: the value itself where that passes it by no more than counts as
 /// met, and `None` where the value beats it, so that the bound is wrong.
 pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64> {
-    match sense.better(value, bound) {
-        false => Some(bound),
-        true if gap(value, bound) <= OPTIMAL_GAP => Some(value),
-        true => None,
-    }
+    let passes = sense.better(value, bound);
+    if passes && gap(value, bound) > OPTIMAL_GAP { None } else { Some(if passes { value } else { bound }) }
 }
 
 /// Sentences on why a plan is not reproducible; the end of a run is told by them.

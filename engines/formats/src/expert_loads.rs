@@ -193,7 +193,7 @@ pub fn together(
             // The caller names a single file.
             Err(wrong) => {
                 for problem in wrong.list().iter().cloned() {
-                    problems.push(if is_single { problem } else { problem.under(*name) });
+                    problems.push(if is_single { problem } else { problem.under(name) });
                 }
             }
         }

@@ -211,19 +211,15 @@ fn of_layer(
         return Ok((from.graph(), from.traffic()));
     };
     let of = |layer: i64| u32::try_from(layer).ok().and_then(|layer| from.network_of_layer(layer));
-    match of(layer) {
-        Some((graph, traffic)) => Ok((Some(graph), Some(traffic))),
-        None => {
-            let message = match of(0) {
-                Some(_) => format!("is {layer}, a layer that the plan does not have"),
-                None => {
-                    format!("is given, but plans of kind {} have no networks of layers", from.header().kind)
-                }
-            };
-            let remedy = "leave it out, or give a plan of a region and one of its layers, from 0";
-            Err(Problem::new(LAYER, message, remedy))
-        }
-    }
+    let Some((graph, traffic)) = of(layer) else {
+        let message = match of(0) {
+            Some(_) => format!("is {layer}, a layer that the plan does not have"),
+            None => format!("is given, but plans of kind {} have no networks of layers", from.header().kind),
+        };
+        let remedy = "leave it out, or give a plan of a region and one of its layers, from 0";
+        return Err(Problem::new(LAYER, message, remedy));
+    };
+    Ok((Some(graph), Some(traffic)))
 }
 
 /// An AllGather; what is not given of it is assumed.

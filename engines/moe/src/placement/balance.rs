@@ -46,7 +46,7 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
         let done = step as f64 / MOST_TRIED as f64;
         let width = WIDTHS[0] * (WIDTHS[1] / WIDTHS[0]).powf(done) * mean * mean;
         // One end of every second move is on the busiest rank, whose load is what counts.
-        let one = if step % 2 == 0 {
+        let one = if step.is_multiple_of(2) {
             board.busiest_rank() * each + rng.random_range(0..each)
         } else {
             rng.random_range(0..shape.slots)
