@@ -165,7 +165,7 @@ pub fn presets() -> Vec<PresetInfo> {
 /// An unknown name, with the nearest valid one.
 pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
     fn of<K: Variants>(name: &str) -> Option<AnyScenario> {
-        K::preset(name).map(|body| any_scenario::<K>(Scenario { name: name.to_owned(), body }))
+        K::preset(name).map(|body| any_scenario::<K>(Scenario::new(name.to_owned(), body)))
     }
     all_kinds!(K => of::<K>(name)).into_iter().flatten().next().ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();

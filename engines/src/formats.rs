@@ -13,6 +13,7 @@ use std::any::Any;
 mod import;
 mod report;
 
+pub(crate) use import::origin;
 pub use import::{Imported, Product, import, importers, recognised};
 pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
 

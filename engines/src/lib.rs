@@ -48,4 +48,5 @@ kind_crates!();
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
 pub use solve::{Request, apply, change, idle, job, unknown_method};
+pub use subject::name::name_param;
 pub use subject::{AnyPlan, AnyScenario};

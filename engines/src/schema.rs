@@ -6,7 +6,7 @@ use lightbay_core::exchange::DerivedFrom;
 use lightbay_core::kind::Kind;
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Objective, Provenance, SCHEMA as PLAN, Status};
-use lightbay_core::scenario::SCHEMA as SCENARIO;
+use lightbay_core::scenario::{Origin, SCHEMA as SCENARIO};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -76,6 +76,7 @@ fn open_beside(generator: &mut SchemaGenerator, name: &str) {
 
 fn scenario<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
     let body = generator.subschema_for::<K::Scenario>();
+    let provenance = generator.subschema_for::<Origin>();
     open_beside(generator, &K::Scenario::schema_name());
     json_schema!({
         "type": "object",
@@ -83,6 +84,7 @@ fn scenario<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
             "schema": { "const": SCENARIO },
             "kind": { "const": K::NAME },
             "name": { "type": "string" },
+            "provenance": provenance,
         },
         "required": ["schema", "kind"],
         "allOf": [body],

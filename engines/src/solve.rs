@@ -1,6 +1,7 @@
 //! From settings and a scenario to a job for the run board.
 
 use crate::catalogue::{implementation, method, methods};
+use crate::subject::name::{NAME, name_param};
 use crate::subject::{AnyScenario, Variants};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::method::without_effect;
@@ -112,8 +113,10 @@ fn change_own(
     let mut problems = Problems::new();
     let mut changes: Vec<(&str, Option<usize>, ParamValue)> = Vec::new();
     let mut params: Vec<(String, ParamValue)> = Vec::new();
+    let name = name_param();
     for setting in settings {
-        if let Some(knob) = find(&knobs, &setting.name) {
+        let knob = find(&knobs, &setting.name).or((setting.name == NAME).then_some(&name));
+        if let Some(knob) = knob {
             match parse_entry(knob, setting) {
                 Ok(value) => changes.push((&setting.name, setting.index, value)),
                 Err(problem) => problems.push(problem),

@@ -9,10 +9,13 @@ use lightbay_core::plan::{Draft, Header};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
 use lightbay_core::report::differences::Differences;
-use lightbay_core::scenario::{Scenario, sha256_of};
+use lightbay_core::scenario::{Origin, Scenario, sha256_of};
 use lightbay_highs::modelled::Models;
+use name::NAME;
 use serde_json::Value;
 use std::sync::Arc;
+
+pub(crate) mod name;
 
 /// A shared scenario of one kind.
 type ScenarioOf<K> = Arc<Scenario<K>>;
@@ -89,8 +92,16 @@ fn set_all<K: Kind>(
     let mut changed = scenario.clone();
     let mut problems = Problems::new();
     for (name, index, value) in changes {
-        if let Err(problem) = K::set_knob(&mut changed.body, name, *index, value) {
+        if *name == NAME {
+            match name::text_of(value) {
+                Ok(text) => changed.name = text,
+                Err(problem) => problems.push(problem),
+            }
+        } else if let Err(problem) = K::set_knob(&mut changed.body, name, *index, value) {
             problems.push(problem);
+        }
+        if let Some(provenance) = &mut changed.provenance {
+            provenance.give(name);
         }
     }
     problems.into_result(())?;
@@ -110,16 +121,25 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => &scenario.name)
     }
 
-    /// The same scenario under another name.
-    #[must_use]
-    pub fn renamed(&self, name: &str) -> Self {
-        fn of<K: Variants>(scenario: &Scenario<K>, name: &str) -> AnyScenario {
-            any_scenario::<K>(Scenario { name: name.to_owned(), body: scenario.body.clone() })
-        }
-        each_kind!(self, Self, scenario => of(scenario, name))
+    /// Origin of one that was imported.
+    pub fn provenance(&self) -> Option<&Origin> {
+        each_kind!(self, Self, scenario => scenario.provenance.as_ref())
     }
 
-    /// SHA-256 of the scenario without its name; equal for scenarios that ask the same question.
+    /// Its origin and that of a plan that was read from files, as lines for a person; none of what was made here.
+    pub fn origin_lines(&self, plan: Option<&Header>) -> Vec<String> {
+        let mut lines = self.provenance().map(Origin::lines).unwrap_or_default();
+        lines.extend(plan.and_then(|header| header.provenance.import()).iter().flat_map(Origin::lines));
+        lines
+    }
+
+    /// Returns the phrase on a parameter that the import of the scenario assumed, such as `400 Gb/s, not in the files`.
+    pub fn assumed_of(&self, param: &str) -> Option<String> {
+        let assumed = self.provenance()?.assumed_of(param)?;
+        Some(format!("assumed by the import: {}", assumed.phrase()))
+    }
+
+    /// SHA-256 of the scenario without name and origin; equal for scenarios that ask the same question.
     ///
     /// # Errors
     /// A number that is not finite.
@@ -183,8 +203,11 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => suited_to(scenario))
     }
 
-    /// The present value of a knob.
+    /// The present value of a knob, or the name.
     pub fn knob(&self, name: &str) -> Option<ParamValue> {
+        if name == NAME {
+            return Some(ParamValue::Text(self.name().to_owned()));
+        }
         each_kind!(self, Self, scenario => knob_of(scenario, name))
     }
 
@@ -208,7 +231,7 @@ impl AnyScenario {
             for (name, _, _) in changes {
                 let (before, after) = (self.knob(name), changed.knob(name));
                 // A value given for one that is derived pins it: it acts as soon as what it is derived from changes.
-                if before.is_none() || before == after || changed.is_usual(name) {
+                if before.is_none() || before == after || *name == NAME || changed.is_usual(name) {
                     continue;
                 }
                 let others: Vec<_> = changes.iter().filter(|(other, _, _)| other != name).copied().collect();

@@ -7,6 +7,7 @@
 use crate::catalogue::{kind, method, methods};
 use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
 use crate::subject::AnyScenario;
+use crate::subject::name::{NAME, name_param};
 use crate::{KindInfo, Request};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::json::sha256_hex;
@@ -99,7 +100,8 @@ impl Sweep {
     pub fn set(mut self, settings: &[Setting]) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         for setting in settings {
-            if let Some(knob) = self.knob(&setting.name) {
+            let knob = if setting.name == NAME { Some(name_param()) } else { self.knob(&setting.name) };
+            if let Some(knob) = knob {
                 match parse_entry(&knob, setting) {
                     Ok(value) => self.changes.push((setting.name.clone(), setting.index, value)),
                     Err(problem) => problems.push(problem),
@@ -296,6 +298,9 @@ impl Sweep {
         let column = row::FIXED.contains(&name) || crate::catalogue::metric(self.kind.name, name).is_some();
         if column {
             return Err(Problem::new(name, "is a column of every table already", "sweep over another knob"));
+        }
+        if name == NAME {
+            return Err(Problem::new(name, "changes no plan", "sweep over another knob, or set it once"));
         }
         if let Some(knob) = self.knob(name) {
             return Ok((knob, AxisOf::Scenario));

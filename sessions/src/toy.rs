@@ -64,7 +64,7 @@ impl Kind for Toy {
 
 /// The draft of a plan of the scenario `size`.
 pub(crate) fn draft(size: i64, value: f64, filler: String) -> Plan<Toy> {
-    let scenario = Scenario::<Toy> { name: "toy box".to_owned(), body: ToyScenario { size } };
+    let scenario = Scenario::<Toy>::new("toy box".to_owned(), ToyScenario { size });
     let sha256 = scenario.sha256().unwrap();
     let mut parameters = Params::default();
     parameters.set("seed", ParamValue::Int(7));

@@ -7,7 +7,7 @@ use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::run::{Common, common_params};
-use lightbay_engines::AnyScenario;
+use lightbay_engines::{AnyScenario, name_param};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -254,6 +254,8 @@ impl Work {
         let told = |mut info: ParamInfo| {
             if let Some(problem) = idle.iter().find(|problem| problem.path == info.name) {
                 info.help = format!("{}; {}", problem.message, problem.remedy).into();
+            } else if let Some(assumed) = self.now.scenario.assumed_of(&info.name) {
+                info.help = format!("{} ({assumed})", info.help).into();
             }
             info
         };
@@ -266,6 +268,9 @@ impl Work {
                 row(Section::Scenario, told(info), value, before);
             }
         }
+        let name = name_param();
+        let (value, before) = (self.now.scenario.knob(&name.name), reference.scenario.knob(&name.name));
+        row(Section::Scenario, name, value, before);
         let text = |name: &str| Some(ParamValue::Text(name.to_owned()));
         row(Section::Method, self.method_choice(), text(&self.now.method), text(&reference.method));
         if let Some(method) = self.method(&self.now.method) {
@@ -530,6 +535,7 @@ impl Work {
     fn intern(&mut self) {
         let mut names: Vec<String> =
             self.now.scenario.every_knob().iter().map(|info| info.name.to_string()).collect();
+        names.push(name_param().name.into_owned());
         names.push("method".to_owned());
         names.extend(
             self.methods.iter().flat_map(|method| method.params.iter()).map(|info| info.name.to_string()),

@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     } else {
         write!(console.out(), "{}", text(&table))?;
     }
+    say_origins(&labels, &plans, console);
     for (label, plan) in labels.iter().zip(&plans) {
         let claimed = plan.claimed();
         if !claimed.is_empty() {
@@ -78,6 +79,19 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     }
     Ok(Exit::Done)
+}
+
+/// Says which files the plans and their scenarios come from, and what was assumed of them; once if all come from the same.
+fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
+    let lines: Vec<Vec<String>> =
+        plans.iter().map(|plan| plan.scenario().origin_lines(Some(&plan.header()))).collect();
+    let alike = lines.windows(2).all(|pair| pair[0] == pair[1]);
+    for (label, lines) in labels.iter().zip(&lines).take(if alike { 1 } else { labels.len() }) {
+        for line in lines {
+            let label = if alike { "all plans" } else { label };
+            console.say(&format!("{label}: {line}"));
+        }
+    }
 }
 
 fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {

@@ -11,7 +11,7 @@ use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::run::common_params;
 use lightbay_engines::{
     FormatInfo, KindInfo, SubjectSort, conversion, exporters, importers, kinds, knobs, method, methods,
-    unknown_method,
+    name_param, unknown_method,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -97,7 +97,7 @@ fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {
         writeln!(out, "\nParameters that several methods share\n{}", params(&shared))?;
     }
     writeln!(out, "Parameters of the scenario")?;
-    writeln!(out, "{}", params(&knobs(kind.name)))?;
+    writeln!(out, "{}", params(&scenario_params(kind.name)))?;
     if let Some(conversion) = conversion(kind.name) {
         writeln!(out, "Parameters of `lightbay new {}` from plans", kind.name)?;
         writeln!(out, "{}", params(&[conversion.plans, conversion.own].concat()))?;
@@ -222,6 +222,13 @@ fn one_format(format: &FormatInfo, of: &str, out: &mut impl std::io::Write) -> s
     write!(out, "{}", params(&format.params))
 }
 
+/// Knobs of a kind, and the name that every scenario has.
+fn scenario_params(kind: &str) -> Vec<ParamInfo> {
+    let mut params = vec![name_param()];
+    params.extend(knobs(kind));
+    params
+}
+
 fn document(kinds: &[KindInfo], chosen: Option<&MethodInfo>) -> Value {
     let kinds: Vec<Value> = kinds
         .iter()
@@ -231,7 +238,7 @@ fn document(kinds: &[KindInfo], chosen: Option<&MethodInfo>) -> Value {
                 "help": kind.help,
                 "objective": { "name": kind.objective.name, "sense": kind.objective.sense },
                 "default_method": kind.default_method,
-                "scenario_knobs": knobs(kind.name),
+                "scenario_knobs": scenario_params(kind.name),
                 "new_from_plans": conversion(kind.name).map(|conversion| {
                     json!({ "plans": conversion.plans, "own": conversion.own })
                 }),

@@ -8,7 +8,9 @@ use super::target::Target;
 use clap::{Args, ValueHint};
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_engines::{AnyScenario, Conversion, change, conversion, convert, kind, kinds, preset, presets};
+use lightbay_engines::{
+    AnyScenario, Conversion, change, conversion, convert, kind, kinds, name_param, preset, presets,
+};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -45,11 +47,17 @@ pub struct Arguments {
 /// Writes the scenario.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
-    let (scenario, settings) = match made_from_plans(arguments) {
+    let from_plans = made_from_plans(arguments);
+    // A preset and a plan have names that say what they are; a kind has none.
+    let unnamed = from_plans.is_none()
+        && kind(&arguments.from).is_some()
+        && arguments.set.iter().all(|setting| setting.name != name_param().name);
+    let (scenario, settings) = match from_plans {
         Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
         None => (base(&arguments.from)?, arguments.set.clone()),
     };
     let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
+    let scenario = if unnamed { scenario.named_after_content() } else { scenario };
     target.write(&scenario.to_json()?, console)?;
     Ok(Exit::Done)
 }

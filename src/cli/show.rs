@@ -17,6 +17,7 @@ use lightbay_engines::files::bound_words;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, figure_label, figure_text, methods, metric, metrics};
 use sections::Sections;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 mod sections;
@@ -43,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", requires = "section")]
     item: Option<u32>,
 
-    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed",
+    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "provenance", "plan", "violations", "claimed",
     /// "bound_trust", "verified_bound"} and an object named after the kind with its sections; with `--section` that
     /// section alone
     #[arg(long)]
@@ -232,7 +233,11 @@ fn head(shown: &Shown) -> Result<String, Failure> {
         }
     }
     row("  scenario", scenario.sha256()?);
-    Ok(format!("{title}{table}"))
+    let mut text = format!("{title}{table}");
+    for line in scenario.origin_lines(shown.header.as_ref()) {
+        let _ = writeln!(text, "  {}", printable(&line));
+    }
+    Ok(text)
 }
 
 /// The parameters that are not as the method has them by itself.
@@ -263,6 +268,7 @@ fn document(shown: &Shown) -> Result<Value, Failure> {
         "kind": shown.scenario.kind(),
         "name": shown.scenario.name(),
         "scenario_sha256": shown.scenario.sha256()?,
+        "provenance": shown.scenario.provenance(),
         "plan": shown.header,
         "violations": shown.violations,
         "claimed": shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use lightbay_core::format::STDIN;
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::{Problem, Problems, nearest, printable};
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, PlanFile, presets, read_file};
@@ -151,7 +152,7 @@ fn open(path: &Path) -> Result<File, Problem> {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stdin => f.write_str("standard input"),
+            Self::Stdin => f.write_str(STDIN),
             Self::Preset(name) => write!(f, "preset:{}", printable(name)),
             Self::Session(name) => write!(f, "session:{}", printable(name)),
             Self::File(path) => f.write_str(&printable(&path.to_string_lossy())),

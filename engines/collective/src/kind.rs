@@ -2,6 +2,7 @@
 
 mod listed;
 mod metrics;
+mod named;
 mod terms;
 
 use crate::Collective;

@@ -4,6 +4,7 @@ use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap, standing_bound};
+use crate::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -163,6 +164,15 @@ impl<K: Kind> Checked<K> {
     /// Returns the further remarks of the checker.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// The same plan under another name, which its scenario has too. No rule looks at the name alone, so the seal holds.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Self {
+        let mut plan = self.plan.clone();
+        name.clone_into(&mut plan.name);
+        plan.scenario = Arc::new(Scenario { name: name.to_owned(), ..Scenario::clone(&plan.scenario) });
+        Self { plan, bound: self.bound, verified: self.verified.clone(), remarks: self.remarks.clone() }
     }
 
     /// The same result with what is known at the end of its run. The result is untouched, so the seal holds;

@@ -5,7 +5,7 @@ use crate::json::WriteError;
 use crate::kind::{Candidate, Kind};
 use crate::param::{ParamInfo, ParamValue, Params, Setting};
 use crate::problem::{Problem, Problems, suggestion};
-use crate::scenario::Scenario;
+use crate::scenario::{Assumed, Scenario};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -206,13 +206,16 @@ pub struct Input {
     pub bytes: Vec<u8>,
 }
 
+/// Name of standard input among files.
+pub const STDIN: &str = "standard input";
+
 /// Name of a scenario made of a file: that of the file without folders and endings; `otherwise` for standard input.
 pub fn scenario_name(file: &str, otherwise: &str) -> String {
     let mut stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     for ending in [".gz", ".txt", ".csv", ".json", ".jsonl", ".xml", ".log"] {
         stem = stem.strip_suffix(ending).unwrap_or(stem);
     }
-    if stem.is_empty() || stem == "-" { otherwise.to_owned() } else { stem.to_owned() }
+    if ["", "-", STDIN].contains(&stem) { otherwise.to_owned() } else { stem.to_owned() }
 }
 
 /// A scenario made from files of another tool.
@@ -224,6 +227,10 @@ pub struct ImportedScenario<K: Kind> {
     pub lines: Vec<String>,
     /// The same as data.
     pub summary: serde_json::Value,
+    /// Values that the files do not give.
+    pub assumed: Vec<Assumed>,
+    /// Omissions and remarks among the lines, which a reader of the scenario has to know.
+    pub notes: Vec<String>,
 }
 
 /// A plan made from files of another tool, not yet checked. Its method has the name of the format.
@@ -282,6 +289,7 @@ mod tests {
             ("run.v2.json.gz", "run.v2"),
             ("c:\\x\\job.txt", "job"),
             ("-", "aicb"),
+            (STDIN, "aicb"),
             (".csv", "aicb"),
         ] {
             assert_eq!(scenario_name(file, "aicb"), name, "{file}");

@@ -81,6 +81,11 @@ pub trait Listed: Kind {
     /// Its built-in scenarios.
     fn presets() -> Vec<Preset>;
 
+    /// Name of a scenario that nobody named, after what it is, such as `pod-512`.
+    fn usual_name(_scenario: &Self::Scenario) -> String {
+        Self::NAME.to_owned()
+    }
+
     /// The body of one of its built-in scenarios; also of a family that is too large to be listed.
     fn preset(name: &str) -> Option<Self::Scenario>;
 

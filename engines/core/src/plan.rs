@@ -4,7 +4,7 @@ use crate::exchange::DerivedFrom;
 use crate::json::{self, WriteError};
 use crate::kind::{Kind, Sense};
 use crate::param::Params;
-use crate::scenario::Scenario;
+use crate::scenario::{Origin, Scenario};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -176,6 +176,23 @@ impl Provenance {
     /// The plans that the claimed bound covers, if not all of the scenario.
     pub fn bound_covers(&self) -> Option<&str> {
         self.other.get(Self::BOUND_COVERS).and_then(Value::as_str)
+    }
+
+    /// Key of the origin of a plan that was read from files of another tool.
+    pub const IMPORT: &str = "import";
+
+    /// The origin of a plan that was read from files of another tool.
+    pub fn import(&self) -> Option<Origin> {
+        Origin::deserialize(self.other.get(Self::IMPORT)?).ok()
+    }
+
+    /// Says from which files the plan was read.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn set_import(&mut self, origin: &Origin) -> Result<(), WriteError> {
+        self.other.insert(Self::IMPORT.to_owned(), json::to_value(origin)?);
+        Ok(())
     }
 
     /// Says which plans the claimed bound covers.

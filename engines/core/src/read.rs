@@ -5,6 +5,7 @@
 
 use crate::problem::{Problem, Problems, suggestion};
 use flate2::bufread::MultiGzDecoder;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::ops::RangeInclusive;
@@ -419,6 +420,23 @@ impl<'v> Fields<'v> {
     pub fn optional_object(&mut self, key: &'static str, problems: &mut Problems) -> Option<Fields<'v>> {
         let value = self.optional(key)?;
         Fields::of(value, &self.path_of(key), problems)
+    }
+
+    /// A value that may be absent, of a type that says itself how it is read.
+    pub fn optional_simple<T: DeserializeOwned>(
+        &mut self,
+        key: &'static str,
+        problems: &mut Problems,
+    ) -> Option<T> {
+        let value = self.optional(key)?;
+        match T::deserialize(value) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                let message = format!("is {}: {error}", brief(value));
+                problems.add(self.path_of(key), message, "give a value of this form");
+                None
+            }
+        }
     }
 
     /// Says that a key is known though it is read elsewhere.

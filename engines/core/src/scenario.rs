@@ -1,8 +1,10 @@
 //! The scenario envelope: `{"schema": "lightbay.scenario/1", "kind": K, "name": "…", …fields of the kind}`.
 
 mod hash;
+mod origin;
 
 pub use hash::sha256_of;
+pub use origin::{Assumed, Origin, SourceFile};
 
 use crate::json::{self, WriteError};
 use crate::kind::Kind;
@@ -13,6 +15,9 @@ use serde_json::{Map, Value};
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.scenario/1";
 
+/// Key of [`Origin`].
+const PROVENANCE: &str = "provenance";
+
 /// An input of kind `K`.
 #[derive(Debug)]
 pub struct Scenario<K: Kind> {
@@ -20,21 +25,28 @@ pub struct Scenario<K: Kind> {
     pub name: String,
     /// Fields of the kind.
     pub body: K::Scenario,
+    /// Origin of one that was imported.
+    pub provenance: Option<Origin>,
 }
 
 impl<K: Kind> PartialEq for Scenario<K> {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.body == other.body
+        self.name == other.name && self.body == other.body && self.provenance == other.provenance
     }
 }
 
 impl<K: Kind> Clone for Scenario<K> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), body: self.body.clone() }
+        Self { name: self.name.clone(), body: self.body.clone(), provenance: self.provenance.clone() }
     }
 }
 
 impl<K: Kind> Scenario<K> {
+    /// A scenario without a past.
+    pub const fn new(name: String, body: K::Scenario) -> Self {
+        Self { name, body, provenance: None }
+    }
+
     /// As a JSON tree in file order.
     ///
     /// # Errors
@@ -47,6 +59,9 @@ impl<K: Kind> Scenario<K> {
         if let Value::Object(body) = json::to_value(&self.body)? {
             map.extend(body);
         }
+        if let Some(provenance) = &self.provenance {
+            map.insert(PROVENANCE.into(), json::to_value(provenance)?);
+        }
         Ok(Value::Object(map))
     }
 
@@ -58,7 +73,7 @@ impl<K: Kind> Scenario<K> {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// SHA-256 over the compact JSON without `name`: equal for scenarios that ask the same question.
+    /// SHA-256 over the compact JSON without `name` and `provenance`: equal for scenarios that ask the same question.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -66,6 +81,7 @@ impl<K: Kind> Scenario<K> {
         let mut value = self.to_value()?;
         if let Value::Object(map) = &mut value {
             map.shift_remove("name");
+            map.shift_remove(PROVENANCE);
         }
         Ok(json::sha256_hex(&serde_json::to_vec(&value)?))
     }
@@ -103,9 +119,10 @@ fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scen
         return None;
     }
     let name = fields.optional_text("name", problems).unwrap_or_default().to_owned();
+    let provenance = fields.optional_simple(PROVENANCE, problems);
     let body = K::read_scenario(&mut fields, problems);
     fields.finish(problems);
-    Some(Scenario { name, body: body? })
+    Some(Scenario { name, body: body?, provenance })
 }
 
 /// Compares the `schema` of a file with what is expected: same name and major version.

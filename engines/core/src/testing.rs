@@ -90,7 +90,7 @@ impl<K: Kind> Ask<K> {
         let info = self.method.info();
         let given = self.params.iter().map(|(name, value)| (name.as_str(), value));
         let request = Request {
-            scenario: Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() }),
+            scenario: Arc::new(Scenario::new("test".to_owned(), self.body.clone())),
             params: Params::resolve(&info.params, given).unwrap(),
             seed: self.seed,
             time_limit_s: None,

@@ -39,10 +39,10 @@ fn solve(case: &Case<'_>, seed: u64) -> (Done, f64) {
         .collect();
     let family = Family { changed_percent: case.percent, instance_seed: seed };
     let request = Request {
-        scenario: Arc::new(Scenario {
-            name: "bench".to_owned(),
-            body: presets::random(case.pods, case.ocs_count, family),
-        }),
+        scenario: Arc::new(Scenario::new(
+            "bench".to_owned(),
+            presets::random(case.pods, case.ocs_count, family),
+        )),
         params: Params::resolve(&info.params, values.iter().map(|(name, value)| (*name, value))).unwrap(),
         seed: 1,
         time_limit_s: Some(case.seconds),

@@ -190,8 +190,7 @@ fn ports_on_different_switches_make_a_pair_impossible() {
 
 #[test]
 fn the_written_model_leads_back_to_a_plan() {
-    let scenario =
-        Scenario { name: "test".to_owned(), body: presets::scenario("crossconnect-example").unwrap() };
+    let scenario = Scenario::new("test".to_owned(), presets::scenario("crossconnect-example").unwrap());
     for written in methods::models() {
         for orientation in ["joint", "fixed"] {
             let value = ParamValue::Text(orientation.to_owned());

@@ -1,6 +1,6 @@
 //! Answers of readers: the record, with the values that the file did not give and the parts that were left aside.
 
-pub use crate::aicb::summary::Assumed;
+pub use lightbay_core::scenario::Assumed;
 
 /// A record read from another tool's file.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 mod listed;
 pub(crate) mod metrics;
+mod named;
 mod terms;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{FormatInfo, Input, SubjectSort};
 use crate::files::foreign;
 use crate::models;
+use crate::subject::name::{NAME, name_of};
 use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::format::{ImportedPlan, ImportedScenario, enumerated};
@@ -12,6 +13,7 @@ use lightbay_core::listed::Listed as _;
 use lightbay_core::param::{Params, Setting};
 use lightbay_core::plan::{Objective, Plan, Provenance, Status};
 use lightbay_core::problem::{Problem, Problems, printable, suggestion};
+use lightbay_core::scenario::{Origin, SourceFile};
 use lightbay_formats::Format;
 use lightbay_formats::detect;
 use lightbay_formats::gz::Limits;
@@ -32,6 +34,14 @@ impl Product {
         match self {
             Self::Scenario(scenario) => scenario.clone(),
             Self::Plan(plan) => plan.scenario(),
+        }
+    }
+
+    /// The same under another name.
+    fn renamed(&self, name: &str) -> Self {
+        match self {
+            Self::Scenario(scenario) => Self::Scenario(scenario.renamed(name)),
+            Self::Plan(plan) => Self::Plan(plan.renamed(name)),
         }
     }
 
@@ -70,13 +80,27 @@ pub struct Imported {
 }
 
 impl Imported {
-    fn of<K: Variants>(made: ImportedScenario<K>) -> Self {
-        Self {
-            product: Product::Scenario(any_scenario(made.scenario)),
-            lines: made.lines,
-            summary: made.summary,
-        }
+    fn of<K: Variants>(made: ImportedScenario<K>, info: &FormatInfo, inputs: &[Input]) -> Self {
+        let mut scenario = made.scenario;
+        let notes = made.notes.into_iter().chain(enumerated(NOT_TAKEN, info.leaves_out)).collect();
+        let before = scenario.provenance.take().map(Box::new);
+        let origin = Origin { assumed: made.assumed, notes, before, ..origin(info.name, inputs) };
+        scenario.provenance = Some(origin);
+        Self { product: Product::Scenario(any_scenario(scenario)), lines: made.lines, summary: made.summary }
     }
+}
+
+/// Words before the parts of files that are not in the result.
+const NOT_TAKEN: &str = "not taken over";
+
+/// The importer and its files.
+pub(crate) fn origin(importer: &str, inputs: &[Input]) -> Origin {
+    let source = |input: &Input| SourceFile {
+        name: input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+        sha256: json::sha256_hex(&input.bytes),
+    };
+    let sources = inputs.iter().map(source).collect();
+    Origin { importer: importer.to_owned(), sources, ..Origin::default() }
 }
 
 /// All importers: those of the kinds, and the one of solutions of other solvers.
@@ -123,7 +147,7 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
 ///
 /// # Errors
 /// An unknown format, settings that are not valid for it, or every problem of the files. With `strict`, everything
-/// that had to be assumed is a problem too.
+/// that had to be assumed is a problem too. The setting `name` names the product.
 pub fn import(
     format: &str,
     inputs: &[Input],
@@ -140,25 +164,36 @@ pub fn import(
         )
         .into());
     };
+    let (names, settings): (Vec<Setting>, Vec<Setting>) =
+        settings.iter().cloned().partition(|setting| setting.name == NAME);
     let mut imported = if format == models::SOL {
-        models::import(inputs, settings, strict)?
+        models::import(inputs, &settings, strict)?
     } else {
-        own(info, inputs, &info.values(settings)?, strict)?
+        own(info, inputs, &info.values(&settings)?, strict)?
     };
-    imported.lines.extend(enumerated("not taken over", info.leaves_out));
+    imported.lines.extend(enumerated(NOT_TAKEN, info.leaves_out));
+    if let Some(setting) = names.last() {
+        imported.product = imported.product.renamed(&name_of(setting)?);
+    }
     Ok(imported)
 }
 
 /// Runs the checker on a plan from files.
-fn checked<K: Variants>(made: ImportedPlan<K>, format: &str, params: &Params) -> Result<Imported, Problems> {
+fn checked<K: Variants>(
+    made: ImportedPlan<K>,
+    format: &str,
+    inputs: &[Input],
+    params: &Params,
+) -> Result<Imported, Problems> {
     let sha = made.scenario.sha256();
-    let provenance = Provenance {
+    let mut provenance = Provenance {
         lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario_sha256: sha.map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?,
         reproducible: false,
         not_reproducible_because: Some("read from a file of another tool".to_owned()),
         ..Provenance::default()
     };
+    provenance.set_import(&Origin { notes: made.lines.clone(), ..origin(format, inputs) })?;
     let plan = Plan {
         name: made.scenario.name.clone(),
         scenario: made.scenario,
@@ -193,23 +228,20 @@ fn checked<K: Variants>(made: ImportedPlan<K>, format: &str, params: &Params) ->
 /// Reads a format that a kind declares.
 fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<Imported, Problems> {
     fn of<K: Variants>(
-        name: &str,
+        info: &FormatInfo,
         inputs: &[Input],
         params: &Params,
         strict: bool,
     ) -> Option<Result<Imported, Problems>> {
+        let name = info.name;
         let of = K::importers().iter().find(|known| known.name == name).map(|known| known.of)?;
         Some(if of == SubjectSort::Plan {
-            K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, params))
+            K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, inputs, params))
         } else {
-            K::import(name, inputs, params, strict).map(Imported::of)
+            K::import(name, inputs, params, strict).map(|made| Imported::of(made, info, inputs))
         })
     }
     let unread =
         || Err(Problem::new("", format!("no kind reads '{}'", info.name), "choose another format").into());
-    all_kinds!(K => of::<K>(info.name, inputs, params, strict))
-        .into_iter()
-        .flatten()
-        .next()
-        .unwrap_or_else(unread)
+    all_kinds!(K => of::<K>(info, inputs, params, strict)).into_iter().flatten().next().unwrap_or_else(unread)
 }

@@ -315,11 +315,18 @@ fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Heade
         .filter_map(|info| {
             let value = scenario.knob(&info.name)?;
             let unit = if info.unit.is_empty() { String::new() } else { format!(" {}", info.unit) };
-            Some(vec![format!("`{}`", info.name), shown(format!("{value}{unit}")), safe(&info.help)])
+            let assumed = scenario.assumed_of(&info.name).map(|assumed| format!(" ({assumed})"));
+            let help = format!("{}{}", info.help, assumed.unwrap_or_default());
+            Some(vec![format!("`{}`", info.name), shown(format!("{value}{unit}")), safe(&help)])
         })
         .collect();
     if !rows.is_empty() {
         document.table(&["parameter", ">value", "what it is"], &rows);
+    }
+    let origin: Vec<String> = scenario.origin_lines(plan).iter().map(|line| safe(line)).collect();
+    if !origin.is_empty() {
+        document.paragraph("Origin:");
+        document.list(&origin);
     }
     let Some(header) = plan else { return };
     let given: Vec<String> =

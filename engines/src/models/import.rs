@@ -5,7 +5,8 @@ use super::point::{Names, Point, WHOLE, beyond, point};
 use super::{Question, modelled};
 use crate::catalogue::kinds;
 use crate::files::{AnyFile, read_value};
-use crate::formats::{FormatInfo, Imported, Input, Product, SubjectSort};
+use crate::formats::{FormatInfo, Imported, Input, Product, SubjectSort, origin};
+use lightbay_core::json::WriteError;
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::plan::Provenance;
 use lightbay_core::problem::{Problem, Problems, counted};
@@ -80,7 +81,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
     let point = point(&file, &model, &names, strict).map_err(|problems| problems.named(&solution.name))?;
     let plan = asked
         .question
-        .plan(&point.values, provenance(&file, &point))
+        .plan(&point.values, provenance(&file, &point, inputs)?)
         .map_err(|problems| problems.named(&solution.name))?;
     let value = plan.header().objective;
     let lines = lines(&file, &model, &point, &asked.question, &value);
@@ -209,21 +210,23 @@ fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFi
     Ok(file)
 }
 
-fn provenance(file: &SolutionFile, point: &Point) -> Provenance {
+fn provenance(file: &SolutionFile, point: &Point, inputs: &[Input]) -> Result<Provenance, WriteError> {
     let mut other = Map::new();
     other.insert("imported".to_owned(), true.into());
     if let Some(status) = &file.status {
         other.insert("solver_status".to_owned(), status.what.clone().into());
     }
     other.insert("model_objective".to_owned(), point.objective.into());
-    Provenance {
+    let mut provenance = Provenance {
         lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
         solver: Some(file.dialect.solver().to_owned()),
         reproducible: false,
         not_reproducible_because: Some("read from the solution file of another solver".to_owned()),
         other,
         ..Provenance::default()
-    }
+    };
+    provenance.set_import(&origin(super::SOL, inputs))?;
+    Ok(provenance)
 }
 
 fn lines(

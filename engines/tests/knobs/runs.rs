@@ -88,7 +88,7 @@ pub const CONTENDED: &str = "contended";
 
 fn contended() -> AnyScenario {
     let body = TrainingScenario::Instance(contended::contended(145));
-    AnyScenario::Training(Arc::new(Scenario { name: CONTENDED.to_owned(), body }))
+    AnyScenario::Training(Arc::new(Scenario::new(CONTENDED.to_owned(), body)))
 }
 
 /// Solves a preset by a method, both changed by settings.

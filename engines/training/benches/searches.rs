@@ -59,7 +59,7 @@ impl EventSink for Silent {
 fn solve(job: &Job, name: &str, threads: usize) {
     let method = methods::all().into_iter().find(|method| method.info().name == name).unwrap();
     let request = Request {
-        scenario: Arc::new(Scenario { name: name.to_owned(), body: TrainingScenario::Job(job.clone()) }),
+        scenario: Arc::new(Scenario::new(name.to_owned(), TrainingScenario::Job(job.clone()))),
         params: Params::resolve(&method.info().params, []).unwrap(),
         seed: 1,
         time_limit_s: None,

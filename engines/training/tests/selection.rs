@@ -181,7 +181,7 @@ fn a_plan_to_start_from_is_the_first_to_beat() {
 fn a_point_of_the_exported_model_is_a_plan() {
     let model = methods::models().into_iter().find(|model| model.name() == "delta-select").unwrap();
     let body = TrainingScenario::Job(job("tiny4"));
-    let scenario = Scenario { name: "tiny4".to_owned(), body };
+    let scenario = Scenario::new("tiny4".to_owned(), body);
     for writing in ["full", "reduced"] {
         let params = Params::resolve(&model.params(), [("writing", &text(writing))]).unwrap();
         let written = model.model(&scenario, &params).unwrap();

@@ -9,6 +9,7 @@ use crate::app::state::{AUTO_DELAY, App};
 use crate::app::work::{KnobChange, Section, Setup};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
+use lightbay_engines::name_param;
 use std::sync::Arc;
 
 impl App {
@@ -59,6 +60,10 @@ impl App {
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
         let what = format!("{}{entry} {old} → {}", change.name, change.new);
+        if change.name == name_param().name {
+            self.say(Severity::Info, format!("{what}; exports and further plans have it"));
+            return;
+        }
         let names = self.reach(change, effects);
         if names.is_empty() {
             let then = match (change.section, change.effect) {

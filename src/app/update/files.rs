@@ -3,6 +3,7 @@
 use crate::app::action::Command;
 use crate::app::effect::{Effect, Effects, ExportJob, ExportSubject, Source};
 use crate::app::layer::{ExportEdit, Layer, TextField};
+use crate::app::plans::PlanRef;
 use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_core::param::Setting;
@@ -262,13 +263,28 @@ impl App {
         (second.of != SubjectSort::Scenario && self.plans.get(number).is_some()).then_some(number)
     }
 
+    /// A plan of the scenario that is set now under the name that this has now: it may have been renamed since.
+    fn under_present_name(&self, plan: PlanRef) -> PlanRef {
+        let header = plan.0.header();
+        match &self.work {
+            Some(work)
+                if work.now.scenario.name() != header.name
+                    && work.now.sha256 == header.provenance.scenario_sha256 =>
+            {
+                PlanRef(plan.0.renamed(work.now.scenario.name()))
+            }
+            _ => plan,
+        }
+    }
+
     fn export_job(&self, plan: Option<u64>, format: &str, path: &Path) -> Result<ExportJob, String> {
         if path.as_os_str().is_empty() {
             return Err("type the name of a file".to_owned());
         }
         let subject = if let Some(number) = plan {
             let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
-            ExportSubject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
+            let plan = plan.ok_or("the plan is still being read; try again in a moment")?;
+            ExportSubject::Plan(self.under_present_name(plan))
         } else {
             let work = self.work.as_ref().ok_or("nothing is open")?;
             ExportSubject::Scenario(work.now.scenario.clone())

@@ -190,7 +190,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
         plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
     });
     body.validate()?;
-    Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes })
+    Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes })
 }
 
 /// Returns `true` if the bytes of the plan are asked for.

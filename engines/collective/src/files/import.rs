@@ -159,8 +159,8 @@ pub(crate) fn import(
         "assumed": assumed,
         "notes": made.notes,
     });
-    let scenario = Scenario { name, body: made.value };
-    Ok(ImportedScenario { scenario, lines, summary })
+    let scenario = Scenario::new(name, made.value);
+    Ok(ImportedScenario { scenario, lines, summary, assumed: made.assumed, notes: made.notes })
 }
 
 /// Makes a plan of a schedule and the scenario beside it.

@@ -22,6 +22,10 @@ impl Listed for Collective {
         presets::PRESETS.to_vec()
     }
 
+    fn usual_name(scenario: &CollectiveScenario) -> String {
+        super::named::usual(scenario)
+    }
+
     fn preset(name: &str) -> Option<CollectiveScenario> {
         presets::scenario(name)
     }

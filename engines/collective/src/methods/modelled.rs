@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn points_of_the_exported_model_are_plans() {
-        let scenario = Scenario { name: "one".to_owned(), body: preset("dgx1-allgather-200kb") };
+        let scenario = Scenario::new("one".to_owned(), preset("dgx1-allgather-200kb"));
         let usual = Params::resolve(&CopyModel.params(), []).unwrap();
         let model = CopyModel.model(&scenario, &usual).unwrap();
         let found = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
@@ -117,7 +117,7 @@ mod tests {
         let longer = Params::resolve(&CopyModel.params(), [("epochs", &longer)]).unwrap();
         let refused = CopyModel.plan(&scenario, &longer, &found.values.unwrap());
         assert!(refused.unwrap_err().to_string().contains("as it was exported"));
-        let both = Scenario { name: "two".to_owned(), body: preset("dgx1-allreduce-200kb") };
+        let both = Scenario::new("two".to_owned(), preset("dgx1-allreduce-200kb"));
         assert!(CopyModel.model(&both, &usual).is_err());
     }
 }

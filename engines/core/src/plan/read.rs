@@ -6,7 +6,7 @@ use crate::exchange::DerivedFrom;
 use crate::kind::{Kind, Sense};
 use crate::param::Params;
 use crate::problem::{Problem, Problems};
-use crate::read::{Fields, brief};
+use crate::read::Fields;
 use crate::scenario::{Scenario, check_schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,11 +54,11 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     let seed = fields.int_or("seed", 0..=i64::MAX, 0, &mut problems).unwrap_or(0) as u64;
     let threads = fields.int_or("threads", 1..=65_536, 1, &mut problems).unwrap_or(1) as usize;
     let status: Option<Status> = simple(&mut fields, "status", &mut problems);
-    let limit: Option<Limit> = optional(&mut fields, "limit", &mut problems);
+    let limit: Option<Limit> = fields.optional_simple("limit", &mut problems);
     let objective = read_objective(&mut fields, &mut problems);
-    let metrics: BTreeMap<String, f64> = optional(&mut fields, "metrics", &mut problems).unwrap_or_default();
-    let provenance: Provenance = optional(&mut fields, "provenance", &mut problems).unwrap_or_default();
-    let derived_from: Option<DerivedFrom> = optional(&mut fields, "derived_from", &mut problems);
+    let metrics: BTreeMap<String, f64> = fields.optional_simple("metrics", &mut problems).unwrap_or_default();
+    let provenance: Provenance = fields.optional_simple("provenance", &mut problems).unwrap_or_default();
+    let derived_from: Option<DerivedFrom> = fields.optional_simple("derived_from", &mut problems);
     let notes = fields.optional("notes").cloned();
 
     let mut result_problems = Problems::new();
@@ -134,24 +134,5 @@ fn simple<T: DeserializeOwned>(
     problems: &mut Problems,
 ) -> Option<T> {
     fields.required(key, problems)?;
-    optional(fields, key, problems)
-}
-
-fn optional<T: DeserializeOwned>(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    problems: &mut Problems,
-) -> Option<T> {
-    let value = fields.optional(key)?;
-    match T::deserialize(value) {
-        Ok(read) => Some(read),
-        Err(error) => {
-            problems.add(
-                fields.path_of(key),
-                format!("is {}: {error}", brief(value)),
-                "give a value of this form",
-            );
-            None
-        }
-    }
+    fields.optional_simple(key, problems)
 }

@@ -222,7 +222,7 @@ impl Method<Toy> for Scan {
 }
 
 pub fn scenario(numbers: &[i64]) -> Arc<Scenario<Toy>> {
-    Arc::new(Scenario { name: "toy".into(), body: ToyScenario { numbers: numbers.to_vec() } })
+    Arc::new(Scenario::new("toy".into(), ToyScenario { numbers: numbers.to_vec() }))
 }
 
 pub fn request(scenario: &Arc<Scenario<Toy>>) -> Request<Toy> {

@@ -23,6 +23,10 @@ impl Listed for Crossconnect {
         presets::PRESETS.to_vec()
     }
 
+    fn usual_name(scenario: &CrossconnectScenario) -> String {
+        super::named::usual(scenario)
+    }
+
     fn preset(name: &str) -> Option<CrossconnectScenario> {
         presets::scenario(name)
     }

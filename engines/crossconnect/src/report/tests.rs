@@ -6,7 +6,7 @@ use serde_json::json;
 
 fn scenario() -> Scenario<Crossconnect> {
     let body = presets::scenario("crossconnect-16-16-25").unwrap();
-    Scenario { name: "hall".to_owned(), body }
+    Scenario::new("hall".to_owned(), body)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The first answer of an import: what was found, what was left out and why, what had to be assumed.
 
 use lightbay_core::problem::{Problems, counted, printable};
+use lightbay_core::scenario::Assumed;
 use serde::Serialize;
 
 /// Everything an import has to say. Its JSON form has the same fields.
@@ -123,17 +124,6 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// Something no file says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Assumed {
-    /// Name of the value, in words.
-    pub what: String,
-    /// The value that was taken, with its unit.
-    pub value: String,
-    /// The knob that sets it, as it is given: `gpus_per_pod=`.
-    pub set_with: String,
-}
-
 impl ImportSummary {
     /// Notes something left out, adding to an earlier note of the same sort.
     pub fn skip(&mut self, what: impl Into<String>, count: u64, bytes: u64, why: impl Into<String>) {
@@ -163,6 +153,15 @@ impl ImportSummary {
             );
         }
         problems
+    }
+
+    /// Everything that was left out or is odd, one sentence each.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let skipped = self.skipped.iter().map(|skipped| {
+            let bytes = if skipped.bytes > 0 { format!(", {} bytes", skipped.bytes) } else { String::new() };
+            format!("skipped: {} {}{bytes}: {}", skipped.count, skipped.what, skipped.why)
+        });
+        skipped.chain(self.notes.iter().cloned())
     }
 
     /// The summary as lines for people.

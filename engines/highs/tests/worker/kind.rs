@@ -163,7 +163,7 @@ impl Running {
         let clock = Arc::new(SystemClock::start());
         let runs = Runs::new(1, RunId(1), recorder.clone(), clock, launcher).unwrap();
         let request = Request {
-            scenario: Arc::new(Scenario { name: "cover".into(), body: Nothing {} }),
+            scenario: Arc::new(Scenario::new("cover".into(), Nothing {})),
             params: Params::default(),
             seed: 1,
             time_limit_s,

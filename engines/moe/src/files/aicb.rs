@@ -125,7 +125,13 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     }
     lines.extend(assumed.iter().map(|text| format!("assumed: {text}")));
     let name = inputs.first().map_or("workload", |input| input.name.as_str());
-    Ok(ImportedScenario { scenario: Scenario { name: scenario_name(name, NAME), body }, lines, summary })
+    Ok(ImportedScenario {
+        scenario: Scenario::new(scenario_name(name, NAME), body),
+        lines,
+        summary,
+        assumed: assumed.into_iter().map(super::import::assumption).collect(),
+        notes: Vec::new(),
+    })
 }
 
 /// The all-to-alls of the expert groups, which have to be alike.

@@ -6,7 +6,7 @@ use crate::scenario::{CountedMatrix, CountedTrace, GateTrace, MAX_EXPERTS, prese
 use lightbay_core::format::{FormatInfo, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted};
-use lightbay_core::scenario::Scenario;
+use lightbay_core::scenario::{Assumed, Scenario};
 use lightbay_formats::expert_loads::{ExpertLoads, LoadAxis, LoadFile, LoadOptions, open, together};
 use lightbay_formats::gz::Limits;
 use serde_json::json;
@@ -205,6 +205,8 @@ fn scenario(
     if numbers.len() > MOST_NAMED {
         numbers.splice(MOST_NAMED - 1..numbers.len() - 1, ["…".to_owned()]);
     }
+    lines.push("the planner takes the shares of tokens, not their sums".to_owned());
+    let notes = lines.clone();
     lines.insert(
         0,
         format!(
@@ -215,7 +217,6 @@ fn scenario(
             counted(u64::from(experts), "expert", "experts"),
         ),
     );
-    lines.push("the planner takes the shares of tokens, not their sums".to_owned());
     let ranks = loads.ranks.unwrap_or(1);
     let layers = staged(loads, layers, preset.shape(), stage, &mut assumed)?;
     let shape = shaped(preset.shape(), experts, ranks, layers.len() as u32);
@@ -261,8 +262,15 @@ fn scenario(
     let mut body = presets::of(MoeModelChoice::of(shape), servers.max(128 / servers.max(1) * servers));
     body.trace = GateTrace::Counts(CountedTrace { iteration: planned, counts: matrices });
     body.validate()?;
-    let scenario = Scenario { name: scenario_name(name, NAME), body };
-    Ok(ImportedScenario { scenario, lines, summary })
+    let scenario = Scenario::new(scenario_name(name, NAME), body);
+    let assumed = assumed.into_iter().map(assumption).collect();
+    Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
+}
+
+/// An assumption in words, with the parameter that they name in brackets.
+pub(super) fn assumption(text: String) -> Assumed {
+    let set_with = if text.contains("(model=)") { "model=" } else { "" };
+    Assumed { set_with: set_with.to_owned(), ..Assumed::fact(text) }
 }
 
 /// The model with as many experts, ranks and layers as were counted. Ranks that were not counted are as many as the

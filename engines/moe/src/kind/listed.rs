@@ -24,6 +24,10 @@ impl Listed for Moe {
         presets::PRESETS.to_vec()
     }
 
+    fn usual_name(scenario: &MoeScenario) -> String {
+        super::named::usual(scenario)
+    }
+
     fn preset(name: &str) -> Option<MoeScenario> {
         presets::scenario(name)
     }

@@ -113,7 +113,7 @@ mod tests {
         let mut scenario = presets::scenario("moe-mixtral_8x7b").unwrap();
         scenario.cluster.servers = 4096;
         scenario.validate().unwrap();
-        let body = lightbay_core::scenario::Scenario::<crate::Moe> { name: "big".to_owned(), body: scenario };
+        let body = lightbay_core::scenario::Scenario::<crate::Moe>::new("big".to_owned(), scenario);
         let report = super::super::MoeReport::new(&body, None);
         let found = format!("{:?}", report.section("regions", Deadline::NEVER).unwrap());
         assert!(found.contains("the first 64 of 1024"), "{found}");

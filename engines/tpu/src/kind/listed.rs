@@ -22,6 +22,10 @@ impl Listed for Tpu {
         presets::PODS.to_vec()
     }
 
+    fn usual_name(scenario: &TpuScenario) -> String {
+        super::named::usual(scenario)
+    }
+
     fn preset(name: &str) -> Option<TpuScenario> {
         presets::scenario(name)
     }

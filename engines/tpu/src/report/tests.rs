@@ -5,7 +5,7 @@ use lightbay_core::report::json;
 use serde_json::json;
 
 fn scenario() -> Scenario<Tpu> {
-    Scenario { name: "pod".to_owned(), body: presets::scenario("tpu-128").unwrap() }
+    Scenario::new("pod".to_owned(), presets::scenario("tpu-128").unwrap())
 }
 
 #[test]

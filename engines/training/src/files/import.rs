@@ -61,9 +61,11 @@ pub(crate) fn scenario(
         inputs.iter().map(|input| ImportFile { name: &input.name, bytes: &input.bytes }).collect();
     let imported = import_aicb(&files, params, strict)?;
     Ok(ImportedScenario {
-        scenario: Scenario { name: imported.name, body: TrainingScenario::Job(imported.job) },
+        scenario: Scenario::new(imported.name, TrainingScenario::Job(imported.job)),
         lines: imported.summary.to_text().lines().map(str::to_owned).collect(),
         summary: json::to_value(&imported.summary)?,
+        notes: imported.summary.remarks().collect(),
+        assumed: imported.summary.assumed,
     })
 }
 

@@ -25,6 +25,10 @@ impl Listed for Training {
         jobs.chain(pairs).collect()
     }
 
+    fn usual_name(scenario: &TrainingScenario) -> String {
+        super::named::usual(scenario)
+    }
+
     fn preset(name: &str) -> Option<TrainingScenario> {
         presets::scenario(name)
     }

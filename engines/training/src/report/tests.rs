@@ -10,7 +10,7 @@ use lightbay_core::report::{Body, Table, json};
 use serde_json::json;
 
 fn scenario(name: &str) -> Scenario<Training> {
-    Scenario { name: name.to_owned(), body: presets::scenario(name).unwrap() }
+    Scenario::new(name.to_owned(), presets::scenario(name).unwrap())
 }
 
 #[test]

@@ -122,8 +122,7 @@ fn too_many_slots_are_refused_with_a_remedy() {
 
 #[test]
 fn models_can_be_solved_elsewhere_and_read_back() {
-    let scenario =
-        Scenario::<Training> { name: "tiny4".to_owned(), body: TrainingScenario::Job(preset("tiny4")) };
+    let scenario = Scenario::<Training>::new("tiny4".to_owned(), TrainingScenario::Job(preset("tiny4")));
     for modelled in methods::models() {
         let name = modelled.name();
         let params = Params::resolve(&modelled.params(), []).unwrap();

@@ -78,7 +78,7 @@ impl Asked {
         let given: Vec<_> = given.collect();
         let params = Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap();
         let request = Request {
-            scenario: Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() }),
+            scenario: Arc::new(Scenario::new("test".to_owned(), self.body.clone())),
             params,
             seed: self.seed,
             time_limit_s: self.time_limit_s,

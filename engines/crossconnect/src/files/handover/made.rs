@@ -146,7 +146,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         scenario_sha256: from.scenario_sha256().to_owned(),
         plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
     });
-    Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes: handed.notes })
+    Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes: handed.notes })
 }
 
 /// Circuits of one layer of a plan.

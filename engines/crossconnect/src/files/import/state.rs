@@ -8,7 +8,7 @@ use lightbay_core::param::Params;
 use lightbay_core::plan::read_draft;
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::read::read_json;
-use lightbay_core::scenario::{Scenario, kind_of};
+use lightbay_core::scenario::{Assumed, Scenario, kind_of};
 use lightbay_formats::{Format, Limits, detect};
 use serde_json::json;
 
@@ -53,7 +53,9 @@ pub(crate) fn import(
     ));
     let summary = json!({ "installed_circuits": installed, "installed_circuits_before": before, "lines": lines,
             "surplus_connections": scenario.body.strays.len() - read.half, "half_circuits": read.half });
-    Ok(ImportedScenario { scenario, lines, summary })
+    let notes = lines.iter().filter(|line| !read.assumed.contains(line)).cloned().collect();
+    let assumed = read.assumed.into_iter().map(Assumed::fact).collect();
+    Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
 /// The scenario among the files, and the others.

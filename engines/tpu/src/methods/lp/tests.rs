@@ -57,7 +57,7 @@ fn pods_that_are_too_large_are_refused_with_a_remedy() {
 #[test]
 fn a_point_of_the_model_becomes_a_plan() {
     let written = models().remove(0);
-    let scenario = Scenario { name: "pod".to_owned(), body: TpuScenario::design(1) };
+    let scenario = Scenario::new("pod".to_owned(), TpuScenario::design(1));
     let params = Params::default();
     let model = written.model(&scenario, &params).unwrap();
     assert_eq!(model.size().integers, 48);

@@ -66,8 +66,11 @@ pub(super) fn export_scenario(
             scenario.body.build_with(dominance)?.instance
         }
     };
-    let explicit =
-        Scenario::<Training> { name: scenario.name.clone(), body: TrainingScenario::Instance(instance) };
+    let explicit = Scenario::<Training> {
+        name: scenario.name.clone(),
+        body: TrainingScenario::Instance(instance),
+        provenance: scenario.provenance.clone(),
+    };
     Ok(vec![Artifact::of_scenario(&explicit, format)?])
 }
 
@@ -88,6 +91,7 @@ pub(super) fn export_plan(
     let scenario = Arc::new(Scenario {
         name: original.scenario.name.clone(),
         body: TrainingScenario::Instance(instance),
+        provenance: original.scenario.provenance.clone(),
     });
     let mut wide = Plan { scenario, result, ..original.clone() };
     wide.provenance.scenario_sha256 = wide.scenario.sha256()?;

@@ -24,7 +24,7 @@ pub(super) fn scenarios(
     for placed in &shared.jobs {
         let name = format!("{} {}", scenario.name, placed.name);
         let body = TrainingScenario::Job(placed.job.clone());
-        files.extend(export_scenario(&Arc::new(Scenario { name, body }), format, params)?);
+        files.extend(export_scenario(&Arc::new(Scenario::new(name, body)), format, params)?);
     }
     Ok(files)
 }
@@ -45,7 +45,7 @@ pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Pr
         let name = format!("{} {}", plan.name, part.name);
         let metrics = figures(&part.scenario, &part.result)?;
         let mut single = Plan {
-            scenario: Arc::new(Scenario { name: name.clone(), body: part.scenario }),
+            scenario: Arc::new(Scenario::new(name.clone(), part.scenario)),
             name,
             metrics,
             result: part.result,

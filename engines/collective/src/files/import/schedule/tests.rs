@@ -28,7 +28,7 @@ fn read_as(
     scenario: &CollectiveScenario,
     schedule: &[u8],
 ) -> Result<ImportedPlan<Collective>, String> {
-    let scenario = Scenario::<Collective> { name: "s".to_owned(), body: scenario.clone() };
+    let scenario = Scenario::<Collective>::new("s".to_owned(), scenario.clone());
     let inputs = [
         Input { name: "schedule.xml".to_owned(), bytes: schedule.to_vec() },
         Input { name: "scenario.json".to_owned(), bytes: scenario.to_json().unwrap() },

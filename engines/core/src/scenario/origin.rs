@@ -1,0 +1,154 @@
+//! Origin of a scenario that was imported: importer, files, and what they do not say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Origin of a scenario: the key `provenance` of its file. Free for additions, and no part of what the scenario asks, so
+/// that neither [`Scenario::sha256`](super::Scenario::sha256) nor a method sees it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// Format that was imported.
+    #[serde(default)]
+    pub importer: String,
+    /// The files that were read, in the order in which they were given.
+    #[serde(default)]
+    pub sources: Vec<SourceFile>,
+    /// Values that no file gives.
+    #[serde(default)]
+    pub assumed: Vec<Assumed>,
+    /// Everything else that has to be known about the import, one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Origin of the scenario that the files were read into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<Origin>>,
+    /// Anything else that was found here.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceFile {
+    /// As the user wrote it, without folders.
+    pub name: String,
+    /// SHA-256 of its content as it was given, compressed or not.
+    pub sha256: String,
+}
+
+/// A value that no file gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assumed {
+    /// Name of the value, in words.
+    pub what: String,
+    /// The value that was taken, with its unit; empty where `what` says all.
+    #[serde(default)]
+    pub value: String,
+    /// The parameter that sets it, as it is given (`gpus_per_pod=`), or another remedy in words; empty if there is none.
+    #[serde(default)]
+    pub set_with: String,
+}
+
+impl Assumed {
+    /// Something assumed that has no single value.
+    pub fn fact(what: impl Into<String>) -> Self {
+        Self { what: what.into(), value: String::new(), set_with: String::new() }
+    }
+
+    /// The assumption in one phrase: `rate of one NIC and circuit is 400 Gb/s`.
+    pub fn phrase(&self) -> String {
+        if self.value.is_empty() { self.what.clone() } else { format!("{} is {}", self.what, self.value) }
+    }
+
+    /// Returns `true` if a parameter sets it: `set_with` names it with a sign of equality behind it.
+    pub fn is_set_with(&self, param: &str) -> bool {
+        let mut words =
+            self.set_with.split(|sign: char| !(sign.is_ascii_alphanumeric() || "_=".contains(sign)));
+        words.any(|word| word.strip_suffix('=') == Some(param))
+    }
+}
+
+impl Origin {
+    /// All origins, the latest first.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |origin| origin.before.as_deref())
+    }
+
+    /// What was assumed of a parameter: the phrase of the latest import that says something.
+    pub fn assumed_of(&self, param: &str) -> Option<&Assumed> {
+        self.all().find_map(|origin| origin.assumed.iter().find(|assumed| assumed.is_set_with(param)))
+    }
+
+    /// Forgets what was assumed of a parameter, since it is given now.
+    pub fn give(&mut self, param: &str) {
+        self.assumed.retain(|assumed| !assumed.is_set_with(param));
+        if let Some(before) = &mut self.before {
+            before.give(param);
+        }
+    }
+
+    /// The origin as lines for a person, the latest import first: importer and files with the beginning of their SHA-256, then every
+    /// assumption and note.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for origin in self.all() {
+            let file = |file: &SourceFile| {
+                let short = file.sha256.get(..SHORT_SHA).unwrap_or(&file.sha256);
+                format!("{} (SHA-256 {short}…)", file.name)
+            };
+            let files: Vec<String> = origin.sources.iter().map(file).collect();
+            lines.push(format!("imported: {} from {}", origin.importer, files.join(", ")));
+            let assumed = origin.assumed.iter().map(|assumed| format!("assumed: {}", assumed.phrase()));
+            lines.extend(assumed.chain(origin.notes.iter().map(|note| format!("note: {note}"))));
+        }
+        lines
+    }
+}
+
+/// Digits of a hash that tell files apart for a person.
+const SHORT_SHA: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assumed(what: &str, set_with: &str) -> Assumed {
+        Assumed { what: what.to_owned(), value: "400 Gb/s".to_owned(), set_with: set_with.to_owned() }
+    }
+
+    #[test]
+    fn an_assumption_names_its_parameters() {
+        let one = assumed("rate", "switch_reduce= of the scenario, or link_gbyte_per_s=");
+        assert!(one.is_set_with("switch_reduce") && one.is_set_with("link_gbyte_per_s"));
+        assert!(!one.is_set_with("reduce") && !one.is_set_with("scenario") && !one.is_set_with(""));
+        assert_eq!(one.phrase(), "rate is 400 Gb/s");
+        assert_eq!(Assumed::fact("all stages alike").phrase(), "all stages alike");
+    }
+
+    #[test]
+    fn a_value_that_is_given_is_no_longer_assumed() {
+        let before = Origin { assumed: vec![assumed("rate", "rate=")], ..Origin::default() };
+        let mut origin = Origin {
+            importer: "polatis_tl1".to_owned(),
+            sources: vec![SourceFile { name: "a.txt".to_owned(), sha256: "0123456789abcdef".to_owned() }],
+            assumed: vec![assumed("size", "size=")],
+            notes: vec!["odd".to_owned()],
+            before: Some(Box::new(before)),
+            ..Origin::default()
+        };
+        assert_eq!(
+            origin.lines(),
+            [
+                "imported: polatis_tl1 from a.txt (SHA-256 0123456789ab…)",
+                "assumed: size is 400 Gb/s",
+                "note: odd",
+                "imported:  from ",
+                "assumed: rate is 400 Gb/s"
+            ]
+        );
+        assert!(origin.assumed_of("rate").is_some());
+        origin.give("rate");
+        assert!(origin.assumed_of("rate").is_none() && origin.assumed_of("size").is_some());
+    }
+}
