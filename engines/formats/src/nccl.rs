@@ -2,13 +2,15 @@
 //! plug-in reads.
 
 mod network;
+mod pcie;
+mod ports;
 mod read;
 pub mod tuner;
 
 pub use network::{
-    ChassisLink, ChassisLinkSort, ChassisNetwork, ChassisNode, IntraLinks, NetworkOptions, NicPort,
-    PciDistance, PciPath, network,
+    ChassisLink, ChassisLinkSort, ChassisNetwork, ChassisNode, IntraLinks, NetworkOptions, network,
 };
+pub use ports::{NicPort, PciDistance, PciPath};
 pub use read::read;
 
 use crate::graph::xml;
@@ -26,14 +28,19 @@ pub struct NcclTopology {
 }
 
 /// A CPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclCpu {
+    /// Hash of the host that it belongs to; empty if the file has one host and does not say. Bus ids are unique within a
+    /// host.
+    pub host: String,
     /// NUMA node; -1 if not known.
     pub numa: i32,
     /// Architecture, such as `x86_64`.
     pub arch: String,
     /// Vendor, such as `AuthenticAMD`.
     pub vendor: String,
+    /// Ports of network cards that hang at the CPU itself, such as socket interfaces.
+    pub nets: Vec<NcclNet>,
 }
 
 /// A device on PCI Express.
@@ -51,8 +58,8 @@ pub struct PciDevice {
     pub lane_gt_per_s: Option<f64>,
     /// Lanes of that link; missing if the file does not know them.
     pub lanes: Option<u32>,
-    /// Entries that it has as a GPU.
-    pub gpu: Option<NcclGpu>,
+    /// Entries that it has as a GPU: one, or one for each of the parts that it is divided into.
+    pub gpus: Vec<NcclGpu>,
     /// Ports of a network card.
     pub nets: Vec<NcclNet>,
 }
@@ -73,7 +80,7 @@ pub enum PciSort {
 impl PciDevice {
     /// GPUs and network cards by what they say, all others by class.
     pub fn sort(&self) -> PciSort {
-        if self.gpu.is_some() {
+        if !self.gpus.is_empty() {
             return PciSort::Gpu;
         }
         if !self.nets.is_empty() {
@@ -99,6 +106,8 @@ pub struct NcclGpu {
     pub gcn: Option<String>,
     /// Rank.
     pub rank: Option<u32>,
+    /// Number of the part of its device that it is (`mlopart`), if the device is divided.
+    pub part: Option<u32>,
     /// Links to other GPUs and to switches.
     pub links: Vec<GpuLinks>,
 }
@@ -153,7 +162,11 @@ pub fn write(topology: &NcclTopology) -> String {
     }
     for (number, cpu) in topology.cpus.iter().enumerate() {
         let (arch, vendor) = (xml(&cpu.arch), xml(&cpu.vendor));
-        let _ = writeln!(text, "  <cpu numaid=\"{}\" arch=\"{arch}\" vendor=\"{vendor}\">", cpu.numa);
+        text.push_str("  <cpu");
+        if !cpu.host.is_empty() {
+            let _ = write!(text, " host_hash=\"{}\"", xml(&cpu.host));
+        }
+        let _ = writeln!(text, " numaid=\"{}\" arch=\"{arch}\" vendor=\"{vendor}\">", cpu.numa);
         // Devices that are still open, innermost last: their number, and how many children were written.
         let roots = topology.devices.iter().enumerate();
         let roots = roots.filter(|(_, device)| device.cpu == number && device.parent.is_none());
@@ -171,6 +184,7 @@ pub fn write(topology: &NcclTopology) -> String {
                 }
             }
         }
+        write_nets(&mut text, &cpu.nets, "    ");
         text.push_str("  </cpu>\n");
     }
     text.push_str("</system>\n");
@@ -189,9 +203,9 @@ fn write_device(text: &mut String, device: &PciDevice, depth: usize) {
         let _ = write!(text, " link_width=\"{lanes}\"");
     }
     text.push_str(">\n");
-    if let Some(gpu) = &device.gpu {
+    for gpu in &device.gpus {
         let _ = write!(text, "{indent}  <gpu");
-        for (name, value) in [("dev", gpu.dev), ("sm", gpu.sm), ("rank", gpu.rank)] {
+        for (name, value) in [("dev", gpu.dev), ("sm", gpu.sm), ("rank", gpu.rank), ("mlopart", gpu.part)] {
             if let Some(value) = value {
                 let _ = write!(text, " {name}=\"{value}\"");
             }
@@ -211,12 +225,16 @@ fn write_device(text: &mut String, device: &PciDevice, depth: usize) {
         }
         let _ = writeln!(text, "{indent}  </gpu>");
     }
-    if !device.nets.is_empty() {
-        let _ = writeln!(text, "{indent}  <nic>");
-        for net in &device.nets {
+    write_nets(text, &device.nets, &format!("{indent}  "));
+}
+
+fn write_nets(text: &mut String, nets: &[NcclNet], indent: &str) {
+    if !nets.is_empty() {
+        let _ = writeln!(text, "{indent}<nic>");
+        for net in nets {
             let _ = writeln!(
                 text,
-                "{indent}    <net name=\"{}\" dev=\"{}\" speed=\"{}\" port=\"{}\" latency=\"{}\" gdr=\"{}\"/>",
+                "{indent}  <net name=\"{}\" dev=\"{}\" speed=\"{}\" port=\"{}\" latency=\"{}\" gdr=\"{}\"/>",
                 xml(&net.name),
                 net.dev,
                 net.speed_mbps,
@@ -225,6 +243,6 @@ fn write_device(text: &mut String, device: &PciDevice, depth: usize) {
                 u8::from(net.gpu_direct)
             );
         }
-        let _ = writeln!(text, "{indent}  </nic>");
+        let _ = writeln!(text, "{indent}</nic>");
     }
 }

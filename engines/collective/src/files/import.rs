@@ -58,7 +58,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         .unit("GB/s"),
         ParamInfo::text(
             "intra",
-            "Links between GPUs where the file lists none: 'nvswitch:300' (GB/s of each GPU) or 'mesh:50' (of each pair).",
+            "Links between GPUs where the file lists none: 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of each pair) or 'pcie' (nothing but PCI Express).",
         ),
     ]);
     let teccl = FormatInfo::new(
@@ -245,6 +245,7 @@ fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
     let (sort, rate) = text.split_once(':').unwrap_or((text, ""));
     let rate = rate.trim().parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
     match (sort.trim(), rate) {
+        ("pcie" | "none", None) if !text.contains(':') => Ok(Some(IntraLinks::Pcie)),
         ("nvswitch" | "switch", Some(rate)) => Ok(Some(IntraLinks::Switch(rate))),
         ("mesh", Some(rate)) => Ok(Some(IntraLinks::Mesh(rate))),
         _ => {
@@ -252,33 +253,36 @@ fn intra(text: Option<&str>) -> Result<Option<IntraLinks>, Problem> {
             Err(Problem::new(
                 "intra",
                 message,
-                "give 'nvswitch:300' (GB/s of each GPU) or 'mesh:50' (of each pair)",
+                "give 'nvswitch:300' (GB/s of each GPU), 'mesh:50' (of each pair) or 'pcie' (nothing but PCI Express)",
             ))
         }
     }
 }
 
-/// The network of a machine. An NVSwitch cuts through and copies.
+/// The network of a machine. An NVSwitch cuts through and copies; PCI Express cuts through.
 fn topology(name: &str, chassis: &ChassisNetwork, alpha_us: f64) -> Topology {
     let node = |(id, node): (u32, &nccl::ChassisNode)| NodeRecord {
         id,
         name: node.name.clone(),
         kind: if node.switch { NodeSort::Switch } else { NodeSort::Gpu },
-        group: Some(0),
+        group: node.host.map(|host| host as u32),
     };
     let link = |link: &nccl::ChassisLink| {
         let kind = match link.sort {
             ChassisLinkSort::NvLink => "nvlink",
             ChassisLinkSort::Xgmi => "xgmi",
+            ChassisLinkSort::Pcie => "pcie",
             ChassisLinkSort::Given => "given",
         };
         LinkRecord::new(link.from, link.to, link.gbyte_per_s, alpha_us, kind)
     };
+    let over_pcie = chassis.links.iter().any(|link| link.sort == ChassisLinkSort::Pcie);
     Topology {
         name: name.to_owned(),
         nodes: (0..).zip(&chassis.nodes).map(node).collect(),
         links: chassis.links.iter().map(link).collect(),
-        switch_model: SwitchModel { copy: true, hop: SwitchHop::CutThrough, reduce: false },
+        // Bridges and CPUs pass data on and copy none.
+        switch_model: SwitchModel { copy: !over_pcie, hop: SwitchHop::CutThrough, reduce: false },
         symmetry_generators: Vec::new(),
         notes: String::new(),
     }

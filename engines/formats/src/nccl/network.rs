@@ -1,6 +1,7 @@
 //! The GPUs of a machine with their links and ways out, made of its topology.
 
-use super::{GpuLinkSort, NcclGpu, NcclTopology, PciDevice, PciSort};
+use super::ports::{self, NicPort};
+use super::{GpuLinkSort, NcclGpu, NcclTopology, PciSort, pcie};
 use crate::imported::Imported;
 use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
@@ -25,8 +26,8 @@ pub const XGMI_GBYTE_PER_S: [(&str, f64); 8] = [
 /// Links between the GPUs of a machine that its file does not list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IntraLinks {
-    /// There are none but PCI Express.
-    None,
+    /// There are none: GPUs meet over PCI Express.
+    Pcie,
     /// Every GPU has this rate each way to one switch, GB/s.
     Switch(f64),
     /// Every pair of GPUs has this rate each way, GB/s.
@@ -51,6 +52,8 @@ pub struct ChassisNode {
     pub switch: bool,
     /// Bus id of a GPU.
     pub bus: String,
+    /// Its host, from 0 in order of the file; none for a switch of several.
+    pub host: Option<usize>,
 }
 
 /// Sort of a link of a [`ChassisNetwork`].
@@ -60,6 +63,8 @@ pub enum ChassisLinkSort {
     NvLink,
     /// Infinity Fabric.
     Xgmi,
+    /// PCI Express.
+    Pcie,
     /// As the options say.
     Given,
 }
@@ -77,43 +82,6 @@ pub struct ChassisLink {
     pub gbyte_per_s: f64,
     /// Sort.
     pub sort: ChassisLinkSort,
-}
-
-/// Distance of a GPU and a network card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PciDistance {
-    /// They share a bridge.
-    Bridge,
-    /// They share a CPU only.
-    Cpu,
-    /// They belong to different CPUs.
-    Machine,
-}
-
-/// The way of a GPU to a network card over PCI Express.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PciPath {
-    /// The GPU.
-    pub gpu: u32,
-    /// Rate of its narrowest link, GB/s; links between CPUs are not in the file and are not counted.
-    pub gbyte_per_s: f64,
-    /// Distance.
-    pub distance: PciDistance,
-}
-
-/// A port out of the machine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NicPort {
-    /// Name, or bus id if the file has none.
-    pub name: String,
-    /// Bus id of the card.
-    pub bus: String,
-    /// Rate, GB/s; missing if the file lists the card only.
-    pub gbyte_per_s: Option<f64>,
-    /// Latency, µs.
-    pub latency_us: f64,
-    /// Ways of all GPUs to it, in order of the GPUs.
-    pub paths: Vec<PciPath>,
 }
 
 /// The GPUs of a machine, in order of rank, device number or place in the file, then its switches.
@@ -152,11 +120,12 @@ pub fn network(
         return Err(Problem::new("", message, "dump the topology on a machine with GPUs"));
     }
     let mut made = Imported::new(ChassisNetwork::default());
-    for (number, at) in gpus.iter().enumerate() {
-        let bus = topology.devices[*at].bus.clone();
-        made.value.nodes.push(ChassisNode { name: format!("g{number}"), switch: false, bus });
+    for (number, gpu) in gpus.iter().enumerate() {
+        let bus = topology.devices[gpu.device].bus.clone();
+        let node = ChassisNode { name: format!("g{number}"), switch: false, bus, host: Some(gpu.host) };
+        made.value.nodes.push(node);
     }
-    let listed = gpus.iter().any(|at| links_of(&topology.devices[*at]).next().is_some());
+    let listed = gpus.iter().any(|gpu| gpu.entry(topology).is_some_and(|entry| !entry.links.is_empty()));
     match options.intra {
         _ if listed => {
             if options.intra.is_some() {
@@ -165,11 +134,12 @@ pub fn network(
             }
             own_links(topology, &gpus, options, &mut made);
             fewer_links(topology, &gpus, &mut made);
+            join_islands(topology, &gpus, &mut made)?;
         }
         None if gpus.len() > 1 => {
             let message = "the file lists no links between GPUs";
             let remedy = "say what there is: intra=nvswitch:300 (GB/s of each GPU), intra=mesh:50 (of each pair) \
-                          or intra=none";
+                          or intra=pcie (nothing but PCI Express, with the rates of the file)";
             return Err(Problem::new("intra", message, remedy));
         }
         _ if options.link_gbyte_per_s.is_some() => {
@@ -180,20 +150,57 @@ pub fn network(
                 "leave it out, and say the rate in intra=",
             ));
         }
-        None | Some(IntraLinks::None) => {}
+        None => {}
+        Some(IntraLinks::Pcie) => {
+            join_islands(topology, &gpus, &mut made)?;
+        }
         Some(intra) => given_links(intra, gpus.len(), &mut made.value),
     }
-    ports(topology, &gpus, &mut made);
+    ports::add(topology, &gpus, &mut made);
     Ok(made)
 }
 
-/// Places of the GPUs, by rank if all have one, else by number, else as they stand.
-fn ordered(topology: &NcclTopology) -> Vec<usize> {
-    let mut gpus: Vec<usize> =
-        (0..topology.devices.len()).filter(|at| topology.devices[*at].sort() == PciSort::Gpu).collect();
-    let by = |field: fn(&NcclGpu) -> Option<u32>| -> Option<BTreeMap<u32, usize>> {
-        let keys = gpus.iter().map(|at| Some((field(topology.devices[*at].gpu.as_ref()?)?, *at)));
-        let keys: BTreeMap<u32, usize> = keys.collect::<Option<_>>()?;
+/// A GPU in the file: its device, its place among the entries of that, and its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GpuPlace {
+    pub(super) device: usize,
+    entry: usize,
+    pub(super) host: usize,
+}
+
+impl GpuPlace {
+    fn entry(self, topology: &NcclTopology) -> Option<&NcclGpu> {
+        topology.devices[self.device].gpus.get(self.entry)
+    }
+
+    /// Name for a person: `rank 2 (host 0x3a52, 0004:01:00.0)`.
+    fn words(self, topology: &NcclTopology, number: usize) -> String {
+        let device = &topology.devices[self.device];
+        let host = topology.cpus.get(device.cpu).map_or("", |cpu| cpu.host.as_str());
+        let host = if host.is_empty() { String::new() } else { format!("host {}, ", printable(host)) };
+        format!("rank {number} ({host}{})", printable(&device.bus))
+    }
+}
+
+/// The GPUs, by rank if all have one, else by number, else as they stand.
+fn ordered(topology: &NcclTopology) -> Vec<GpuPlace> {
+    let mut hosts: Vec<&str> = Vec::new();
+    let mut gpus: Vec<GpuPlace> = Vec::new();
+    for (at, device) in topology.devices.iter().enumerate() {
+        if device.sort() != PciSort::Gpu {
+            continue;
+        }
+        let name = topology.cpus.get(device.cpu).map_or("", |cpu| cpu.host.as_str());
+        let host = hosts.iter().position(|known| *known == name).unwrap_or_else(|| {
+            hosts.push(name);
+            hosts.len() - 1
+        });
+        // A device of the class of a GPU is one even without an entry.
+        gpus.extend((0..device.gpus.len().max(1)).map(|entry| GpuPlace { device: at, entry, host }));
+    }
+    let by = |field: fn(&NcclGpu) -> Option<u32>| -> Option<BTreeMap<u32, GpuPlace>> {
+        let keys = gpus.iter().map(|gpu| Some((field(gpu.entry(topology)?)?, *gpu)));
+        let keys: BTreeMap<u32, GpuPlace> = keys.collect::<Option<_>>()?;
         (keys.len() == gpus.len()).then_some(keys)
     };
     if let Some(keys) = by(|gpu| gpu.rank).or_else(|| by(|gpu| gpu.dev)) {
@@ -202,39 +209,107 @@ fn ordered(topology: &NcclTopology) -> Vec<usize> {
     gpus
 }
 
-fn links_of(device: &PciDevice) -> impl Iterator<Item = &super::GpuLinks> {
-    device.gpu.iter().flat_map(|gpu| &gpu.links)
+/// Joins GPUs that no links of the file join over PCI Express.
+fn join_islands(
+    topology: &NcclTopology,
+    gpus: &[GpuPlace],
+    made: &mut Imported<ChassisNetwork>,
+) -> Result<(), Problem> {
+    let before = islands(&made.value, gpus.len());
+    let apart = |islands: &[usize], host: usize| {
+        let mut own = gpus.iter().zip(islands).filter(|(gpu, _)| gpu.host == host).map(|(_, island)| *island);
+        own.next().is_some_and(|first| own.any(|other| other != first))
+    };
+    let count = gpus.iter().map(|gpu| gpu.host + 1).max().unwrap_or(0);
+    let hosts: Vec<usize> = (0..count).filter(|host| apart(&before, *host)).collect();
+    let first = made.value.links.len();
+    pcie::join(topology, gpus, &hosts, &mut made.value);
+    let joined = &made.value.links[first..];
+    let rates = joined.iter().map(|link| link.gbyte_per_s);
+    let (low, high) =
+        rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    if !joined.is_empty() {
+        let range = if low < high { format!("{low} to {high}") } else { low.to_string() };
+        let what = match islands_in_words(&before) {
+            Some(groups) => format!("way between the GPUs that no links join ({groups})"),
+            None => "way between the GPUs".to_owned(),
+        };
+        let value =
+            format!("PCI Express to the CPU, {range} GB/s each way as NCCL counts it, CPUs of a host as one");
+        made.assume(what, value, "link_speed and link_width of the file");
+    }
+    let after = islands(&made.value, gpus.len());
+    let lost = after.iter().position(|island| *island != after[0]);
+    lost.map_or(Ok(()), |lost| {
+        let (one, other) = (gpus[0].words(topology, 0), gpus[lost].words(topology, lost));
+        let message = format!("no links lead from {one} to {other}: they are of different hosts, which meet over their network cards");
+        let remedy = "give the dump of one host; the network between hosts is not in the file";
+        Err(Problem::new("", message, remedy))
+    })
+}
+
+/// Number of the island that each GPU is part of: the smallest node that links lead to.
+fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
+    let mut island: Vec<usize> = (0..network.nodes.len()).collect();
+    let root = |island: &[usize], mut at: usize| {
+        while island[at] != at {
+            at = island[at];
+        }
+        at
+    };
+    for link in &network.links {
+        let (a, b) = (root(&island, link.from as usize), root(&island, link.to as usize));
+        island[a.max(b)] = a.min(b);
+    }
+    (0..gpus).map(|gpu| root(&island, gpu)).collect()
+}
+
+/// `ranks 0 1 and ranks 2 3`, if there are few islands and not all of them are single GPUs.
+fn islands_in_words(island: &[usize]) -> Option<String> {
+    let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (rank, of) in island.iter().enumerate() {
+        groups.entry(*of).or_default().push(rank.to_string());
+    }
+    let words: Vec<String> = groups.values().map(|group| format!("ranks {}", group.join(" "))).collect();
+    (words.len() < island.len() && words.len() <= 8).then(|| words.join(", "))
 }
 
 /// Links that the file lists.
 fn own_links(
     topology: &NcclTopology,
-    gpus: &[usize],
+    gpus: &[GpuPlace],
     options: &NetworkOptions,
     made: &mut Imported<ChassisNetwork>,
 ) {
     const SWITCH_CLASS: u32 = 0x06_8000;
-    let places: HashMap<&str, u32> =
-        (0..).zip(gpus).map(|(number, at)| (topology.devices[*at].bus.as_str(), number)).collect();
+    // Of a divided device the first part stands for a target that is given by its bus id alone.
+    let mut places: HashMap<(usize, &str), u32> = HashMap::new();
+    for (number, gpu) in (0..).zip(gpus) {
+        places.entry((gpu.host, topology.devices[gpu.device].bus.as_str())).or_insert(number);
+    }
     let mut counts: BTreeMap<(u32, u32), (u32, f64, GpuLinkSort)> = BTreeMap::new();
     let mut elsewhere = 0;
     let mut rates: BTreeMap<String, f64> = BTreeMap::new();
     let switch = gpus.len() as u32;
     for (number, at) in (0..).zip(gpus) {
-        for link in links_of(&topology.devices[*at]) {
-            let to_switch = link.target.starts_with("ffff:ff") || link.target_class == Some(SWITCH_CLASS);
-            let target = if to_switch { Some(switch) } else { places.get(link.target.as_str()).copied() };
+        let Some(gpu) = at.entry(topology) else { continue };
+        let parts = topology.devices[at.device].gpus.len() as f64;
+        for link in &gpu.links {
+            let to_switch = link.target.starts_with("ffff:ff")
+                || link.target.starts_with("fffffff:")
+                || link.target_class == Some(SWITCH_CLASS);
+            let place = || places.get(&(at.host, link.target.as_str())).copied();
+            let target = if to_switch { Some(switch) } else { place() };
             let Some(target) = target.filter(|target| *target != number) else {
                 elsewhere += link.count;
                 continue;
             };
-            let gpu = topology.devices[*at].gpu.as_ref();
-            let (rate, why) = rate(link.sort, gpu, options);
+            let (rate, why) = rate(link.sort, Some(gpu), options);
             rates.insert(why, rate);
             let mut add = |from, to| {
                 let entry = counts.entry((from, to)).or_insert((0, 0.0, link.sort));
                 entry.0 += link.count;
-                entry.1 += f64::from(link.count) * rate;
+                entry.1 += f64::from(link.count) * rate / parts;
             };
             add(number, target);
             // A switch has no entry of its own for the way back.
@@ -244,9 +319,15 @@ fn own_links(
         }
     }
     if counts.keys().any(|(from, to)| *from == switch || *to == switch) {
-        let node = ChassisNode { name: "nvswitch".to_owned(), switch: true, bus: String::new() };
-        made.value.nodes.push(node);
+        let host = gpus.iter().all(|gpu| gpu.host == 0).then_some(0);
+        made.value.nodes.push(ChassisNode {
+            name: "nvswitch".to_owned(),
+            switch: true,
+            bus: String::new(),
+            host,
+        });
     }
+    made.notes.extend(divided(topology, gpus));
     for ((from, to), (count, gbyte_per_s, sort)) in &counts {
         let sort = if *sort == GpuLinkSort::NvLink { ChassisLinkSort::NvLink } else { ChassisLinkSort::Xgmi };
         let link = ChassisLink { from: *from, to: *to, count: *count, gbyte_per_s: *gbyte_per_s, sort };
@@ -272,19 +353,42 @@ fn own_links(
 }
 
 /// Notes GPUs that list fewer links than most others: ports that are lame, or a file that is not whole.
-fn fewer_links(topology: &NcclTopology, gpus: &[usize], made: &mut Imported<ChassisNetwork>) {
-    let listed = |at: &usize| links_of(&topology.devices[*at]).map(|link| link.count).sum::<u32>();
+fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<ChassisNetwork>) {
+    let listed = |gpu: &GpuPlace| {
+        gpu.entry(topology).map_or(0, |entry| entry.links.iter().map(|link| link.count).sum::<u32>())
+    };
     let counts: Vec<u32> = gpus.iter().map(listed).collect();
     let gpus_with = |count: u32| counts.iter().filter(|other| **other == count).count();
     let Some(usual) = counts.iter().copied().max_by_key(|count| (gpus_with(*count), *count)) else { return };
-    for (number, (at, count)) in
+    for (number, (gpu, count)) in
         gpus.iter().zip(&counts).enumerate().filter(|(_, (_, count))| **count < usual)
     {
-        let bus = printable(&topology.devices[*at].bus);
         let others = if gpus_with(usual) + 1 == counts.len() { "the others" } else { "most others" };
-        made.note(format!("GPU {number} ({bus}) lists {count} links and {others} {usual}"));
+        let words = gpu.words(topology, number);
+        made.note(format!("{words} lists {count} links and {others} {usual}"));
     }
 }
+
+/// The remark on devices that are divided.
+fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
+    let parts = gpus.iter().filter(|gpu| topology.devices[gpu.device].gpus.len() > 1);
+    let (mut devices, count): (Vec<usize>, usize) =
+        (parts.clone().map(|gpu| gpu.device).collect(), parts.count());
+    devices.sort_unstable();
+    devices.dedup();
+    let halves = devices.iter().all(|at| topology.devices[*at].gpus.len() == 2);
+    let word = if halves { "halves" } else { "parts" };
+    (count > 0).then(|| {
+        format!(
+            "{count} GPUs are {word} of {} devices and share the links of those evenly; the links between {word} of a \
+             device, for which NCCL counts {PART_GBYTE_PER_S} GB/s, are left out",
+            devices.len()
+        )
+    })
+}
+
+/// Rate between the parts of a device as NCCL counts it, GB/s.
+const PART_GBYTE_PER_S: u32 = 2618;
 
 /// Rate of one link, and the words for it.
 fn rate(sort: GpuLinkSort, gpu: Option<&NcclGpu>, options: &NetworkOptions) -> (f64, String) {
@@ -318,14 +422,15 @@ fn given_links(intra: IntraLinks, gpus: usize, made: &mut ChassisNetwork) {
         made.links.push(ChassisLink { from, to, count: 1, gbyte_per_s, sort });
     };
     match intra {
-        IntraLinks::None => {}
+        IntraLinks::Pcie => {}
         IntraLinks::Switch(rate) => {
             for gpu in 0..gpus {
                 link(gpu, gpus, rate);
                 link(gpus, gpu, rate);
             }
-            let node = ChassisNode { name: "nvswitch".to_owned(), switch: true, bus: String::new() };
-            made.nodes.push(node);
+            let host = made.nodes.iter().all(|node| node.host == Some(0)).then_some(0);
+            let name = "nvswitch".to_owned();
+            made.nodes.push(ChassisNode { name, switch: true, bus: String::new(), host });
         }
         IntraLinks::Mesh(rate) => {
             for from in 0..gpus {
@@ -335,77 +440,4 @@ fn given_links(intra: IntraLinks, gpus: usize, made: &mut ChassisNetwork) {
             }
         }
     }
-}
-
-/// Ports of all network cards, with the ways to them.
-fn ports(topology: &NcclTopology, gpus: &[usize], made: &mut Imported<ChassisNetwork>) {
-    let devices = &topology.devices;
-    let (mut unknown, mut bare) = (0, 0);
-    let rates: Vec<f64> = devices
-        .iter()
-        .map(|device| {
-            unknown += usize::from(device.lane_gt_per_s.is_none() || device.lanes.is_none());
-            pci_gbyte_per_s(device)
-        })
-        .collect();
-    for (at, card) in devices.iter().enumerate().filter(|(_, device)| device.sort() == PciSort::Nic) {
-        let paths: Vec<PciPath> =
-            (0..).zip(gpus).map(|(gpu, place)| path(devices, &rates, gpu, *place, at)).collect();
-        if card.nets.is_empty() {
-            bare += 1;
-            let (name, bus) = (card.bus.clone(), card.bus.clone());
-            made.value.ports.push(NicPort { name, bus, gbyte_per_s: None, latency_us: 0.0, paths });
-            continue;
-        }
-        for net in &card.nets {
-            made.value.ports.push(NicPort {
-                name: if net.name.is_empty() { card.bus.clone() } else { net.name.clone() },
-                bus: card.bus.clone(),
-                gbyte_per_s: Some(net.speed_mbps as f64 / 8000.0),
-                latency_us: net.latency_us,
-                paths: paths.clone(),
-            });
-        }
-    }
-    if bare > 0 {
-        made.note(format!("{bare} network cards have no <net>, so that their rates are not known"));
-    }
-    if unknown > 0 {
-        made.assume(
-            format!("PCI link of {unknown} devices"),
-            "PCIe 3.0 (8 GT/s) and 16 lanes where the file does not say",
-            "link_speed and link_width of the file",
-        );
-    }
-}
-
-/// Rate of the link above a device each way, GB/s.
-pub fn pci_gbyte_per_s(device: &PciDevice) -> f64 {
-    let rate = device.lane_gt_per_s.unwrap_or(8.0);
-    // Up to PCIe 2.0 a byte takes 10 bits, from 3.0 on 16 bytes take 130.
-    let coding = if rate >= 8.0 { 128.0 / 130.0 } else { 0.8 };
-    rate * f64::from(device.lanes.unwrap_or(16)) / 8.0 * coding
-}
-
-fn path(devices: &[PciDevice], rates: &[f64], gpu: u32, from: usize, to: usize) -> PciPath {
-    let above = |mut at: usize| {
-        let mut chain = vec![at];
-        while let Some(parent) = devices[at].parent.filter(|parent| *parent < at) {
-            chain.push(parent);
-            at = parent;
-        }
-        chain
-    };
-    let (own, other) = (above(from), above(to));
-    let shared = own.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
-    let links = own[..own.len() - shared].iter().chain(&other[..other.len() - shared]);
-    let gbyte_per_s = links.map(|at| rates[*at]).fold(f64::INFINITY, f64::min);
-    let distance = if shared > 0 {
-        PciDistance::Bridge
-    } else if devices[from].cpu == devices[to].cpu {
-        PciDistance::Cpu
-    } else {
-        PciDistance::Machine
-    };
-    PciPath { gpu, gbyte_per_s, distance }
 }

@@ -1,6 +1,6 @@
 //! Reading topologies of NCCL and RCCL.
 
-use super::{GpuLinkSort, GpuLinks, NcclCpu, NcclGpu, NcclNet, NcclTopology, PciDevice};
+use super::{GpuLinkSort, GpuLinks, NcclCpu, NcclGpu, NcclNet, NcclTopology, PciDevice, PciSort};
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
 use crate::xml::{self, Attributes};
@@ -11,6 +11,8 @@ use std::io::BufRead;
 
 /// Largest file, bytes. Dumps of the largest machines have some hundred kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
+/// Rate of a network card that gives none, Mb/s.
+const UNKNOWN_MBPS: u64 = 10_000;
 /// Most devices.
 const MOST_DEVICES: usize = 100_000;
 
@@ -43,6 +45,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopolo
     for node in root.children().filter(Node::is_element) {
         reading.cpu(node);
     }
+    reading.refuse_equal_ids();
+    reading.refuse_second_gpus();
     let mut imported = Imported::new(reading.found);
     for (name, count) in reading.unknown {
         imported.note(format!("{count} elements <{name}> were left aside"));
@@ -54,7 +58,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopolo
 struct Reading {
     found: NcclTopology,
     problems: Problems,
-    lines: HashMap<String, String>,
+    /// Place of every device in the file.
+    places: Vec<String>,
     unknown: BTreeMap<String, usize>,
 }
 
@@ -71,7 +76,13 @@ impl Reading {
         let attributes = Attributes::of(node);
         let numa = attributes.number_or("numaid", -1, -1, i32::MAX, &mut self.problems);
         let text = |name| attributes.optional(name).unwrap_or_default().to_owned();
-        let cpu = NcclCpu { numa: numa.unwrap_or(-1), arch: text("arch"), vendor: text("vendor") };
+        let cpu = NcclCpu {
+            host: text("host_hash"),
+            numa: numa.unwrap_or(-1),
+            arch: text("arch"),
+            vendor: text("vendor"),
+            nets: Vec::new(),
+        };
         self.found.cpus.push(cpu);
         // The parser has limited the depth of the tree.
         let mut open: Vec<(Node<'_, '_>, Option<usize>)> = children(node, None);
@@ -85,21 +96,22 @@ impl Reading {
                 "nic" => open.extend(children(node, parent)),
                 "gpu" => {
                     let gpu = self.gpu(node);
-                    if let Some(device) = self.owner(node, parent)
-                        && device.gpu.replace(gpu).is_some()
-                    {
-                        self.problems.add(
-                            xml::place(node),
-                            "is a second <gpu> of one device",
-                            "leave one out",
-                        );
+                    if parent.is_none() {
+                        let remedy = "put it into the <pci> of its device";
+                        self.problems.add(xml::place(node), "has <gpu> outside of a <pci>", remedy);
+                    }
+                    if let Some(device) = parent.and_then(|at| self.found.devices.get_mut(at)) {
+                        device.gpus.push(gpu);
                     }
                 }
                 "net" => {
-                    if let Some(net) = self.net(node)
-                        && let Some(device) = self.owner(node, parent)
-                    {
-                        device.nets.push(net);
+                    let Some(net) = self.net(node) else { continue };
+                    // A socket interface hangs at the CPU itself.
+                    match parent {
+                        Some(at) => self.found.devices[at].nets.push(net),
+                        None => {
+                            self.found.cpus.last_mut().into_iter().for_each(|cpu| cpu.nets.push(net.clone()))
+                        }
                     }
                 }
                 _ => self.left_aside(node),
@@ -107,25 +119,42 @@ impl Reading {
         }
     }
 
-    fn owner(&mut self, node: Node<'_, '_>, parent: Option<usize>) -> Option<&mut PciDevice> {
-        if parent.is_none() {
-            let message = format!("has <{}> outside of a <pci>", node.tag_name().name());
-            self.problems.add(xml::place(node), message, "put it into the <pci> of its device");
+    /// Refuses devices of one host with equal ids. Bridges are only ways to the CPU: theirs do no harm.
+    fn refuse_equal_ids(&mut self) {
+        let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+        for (at, device) in self.found.devices.iter().enumerate() {
+            let host = self.found.cpus.get(device.cpu).map_or("", |cpu| cpu.host.as_str());
+            let before = *known.entry((host, &device.bus)).or_insert(at);
+            let bridges = [before, at].iter().all(|at| self.found.devices[*at].sort() == PciSort::Bridge);
+            if before != at && !bridges {
+                let message = format!(
+                    "busid of <pci> is '{}', which stands at {} too",
+                    printable(&device.bus),
+                    self.places[before]
+                );
+                let remedy =
+                    "give every device of a host its own; devices of other hosts carry another host_hash";
+                self.problems.add(self.places[at].clone(), message, remedy);
+            }
         }
-        self.found.devices.get_mut(parent?)
+    }
+
+    /// Refuses several GPUs in one device that are not parts of it.
+    fn refuse_second_gpus(&mut self) {
+        for (device, place) in self.found.devices.iter().zip(&self.places) {
+            let mut parts: Vec<Option<u32>> = device.gpus.iter().map(|gpu| gpu.part).collect();
+            parts.sort_unstable();
+            if parts.len() > 1 && (parts[0].is_none() || parts.windows(2).any(|pair| pair[0] == pair[1])) {
+                let message = "has a second <gpu> of one device";
+                let remedy = "leave one out, or give parts of a device different numbers as mlopart";
+                self.problems.add(place.clone(), message, remedy);
+            }
+        }
     }
 
     fn device(&mut self, node: Node<'_, '_>, parent: Option<usize>) -> Option<usize> {
         let attributes = Attributes::of(node);
         let bus = attributes.text("busid", &mut self.problems)?.to_ascii_lowercase();
-        if let Some(before) = self.lines.insert(bus.clone(), xml::place(node)) {
-            attributes.problem(
-                "busid",
-                format!("is '{}', which stands at {before} too", printable(&bus)),
-                "give every device its own",
-                &mut self.problems,
-            );
-        }
         if self.found.devices.len() >= MOST_DEVICES {
             let message = format!("is one more device than {MOST_DEVICES}");
             self.problems.add(xml::place(node), message, "no machine has as many");
@@ -138,6 +167,7 @@ impl Reading {
         let cpu = self.found.cpus.len().saturating_sub(1);
         let device = PciDevice { bus, cpu, parent, class, lane_gt_per_s, lanes, ..PciDevice::default() };
         self.found.devices.push(device);
+        self.places.push(xml::place(node));
         Some(self.found.devices.len() - 1)
     }
 
@@ -177,11 +207,12 @@ impl Reading {
         let attributes = Attributes::of(node);
         let mut number = |name: &str, high: u32| match attributes.optional(name) {
             None => None,
-            // A GPU that is not used has rank -1.
-            Some(text) if name == "rank" && text.trim() == "-1" => None,
+            // A GPU that is not used has rank -1, one that is whole part -1.
+            Some(text) if ["rank", "mlopart"].contains(&name) && text.trim() == "-1" => None,
             Some(_) => attributes.number(name, 0, high, &mut self.problems),
         };
         let (dev, sm, rank) = (number("dev", 1 << 20), number("sm", 10_000), number("rank", 1 << 24));
+        let part = number("mlopart", 1 << 10);
         let gcn = attributes.optional("gcn").map(str::to_owned);
         let mut links = Vec::new();
         for child in node.children().filter(Node::is_element) {
@@ -201,21 +232,22 @@ impl Reading {
                 links.push(GpuLinks { sort, target, count, target_class });
             }
         }
-        NcclGpu { dev, sm, gcn, rank, links }
+        NcclGpu { dev, sm, gcn, rank, part, links }
     }
 
     fn net(&mut self, node: Node<'_, '_>) -> Option<NcclNet> {
         let attributes = Attributes::of(node);
         let problems = &mut self.problems;
         let dev = attributes.number_or("dev", 0, 0, 1 << 20, problems);
-        let speed = attributes.number("speed", 1, 100_000_000, problems);
+        let speed = attributes.number("speed", i64::from(i32::MIN), 100_000_000, problems);
         let port = attributes.number_or("port", 0, 0, 1 << 20, problems);
         let latency = attributes.number_or("latency", 0.0, 0.0, 1e9, problems);
         let direct = attributes.flag("gdr", Some(false), problems);
         Some(NcclNet {
             name: attributes.optional("name").unwrap_or_default().to_owned(),
             dev: dev?,
-            speed_mbps: speed?,
+            // NCCL counts with this where the interface does not know its speed.
+            speed_mbps: speed.map(|speed| if speed > 0 { speed.unsigned_abs() } else { UNKNOWN_MBPS })?,
             port: port?,
             latency_us: latency?,
             gpu_direct: direct?,

@@ -1,0 +1,80 @@
+//! PCI Express as a network between the GPUs of a host: bridges and the CPUs are its switches.
+
+use super::network::{ChassisLink, ChassisLinkSort, ChassisNetwork, ChassisNode, GpuPlace};
+use super::ports::above;
+use super::{NcclTopology, PciDevice};
+use std::collections::BTreeMap;
+
+/// Rate of a lane by its transfers, as NCCL counts it: `(GT/s, x)` for `lanes * x / 80` GB/s.
+const LANE: [(f64, f64); 6] =
+    [(2.5, 15.0), (5.0, 30.0), (8.0, 60.0), (16.0, 120.0), (32.0, 240.0), (64.0, 480.0)];
+
+/// Rate of the link above a device each way as NCCL counts it, GB/s; 16 lanes of PCIe 3.0 where the file does not say.
+pub(super) fn gbyte_per_s(device: &PciDevice) -> f64 {
+    let rate = device.lane_gt_per_s.unwrap_or(8.0);
+    let lane = LANE.iter().rev().find(|(known, _)| *known <= rate).map_or(15.0, |(_, lane)| *lane);
+    f64::from(device.lanes.unwrap_or(16)) * lane / 80.0
+}
+
+/// Joins all GPUs of some hosts over their bridges and CPUs. A bridge that only one way leads through is part of that
+/// way. The CPUs of a host are one node, since the file does not give the rate between them.
+pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], made: &mut ChassisNetwork) {
+    let devices = &topology.devices;
+    for host in hosts {
+        let own: Vec<(u32, &GpuPlace)> = (0..).zip(gpus).filter(|(_, gpu)| gpu.host == *host).collect();
+        // Ways that end at each device: those of the bridges below it and of its GPUs.
+        let mut below: BTreeMap<usize, Vec<Way>> = BTreeMap::new();
+        let mut root = Vec::new();
+        for (number, gpu) in &own {
+            below.entry(gpu.device).or_default().push(Way { node: *number, gbyte_per_s: f64::INFINITY });
+            for parent in above(devices, gpu.device) {
+                below.entry(parent).or_default();
+            }
+        }
+        // Parents stand before their children, so from the last device on everything below is known.
+        let order: Vec<usize> = below.keys().rev().copied().collect();
+        for at in order {
+            let ways = below.remove(&at).unwrap_or_default();
+            let upward = gbyte_per_s(&devices[at]);
+            let way = if let [one] = ways[..] {
+                Way { gbyte_per_s: one.gbyte_per_s.min(upward), ..one }
+            } else {
+                let node = add_switch(made, format!("pcie {}", devices[at].bus), *host);
+                for way in ways {
+                    // Parts of one device meet in it at the rate of its own link.
+                    let rate = if way.gbyte_per_s.is_finite() { way.gbyte_per_s } else { upward };
+                    add_ways(made, way.node, node, rate);
+                }
+                Way { node, gbyte_per_s: upward }
+            };
+            match devices[at].parent.filter(|parent| *parent < at) {
+                Some(parent) => below.entry(parent).or_default().push(way),
+                None => root.push(way),
+            }
+        }
+        if root.len() > 1 {
+            let node = add_switch(made, "cpu".to_owned(), *host);
+            for way in root {
+                add_ways(made, way.node, node, way.gbyte_per_s);
+            }
+        }
+    }
+}
+
+/// A way upward: the node that it begins at, and the rate of its narrowest link.
+#[derive(Clone, Copy)]
+struct Way {
+    node: u32,
+    gbyte_per_s: f64,
+}
+
+fn add_switch(made: &mut ChassisNetwork, name: String, host: usize) -> u32 {
+    made.nodes.push(ChassisNode { name, switch: true, bus: String::new(), host: Some(host) });
+    made.nodes.len() as u32 - 1
+}
+
+fn add_ways(made: &mut ChassisNetwork, node: u32, switch: u32, gbyte_per_s: f64) {
+    for (from, to) in [(node, switch), (switch, node)] {
+        made.links.push(ChassisLink { from, to, count: 1, gbyte_per_s, sort: ChassisLinkSort::Pcie });
+    }
+}
