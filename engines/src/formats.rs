@@ -146,7 +146,16 @@ pub fn export_against(
 /// Returns remarks for a person on a file in a format beside its content, one sentence each: the parts of the subject
 /// that are not in it, and the caveat of the plan.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
+    fn of<K: Variants>(subject: SubjectOf<'_, K>, format: &str) -> Vec<String> {
+        K::export_remarks(subject, format)
+    }
     let mut remarks: Vec<String> = enumerated("not exported", info.leaves_out).into_iter().collect();
+    remarks.extend(match subject {
+        Subject::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
+            of(SubjectOf::Scenario(scenario), info.name)
+        }),
+        Subject::Plan(plan) => each_kind!(plan, AnyPlan, plan => of(SubjectOf::Plan(plan), info.name)),
+    });
     if let Subject::Plan(plan) = subject {
         remarks.extend(plan.caveat());
     }

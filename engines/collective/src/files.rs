@@ -56,6 +56,10 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         tuner::format(),
     ]
 }
+/// Remarks on a file that depend on the scenario.
+pub(crate) fn remarks(subject: SubjectOf<'_, Collective>, format: &str) -> Vec<String> {
+    if format == tuner::NAME { vec![tuner::remark(&subject.scenario().body)] } else { Vec::new() }
+}
 
 /// Writes a plan.
 ///

@@ -108,6 +108,11 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' is not written"), "see the list of formats").into())
     }
 
+    /// Remarks for a person on a file in one of [`Self::exporters`] that depend on the subject, one sentence each.
+    fn export_remarks(_subject: SubjectOf<'_, Self>, _format: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The plans that reports for a review are written of: the plan, or what it has to be taken apart into, each with
     /// what its checker can repeat of the proof.
     ///

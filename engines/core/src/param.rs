@@ -136,8 +136,8 @@ pub struct ParamInfo {
     pub help: Cow<'static, str>,
     /// Effect of a change.
     pub effect: Effect,
-    /// Hint for a person who gives a name that is none of the choices, on something else that may be wanted; empty if
-    /// there is none.
+    /// Hint for a person who gives a value that is not valid, on something else that may be wanted; empty if there is
+    /// none.
     #[serde(skip)]
     pub hint: Cow<'static, str>,
 }
@@ -210,7 +210,7 @@ impl ParamInfo {
         self
     }
 
-    /// The same knob with what to say to a person who gives a name that is none of the choices.
+    /// The same knob with what to say to a person who gives a value that is not valid.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = hint.into();
@@ -313,7 +313,12 @@ impl ParamInfo {
     }
 
     fn refuse(&self, text: &str) -> Problem {
-        Problem::new(self.name.clone(), format!("'{text}' is not valid"), format!("give {}", self.valid()))
+        let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
+        Problem::new(
+            self.name.clone(),
+            format!("'{text}' is not valid"),
+            format!("give {}{hint}", self.valid()),
+        )
     }
 }
 

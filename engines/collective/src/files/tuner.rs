@@ -10,7 +10,7 @@ use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::Unwatched;
-use lightbay_formats::nccl::tuner::{PROTOCOLS, TunerRow, write};
+use lightbay_formats::nccl::tuner::{COLLECTIVES, PROTOCOLS, TunerRow, write};
 use std::collections::BTreeSet;
 
 /// Name of the format.
@@ -41,13 +41,36 @@ pub(super) fn format() -> FormatInfo {
         ParamInfo::choice("protocol", &PROTOCOLS, "simple", "Protocol of every row."),
         ParamInfo::int(
             "channels",
-            1,
+            0,
             i64::from(MOST_CHANNELS),
-            1,
-            "Channels of every row. Default: the links that leave a rank, where it has fewest.",
+            0,
+            "Maximum number of channels of every row; 0 leaves the number to NCCL (-1 would make it 1).",
         )
-        .derived(),
+        .hint("the plug-in takes -1 for one channel; 0 leaves the number to NCCL"),
     ])
+}
+
+/// Name of a collective in the table.
+const fn word_of(sort: CollectiveSort) -> Option<&'static str> {
+    Some(match sort {
+        CollectiveSort::AllReduce => "allreduce",
+        CollectiveSort::AllGather => "allgather",
+        CollectiveSort::ReduceScatter => "reducescatter",
+        CollectiveSort::Broadcast => "broadcast",
+        _ => return None,
+    })
+}
+
+/// Returns what the plug-in does with collectives that have no row. No row is neutral: one that applies also forces its
+/// algorithm and protocol.
+pub(super) fn remark(scenario: &CollectiveScenario) -> String {
+    let own = word_of(scenario.demand.collective);
+    let others: Vec<&str> = COLLECTIVES.iter().copied().filter(|word| Some(*word) != own).collect();
+    format!(
+        "while the plug-in is loaded, NCCL runs every collective without a row on one channel: {}; unload it for jobs \
+         that depend on those",
+        others.join(", ")
+    )
 }
 
 /// The table.
@@ -56,16 +79,10 @@ pub(super) fn format() -> FormatInfo {
 /// A collective that the plug-in does not know, more ranks than are compared, and a network that the ways cannot be laid in.
 pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, Problems> {
     let sort = scenario.demand.collective;
-    let collective = match sort {
-        CollectiveSort::AllReduce => "allreduce",
-        CollectiveSort::AllGather => "allgather",
-        CollectiveSort::ReduceScatter => "reducescatter",
-        CollectiveSort::Broadcast => "broadcast",
-        _ => {
-            let message = format!("is {}, which the plug-in does not know", sort.word());
-            let remedy = "give all_reduce, all_gather, reduce_scatter or broadcast";
-            return Err(Problem::new("demand.collective", message, remedy).into());
-        }
+    let Some(collective) = word_of(sort) else {
+        let message = format!("is {}, which the plug-in does not know", sort.word());
+        let remedy = "give all_reduce, all_gather, reduce_scatter or broadcast";
+        return Err(Problem::new("demand.collective", message, remedy).into());
     };
     let ranks = scenario.demand.rank_nodes(&scenario.topology);
     if ranks.len() > MOST_RANKS {
@@ -85,10 +102,7 @@ pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, P
     }
     let rank_count = ranks.len() as u64;
     let chunks = sort.buffer_chunks(rank_count, u64::from(scenario.demand.chunks_per_rank)).max(1) as f64;
-    let fewest =
-        ranks.iter().map(|rank| scenario.topology.links.iter().filter(|link| link.from == *rank).count());
-    let usual = (fewest.min().unwrap_or(1) as u32).clamp(1, MOST_CHANNELS);
-    let channels = params.int("channels").map_or(usual, |channels| channels as u32);
+    let channels = params.count("channels") as u32;
     let groups: BTreeSet<Option<u32>> =
         ranks.iter().map(|rank| scenario.topology.nodes[*rank as usize].group).collect();
     let mut rows: Vec<TunerRow> = Vec::new();

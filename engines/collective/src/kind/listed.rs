@@ -43,6 +43,10 @@ impl Listed for Collective {
         files::export(subject, format, params)
     }
 
+    fn export_remarks(subject: SubjectOf<'_, Self>, format: &str) -> Vec<String> {
+        files::remarks(subject, format)
+    }
+
     fn importers() -> Vec<FormatInfo> {
         import::formats()
     }

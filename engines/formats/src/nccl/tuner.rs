@@ -33,7 +33,7 @@ pub struct TunerRow {
     pub algorithm: String,
     /// One of [`PROTOCOLS`].
     pub protocol: String,
-    /// Channels.
+    /// Channels at most; 0 leaves the number to NCCL.
     pub channels: u32,
     /// Nodes that it is for; any if missing.
     pub nodes: Option<u32>,
@@ -45,7 +45,7 @@ pub struct TunerRow {
 ///
 /// # Errors
 /// Words that the plug-in does not know, ranges that are empty, overlap or leave sizes out, a last range that does not
-/// reach [`LAST_BYTES`], and 0 channels.
+/// reach [`LAST_BYTES`].
 pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
     let mut problems = Problems::new();
     let mut text = String::new();
@@ -67,9 +67,6 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
         if row.min_bytes > row.max_bytes {
             let message = format!("is {}, above max_bytes {}", row.min_bytes, row.max_bytes);
             problems.add(format!("{place}.min_bytes"), message, "give at most max_bytes");
-        }
-        if row.channels == 0 {
-            problems.add(format!("{place}.channels"), "is 0", "give a number of at least 1");
         }
         let same = |other: &&TunerRow| {
             (&other.collective, other.nodes, other.ranks) == (&row.collective, row.nodes, row.ranks)
