@@ -55,6 +55,47 @@ fn the_published_all_gather_of_32_gpus_runs() {
 }
 
 #[test]
+fn in_place_one_buffer_is_counted_once() {
+    let ring = std::str::from_utf8(resource!("in-place/ring3.xml")).unwrap();
+    let options = ExecuteOptions::default();
+    let compared = |text: &str| execute(&algorithm(text.as_bytes()), &options).map(|run| run.compared);
+    let pairs = std::str::from_utf8(resource!("in-place/pairs3.xml")).unwrap();
+    let apart = std::str::from_utf8(resource!("in-place/ring3-op.xml")).unwrap();
+    let both = ring
+        .replace("inplace=\"1\" outofplace=\"0\"", "inplace=\"1\" outofplace=\"1\"")
+        .replace("o_chunks=\"0\"", "o_chunks=\"3\"");
+    for text in [ring, pairs, apart, &ring.replace("o_chunks=\"0\"", "o_chunks=\"3\""), &both] {
+        assert_eq!(compared(text), Ok(9));
+        assert_eq!(compared(&write(&algorithm(text.as_bytes()))), Ok(9));
+    }
+    // Rank 2 adds up one of two parts only.
+    let broken = std::str::from_utf8(resource!("in-place/broken3.xml")).unwrap();
+    let told = compared(broken).unwrap_err().to_string();
+    for rank in 0..3 {
+        assert!(told.contains(&format!("gpu {rank}")), "{told}");
+    }
+    assert!(!told.contains("equal size"), "{told}");
+    for wrong in
+        [apart.replace("o_chunks=\"3\"", "o_chunks=\"0\""), ring.replace("o_chunks=\"0\"", "o_chunks=\"2\"")]
+    {
+        let told = compared(&wrong).unwrap_err().to_string();
+        assert!(told.contains("it takes input and output of equal size"), "{told}");
+    }
+}
+
+#[test]
+fn no_largest_size_is_no_limit() {
+    let text = std::str::from_utf8(resource!("in-place/ring3-op.xml")).unwrap();
+    let all = "minBytes=\"0\" maxBytes=\"4294967296\"";
+    assert!(text.contains(all));
+    let open = algorithm(text.replace(all, "minBytes=\"393216\" maxBytes=\"0\"").as_bytes());
+    assert_eq!((open.min_bytes, open.max_bytes), (393216, u64::MAX));
+    assert_eq!(algorithm(write(&open).as_bytes()), open);
+    let told = wrong(&text.replace(all, "minBytes=\"9\" maxBytes=\"8\""));
+    assert!(told.contains("minBytes of <algo> is 9, above maxBytes 8"), "{told}");
+}
+
+#[test]
 fn the_all_to_alls_of_rccl_run() {
     for (bytes, blocks, copies) in
         [(resource!("alltoall-8n-0-9kb.xml"), 120, 8), (resource!("alltoall-8n-9kb-190kb.xml.gz"), 240, 16)]

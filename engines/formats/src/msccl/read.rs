@@ -46,6 +46,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
         let gpu = gpu(node, &mut problems);
         imported.value.gpus.push(gpu);
     }
+    one_buffer(&mut imported.value);
     let ranks = imported.value.gpus.len();
     let attributes = Attributes::of(root);
     if attributes.optional("ngpus").is_some_and(|text| text.trim() != ranks.to_string()) {
@@ -73,6 +74,16 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
     problems.into_result(imported)
 }
 
+/// In place, a collective whose input and output are alike has one buffer, and a file need not count it twice.
+fn one_buffer(algorithm: &mut Algorithm) {
+    if algorithm.in_place && matches!(algorithm.collective, CollectiveOp::AllReduce | CollectiveOp::AllToAll)
+    {
+        for gpu in algorithm.gpus.iter_mut().filter(|gpu| gpu.output_chunks == 0) {
+            gpu.output_chunks = gpu.input_chunks;
+        }
+    }
+}
+
 fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorithm>> {
     let attributes = Attributes::of(root);
     let name = attributes.text("name", problems);
@@ -83,7 +94,9 @@ fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorith
     let in_place = attributes.flag("inplace", Some(false), problems);
     let out_of_place = attributes.flag("outofplace", in_place.map(|here| !here), problems);
     let min_bytes = attributes.number_or("minBytes", 0, 0, u64::MAX, problems);
+    // Executors take 0 for no upper limit.
     let max_bytes = attributes.number_or("maxBytes", u64::MAX, 0, u64::MAX, problems);
+    let max_bytes = max_bytes.map(|most| if most == 0 { u64::MAX } else { most });
     ngpus?;
     let algorithm = Algorithm {
         name: name?.to_owned(),

@@ -44,6 +44,7 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
             algorithm.collective.name()
         ),
     ];
+    lines.extend(range(algorithm));
     lines.extend(done.notes.iter().map(|note| format!("note: {note}")));
     let sizes = algorithm.gpus.iter().map(|gpu| BufferSizes {
         input: gpu.input_chunks,
@@ -57,6 +58,15 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
         lines,
     };
     Ok(file.map(|_| outside))
+}
+
+/// The sizes that the file uses the schedule for, if not all.
+fn range(algorithm: &Algorithm) -> Option<String> {
+    match (algorithm.min_bytes, algorithm.max_bytes) {
+        (0, u64::MAX) => None,
+        (least, u64::MAX) => Some(format!("used from {least} bytes on, without an upper limit")),
+        (least, most) => Some(format!("used from {least} to {most} bytes")),
+    }
 }
 
 /// The steps of all thread blocks. A step that receives and sends on is one.
