@@ -7,7 +7,7 @@ use crate::app::key::{Code, Key};
 /// Most bytes that are taken from one paste; the rest is dropped.
 const PASTE_LIMIT: usize = 1 << 20;
 
-/// Longest sequence that is waited for; a longer one is no sequence.
+/// Longest sequence whose content is kept; a longer one means nothing here.
 const SEQUENCE_LIMIT: usize = 4096;
 
 /// Something the terminal sent.
@@ -32,6 +32,15 @@ pub struct Decoder {
     paste: Option<Vec<u8>>,
 }
 
+/// The beginning of something in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// A lone Escape, which is a key unless more follows at once.
+    Escape,
+    /// A sequence or a letter of several bytes, whose rest may take its time on a slow line.
+    Rest,
+}
+
 /// Result of decoding the front of the buffer.
 enum Step {
     /// The beginning of something.
@@ -49,20 +58,25 @@ impl Decoder {
         self.advance(out);
     }
 
-    /// Returns `true` if the buffer holds the beginning of something, such as a single Escape.
-    pub const fn is_waiting(&self) -> bool {
-        !self.buffer.is_empty() && self.paste.is_none()
+    /// Returns what the buffer holds the beginning of, and with that how long its rest is waited for.
+    pub fn waiting(&self) -> Option<Waiting> {
+        match self.buffer.as_slice() {
+            _ if self.paste.is_some() => None,
+            [] => None,
+            [0x1b] => Some(Waiting::Escape),
+            _ => Some(Waiting::Rest),
+        }
     }
 
-    /// Nothing followed for a while: what waits is taken as it stands.
+    /// Nothing followed for as long as [`Self::waiting`] says: a lone Escape is a key, a part of anything else is dropped
+    /// whole, so that none of its bytes is ever a key.
     pub fn time_out(&mut self, out: &mut Vec<TerminalInput>) {
-        if self.paste.is_some() || self.buffer.is_empty() {
-            return;
+        let waiting = self.waiting();
+        if waiting.is_some() {
+            self.buffer.clear();
         }
-        let rest = std::mem::take(&mut self.buffer);
-        if rest.first() == Some(&0x1b) {
+        if waiting == Some(Waiting::Escape) {
             out.push(TerminalInput::Key(Key::plain(Code::Esc)));
-            self.feed(&rest[1..], out);
         }
     }
 
@@ -75,7 +89,12 @@ impl Decoder {
                 continue;
             }
             match step(&self.buffer) {
-                Step::Wait if self.buffer.len() > SEQUENCE_LIMIT => self.buffer.clear(),
+                // The end is still waited for: its bytes must not be taken for keys. The last byte may be half of it.
+                Step::Wait if self.buffer.len() > SEQUENCE_LIMIT => {
+                    let last = self.buffer.len() - 1;
+                    self.buffer.drain(2..last);
+                    return;
+                }
                 Step::Wait => return,
                 Step::Take(count, input) => {
                     self.buffer.drain(..count);
@@ -224,6 +243,9 @@ fn control_sequence(rest: &[u8]) -> Step {
     if parameters.first().is_some_and(|byte| !byte.is_ascii_digit() && *byte != b';') {
         return Step::Take(length, None);
     }
+    if event(parameters) == Some(RELEASE) {
+        return Step::Take(length, None);
+    }
     let numbers = numbers(parameters);
     let number = |index: usize| numbers.get(index).copied().flatten();
     let modifiers = number(1).unwrap_or(1);
@@ -235,21 +257,33 @@ fn control_sequence(rest: &[u8]) -> Step {
         b'O' => Some(TerminalInput::Focus(false)),
         b'u' => number(0)
             .and_then(char::from_u32)
-            .map(|character| TerminalInput::Key(unicode_key(character, modifiers))),
+            .and_then(|character| Some(TerminalInput::Key(unicode_key(character, modifiers)?))),
         letter => letter_key(letter).map(|code| TerminalInput::Key(modified(code, modifiers))),
     };
     Step::Take(length, input)
 }
 
-fn unicode_key(character: char, modifiers: u32) -> Key {
+fn unicode_key(character: char, modifiers: u32) -> Option<Key> {
     let code = match character {
         '\x1b' => Code::Esc,
         '\r' => Code::Enter,
         '\t' => Code::Tab,
-        '\x7f' => Code::Backspace,
+        '\x08' | '\x7f' => Code::Backspace,
+        // Keys without a character, such as Caps Lock, have codes of the private use area.
+        '\u{e000}'..='\u{f8ff}' => return None,
+        other if other.is_control() => return None,
         other => Code::Char(other),
     };
-    modified(code, modifiers).normal()
+    Some(modified(code, modifiers).normal())
+}
+
+/// Event of a key that is let go, in the keyboard protocol of kitty; 1 is a press, 2 a repeat.
+const RELEASE: u32 = 3;
+
+/// The event in `…;modifiers:event`.
+fn event(parameters: &[u8]) -> Option<u32> {
+    let modifiers = parameters.split(|byte| *byte == b';').nth(1)?;
+    std::str::from_utf8(modifiers.split(|byte| *byte == b':').nth(1)?).ok()?.parse().ok()
 }
 
 /// Numbers between semicolons; sub-parameters after a colon are left out.
@@ -279,12 +313,18 @@ fn mouse_input(parameters: &[u8], last: u8) -> Option<Mouse> {
 
 /// Answers that carry text: `ESC ] … ST` and its relatives. Only the background is understood.
 fn text_sequence(sort: u8, rest: &[u8]) -> Step {
-    let bell = rest.iter().position(|byte| *byte == 0x07);
-    let string_end = rest.windows(2).position(|pair| pair == b"\x1b\\");
-    let (end, length) = match (bell, string_end) {
-        (Some(bell), string) if string.is_none_or(|string| bell < string) => (bell, 1),
-        (_, Some(string)) => (string, 2),
-        _ => return Step::Wait,
+    const CANCEL: u8 = 0x18;
+    const SUBSTITUTE: u8 = 0x1a;
+    let Some(end) = rest.iter().position(|byte| [0x07, 0x1b, CANCEL, SUBSTITUTE].contains(byte)) else {
+        return Step::Wait;
+    };
+    let length = match rest[end..] {
+        [0x1b] => return Step::Wait,
+        [0x1b, b'\\', ..] => 2,
+        // Broken off by the next sequence, or cancelled.
+        [0x1b, ..] => return Step::Take(end + 2, None),
+        [0x07, ..] => 1,
+        _ => return Step::Take(end + 3, None),
     };
     let answer = (sort == b']').then(|| background(&rest[..end])).flatten();
     Step::Take(end + length + 2, answer.map(TerminalInput::Background))
@@ -385,6 +425,97 @@ mod tests {
             [TerminalInput::Background(1.0), TerminalInput::Key(Key::char('q'))]
         );
         assert_eq!(decode(b"\x1b]11;rgb:00/00/00\x07"), [TerminalInput::Background(0.0)]);
+    }
+
+    /// Names of the inputs of parts that come with a pause behind each, in milliseconds, as the reader plays them.
+    fn played(parts: &[(&[u8], u32)]) -> Vec<String> {
+        let mut decoder = Decoder::default();
+        let mut out = Vec::new();
+        for (part, pause) in parts {
+            decoder.feed(part, &mut out);
+            let patience = match decoder.waiting() {
+                None => continue,
+                Some(Waiting::Escape) => 30,
+                Some(Waiting::Rest) => 950,
+            };
+            if *pause >= patience {
+                decoder.time_out(&mut out);
+            }
+        }
+        out.into_iter()
+            .map(|input| match input {
+                TerminalInput::Key(key) => key.to_string(),
+                TerminalInput::Mouse(mouse) => format!("{:?} {} {}", mouse.what, mouse.x, mouse.y),
+                TerminalInput::Background(light) => format!("background {light:.4}"),
+                other => format!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn parts_of_a_sequence_are_never_keys() {
+        const END: u32 = 1500;
+        // (0.2126 x 0x1d1d + 0.7152 x 0x2020 + 0.0722 x 0x2121) / 65535
+        let dark: &[&str] = &["background 0.1232"];
+        let paste: &[&str] = &["Paste(\"set seq=8192\")"];
+        let cases: &[(&[(&[u8], u32)], &[&str])] = &[
+            // Device attributes.
+            (&[(b"\x1b[?62", 60), (b";22;52c", END)], &[]),
+            (&[(b"\x1b[", 300), (b"?62;2", 300), (b"2;52c", END)], &[]),
+            // The background.
+            (&[(b"\x1b]11;rgb:", 60), (b"1d1d/2020/2121\x1b\\", END)], dark),
+            (&[(b"\x1b]11;", 60), (b"rgb:1d1d/2020/2121\x1b\\", END)], dark),
+            (&[(b"\x1b]11;rgb:1d1d/2020/2121\x1b", 60), (b"\\", END)], dark),
+            (&[(b"\x1b]11;r", 400), (b"gb:1d1d/", 400), (b"2020/2121\x07", END)], dark),
+            // Name of the terminal, mouse, focus, keys.
+            (&[(b"\x1bP>|Term", 60), (b" 4.1\x1b\\", END)], &[]),
+            (&[(b"\x1b[<35;14;", 60), (b"7M", END)], &[]),
+            (&[(b"\x1b[<0;14;2M\x1b[<0;14", 60), (b";2m", END)], &["Press 13 1", "Release 13 1"]),
+            (&[(b"\x1b[", 60), (b"I", END)], &["Focus(true)"]),
+            (&[(b"\x1b[", 60), (b"B", END)], &["Down"]),
+            (&[(b"\x1bO", 60), (b"B", END)], &["Down"]),
+            (&[(b"\x1b[6", 60), (b"~", END)], &["PgDn"]),
+            // What never ends is dropped whole.
+            (&[(b"\x1b]11;rgb:1d1d", 2500), (b"?", END)], &["?"]),
+            (&[(b"\x1b[?62;2", 2500), (b"?", END)], &["?"]),
+            (&[(b"\x1b[", END)], &[]),
+            (&[(b"\x1b]11;rgb:1d1d", 60), (b"\x1b[B", END)], &["Down"]),
+            // Keys that are let go, in the protocol of kitty.
+            (&[(b"\x1b[113;1:3u", END)], &[]),
+            (&[(b"\x1b[13;1:3u", END)], &[]),
+            (&[(b"\x1b[1;1:3B\x1b[6;1:3~", END)], &[]),
+            (&[(b"\x1b[63;1:1u", 30), (b"\x1b[63;1:3u", END)], &["?"]),
+            (&[(b"\x1b[1;1:2B", END)], &["Down"]),
+            (&[(b"\x1b[57358u\x1b[8;5u", END)], &["C-Backspace"]),
+            // Pastes.
+            (&[(b"\x1b[20", 60), (b"0~set seq=8192\x1b[201~", END)], paste),
+            (&[(b"\x1b[200~set s", 1500), (b"eq=8192", 1500), (b"\x1b[201~", END)], paste),
+            (&[(b"\x1b[200~set seq=8192\x1b[20", 60), (b"1~", END)], paste),
+            // A letter of two bytes, and half of one.
+            (&[(b"\xc3", 60), (b"\xb6", END)], &["ö"]),
+            (&[(b"\xc3", END), (b"q", END)], &["q"]),
+            // Escape.
+            (&[(b"\x1b", END)], &["Esc"]),
+            (&[(b"\x1b", 60), (b"r", END)], &["Esc", "r"]),
+            (&[(b"\x1b", 60), (b"[B", END)], &["Esc", "[", "B"]),
+            (&[(b"\x1b\x1b", END)], &["Esc", "Esc"]),
+            (&[(b"\x1bb", END)], &["A-b"]),
+            (&[(b"\x1b]11;rgb:1d1d/2020/2121\x1b\\\x1b[?62;22;52c", END)], dark),
+        ];
+        for (parts, expected) in cases {
+            assert_eq!(played(parts), *expected, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_long_answer_is_still_waited_for() {
+        let long = vec![b'q'; 3 * SEQUENCE_LIMIT];
+        for (start, end) in [(&b"\x1b]52;c;"[..], &b"\x1b\\"[..]), (b"\x1bP", b"\x07")] {
+            let parts = [(start, 10), (&long[..], 10), (&long[..], 10), (end, 10), (b"r", 10)];
+            assert_eq!(played(&parts), ["r"]);
+        }
+        let digits = vec![b'7'; 2 * SEQUENCE_LIMIT];
+        assert_eq!(played(&[(b"\x1b[", 10), (&digits, 10), (b"~", 10), (b"r", 10)]), ["r"]);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! The one reader of the terminal: a thread that waits for bytes and ends for good when there are no more.
 
-use crate::runtime::decode::{Decoder, TerminalInput};
+use crate::runtime::decode::{Decoder, TerminalInput, Waiting};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -10,6 +10,9 @@ use tokio::sync::mpsc;
 
 /// Time that a single Escape waits for the rest of a sequence.
 const ESCAPE_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
+/// Time from its last byte that a sequence waits for the next one: lines that pause longer within an answer are not worth
+/// a longer deafness after a sequence that never ends.
+const REST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 950_000_000 };
 
 /// Inputs that may wait for the loop.
 const CAPACITY: usize = 1024;
@@ -63,7 +66,10 @@ fn read_all(tty: &File, stopped: &PipeReader, sender: &mpsc::Sender<Read>) {
     let mut bytes = [0_u8; 4096];
     let mut inputs = Vec::new();
     loop {
-        let wait = decoder.is_waiting().then_some(&ESCAPE_WAIT);
+        let wait = decoder.waiting().map(|waiting| match waiting {
+            Waiting::Escape => &ESCAPE_WAIT,
+            Waiting::Rest => &REST_WAIT,
+        });
         let mut fds =
             [PollFd::new(tty, PollFlags::IN), PollFd::from_borrowed_fd(stopped.as_fd(), PollFlags::IN)];
         match poll(&mut fds, wait) {
