@@ -58,6 +58,17 @@ pub(crate) fn private_write(path: &Path, bytes: &[u8]) -> Result<(), SessionErro
     private_write_with(path, |file| file.write_all(bytes))
 }
 
+/// Writes a file that is of no concern to other users, such as a list of sessions or a plan that was saved in the state
+/// folder: readable by its owner only, also if it was not before. The folder is made if it is missing, likewise.
+///
+/// # Errors
+/// As [`atomic_write`].
+pub fn own_write(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
+    let folder = folder_of(path);
+    private::make_folders(folder).map_err(|error| SessionError::writing(folder, error))?;
+    write(path, follow(path)?, Overwrite::Allow, private::FILE_MODE, |file| file.write_all(bytes))
+}
+
 /// Like [`private_write`], for content that is produced piece by piece.
 ///
 /// # Errors
@@ -88,7 +99,8 @@ fn write(
             let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected");
             return Err(SessionError::NotWritable { path: path.to_owned(), source });
         }
-        Ok(found) => permissions = Some(found.permissions()),
+        // What is for its owner only becomes so even where an older file was not.
+        Ok(found) => permissions = Some(found.permissions()).filter(|_| mode != private::FILE_MODE),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(SessionError::writing(path, error)),
     }

@@ -69,12 +69,13 @@ mod toy;
 pub mod writer;
 
 pub use append::LineFile;
-pub use atomic::{Overwrite, atomic_write, atomic_write_with, remove_abandoned};
+pub use atomic::{Overwrite, atomic_write, atomic_write_with, own_write, remove_abandoned};
 pub use book::{PlanBook, PlanId};
 pub use error::SessionError;
 pub use lock::LockHolder;
 pub use log::{Follower, LogLine, LogRecord};
 pub use places::{Overrides, Places};
+pub use private::{append_to, make_folders};
 pub use replay::{Replay, ReplayLimits, RunHistory};
 pub use resume::{RecentEntry, RecentPlan};
 pub use store::{Access, PlanEntry, Session, SessionFile, SessionSummary, Store};

@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Permissions of a file.
@@ -47,6 +47,19 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular(NotRegular("no regular file"))) }
 }
 
+/// Opens a file of lines that is for its owner only, also if it was not before.
+///
+/// # Errors
+/// The error of the system, and anything that is no regular file.
+pub fn append_to(path: &Path, create: bool) -> io::Result<File> {
+    let file = open_with(options().append(true).create(create), path)?;
+    let permissions = file.metadata()?.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(permissions.mode() & FILE_MODE))?;
+    }
+    Ok(file)
+}
+
 /// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(options().read(true), path)
@@ -64,8 +77,11 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER_MODE).create(path)
 }
 
-/// Makes a folder and those above it, where they are missing.
-pub(crate) fn make_folders(path: &Path) -> io::Result<()> {
+/// Makes a folder and those above it for their owner only, where they are missing.
+///
+/// # Errors
+/// The error of the system.
+pub fn make_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 

@@ -2,16 +2,17 @@
 //!
 //! The list is a convenience: if it is lost or damaged, the sessions themselves say which was saved last.
 
-use crate::atomic::{Overwrite, atomic_write};
+use crate::atomic::own_write;
 use crate::book::PlanId;
 use crate::error::{SessionError, folder_of};
 use crate::places::Places;
+use crate::private;
 use crate::store::Store;
 use lightbay_core::json;
 use lightbay_core::plan::{Header, Objective, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 /// The schema name that this version writes and reads.
@@ -110,10 +111,11 @@ pub fn forget(path: &Path, session: &str) -> Result<(), SessionError> {
 
 fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), SessionError> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder).map_err(|error| SessionError::writing(folder, error))?;
+    private::make_folders(folder).map_err(|error| SessionError::writing(folder, error))?;
     // Two workbenches may close at the same time; each must see what the other wrote. A file system without
     // locks risks one entry of a list of conveniences.
-    let guard = File::create(path.with_extension("lock")).ok();
+    let mut options = private::options();
+    let guard = private::open_with(options.write(true).create(true), &path.with_extension("lock")).ok();
     if let Some(guard) = &guard {
         let _ = guard.lock();
     }
@@ -122,7 +124,7 @@ fn change(path: &Path, edit: impl FnOnce(&mut Vec<RecentEntry>)) -> Result<(), S
     let file = RecentFile { schema: SCHEMA.to_owned(), sessions };
     let bytes = json::to_pretty(&file)
         .map_err(|source| SessionError::Unwritable { path: path.to_owned(), source })?;
-    atomic_write(path, &bytes, Overwrite::Allow)
+    own_write(path, &bytes)
 }
 
 /// The session to reopen when none is named: the first of the list that still exists, else the one that was

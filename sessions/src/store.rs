@@ -142,14 +142,30 @@ impl Store {
         let folder = self.folder.join(&name);
         let display = scenario.get("name").and_then(Value::as_str).unwrap_or(wanted);
         let file = SessionFile::new(kind, display, date);
+        let filled = self.fill(&folder, &file, scenario, date);
+        if filled.is_err() {
+            // Whoever tries again takes the same name; on a full disk every try would leave a folder behind.
+            let _ = fs::remove_dir_all(&folder);
+        }
+        Ok(Session::new(name, folder, file, filled?, Vec::new()))
+    }
+
+    /// Puts everything into the folder of a new session; its lock.
+    fn fill(
+        &self,
+        folder: &Path,
+        file: &SessionFile,
+        scenario: &Value,
+        date: &str,
+    ) -> Result<Locked, SessionError> {
         let plans = folder.join(PLANS_FOLDER);
         private::make_folder(&plans).map_err(|error| SessionError::writing(&plans, error))?;
         // The lock comes first, so that nobody opens the session while it is being made.
         let locked = try_lock(&folder.join(LOCK_FILE), date)?;
-        write_scenario(&folder, scenario)?;
+        write_scenario(folder, scenario)?;
         private_write(&folder.join(SESSION_FILE), &file.to_bytes())?;
         sync_folder(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
-        Ok(Session::new(name, folder, file, locked, Vec::new()))
+        Ok(locked)
     }
 
     /// Makes the folder of a new session; making it is what claims the name.

@@ -5,7 +5,7 @@
 
 use super::failure::Failure;
 use lightbay_core::json::to_pretty;
-use lightbay_sessions::{Overrides, Places};
+use lightbay_sessions::{Overrides, Places, append_to, make_folders};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -164,10 +164,10 @@ pub fn log_file(logs: &Path) -> PathBuf {
 fn open_log(logs: &Path, create: bool) -> Option<File> {
     let path = log_file(logs);
     if create {
-        fs::create_dir_all(logs).ok()?;
+        make_folders(logs).ok()?;
         if fs::metadata(&path).is_ok_and(|found| found.len() > LOG_LIMIT_BYTES) {
             let _ = fs::rename(&path, path.with_extension("log.old"));
         }
     }
-    OpenOptions::new().append(true).create(create).open(path).ok()
+    append_to(&path, create).ok()
 }

@@ -87,9 +87,7 @@ fn shortened(text: &str) -> String {
 /// Returns the reason that it could not be written.
 pub fn to_file(text: &str, folder: &Path) -> Result<PathBuf, String> {
     let path = folder.join("copied.txt");
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    lightbay_sessions::atomic_write(&path, text.as_bytes(), lightbay_sessions::Overwrite::Allow)
-        .map_err(|error| error.to_string())?;
+    lightbay_sessions::own_write(&path, text.as_bytes()).map_err(|error| error.to_string())?;
     Ok(path)
 }
 

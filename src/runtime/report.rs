@@ -50,7 +50,6 @@ pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err
 /// # Errors
 /// If it cannot be written.
 pub fn write(folder: &Path, sort: &str, version: &str, text: &str) -> std::io::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
     let now = jiff::Timestamp::now();
     let mut report = format!(
         "lightbay {version}\n{now}\n{} {}\n\n{text}\n\nLast actions:\n",
@@ -61,7 +60,6 @@ pub fn write(folder: &Path, sort: &str, version: &str, text: &str) -> std::io::R
         let _ = writeln!(report, "  {action}");
     }
     let path = folder.join(format!("{sort}-{}.txt", now.as_second()));
-    lightbay_sessions::atomic_write(&path, report.as_bytes(), lightbay_sessions::Overwrite::Allow)
-        .map_err(std::io::Error::other)?;
+    lightbay_sessions::own_write(&path, report.as_bytes()).map_err(std::io::Error::other)?;
     Ok(path)
 }

@@ -1,5 +1,6 @@
 //! The program's own log: rotating files in the state folder. The run log is in the session.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -12,7 +13,9 @@ const KEPT: usize = 7;
 /// Starts logging below `folder`; `LIGHTBAY_LOG` chooses what (`info` if unset). The guard writes the rest when it
 /// is dropped. Without a writable folder nothing is logged.
 pub fn start(folder: &Path) -> Option<WorkerGuard> {
-    std::fs::create_dir_all(folder).ok()?;
+    lightbay_sessions::make_folders(folder).ok()?;
+    // The files of the appender are as the umask says; the folder keeps them to their owner.
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).ok()?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .max_log_files(KEPT)

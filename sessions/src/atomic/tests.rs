@@ -167,3 +167,20 @@ fn what_killed_writers_left_goes_and_what_is_being_written_stays() {
     assert_eq!(fs::read(&target).unwrap(), b"whole");
     assert!(!abandoned.exists() && other.exists());
 }
+
+#[test]
+fn own_files_are_for_their_owner_only_also_if_they_were_not() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state").join("recent.json");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    own_write(&path, b"1").unwrap();
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    own_write(&path, b"2").unwrap();
+    assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"2".to_vec()));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    io::Write::write_all(&mut crate::append_to(&path, false).unwrap(), b"3").unwrap();
+    assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"23".to_vec()));
+    assert!(crate::append_to(&folder.path().join("none"), false).is_err());
+}

@@ -88,6 +88,23 @@ fn what_was_saved_comes_back() {
     assert!(list[0].open_in.as_deref().is_some_and(|who| who.starts_with("process ")));
 }
 
+/// A name of a session that fits where those of the files in it do not: paths have at most 4095 bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_cannot_be_made_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut deep = folder.path().to_owned();
+    while deep.as_os_str().len() < 3900 {
+        deep.push("d".repeat(100));
+    }
+    deep.push("d".repeat(4090 - 1 - deep.as_os_str().len()));
+    let store = Store::at(&deep);
+    for _ in 0..3 {
+        assert!(store.create("box", "toy", &scenario(), DATE).is_err());
+    }
+    assert_eq!(std::fs::read_dir(&deep).unwrap().count(), 0);
+}
+
 #[test]
 fn a_second_opener_may_only_look() {
     let (_folder, store) = store();

@@ -4,9 +4,10 @@
 use super::content;
 use crate::cli::console::Console;
 use crate::cli::exit::{Exit, Signal};
-use crate::cli::target::FileTarget;
 use lightbay_core::checked::SharedPlan;
-use std::fs::{self, File};
+use lightbay_core::problem::printable;
+use lightbay_sessions::own_write;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
@@ -105,9 +106,7 @@ impl PlanOutput {
 
 /// Saves a plan that cannot be written where it should go; the path.
 pub fn rescued(plan: &SharedPlan, state: &Path) -> Option<String> {
-    fs::create_dir_all(state).ok()?;
     let path = state.join(format!("rescued-plan-{}.json", std::process::id()));
-    let mut file = FileTarget::prepare(&path, true).ok()?;
-    file.write(&content(plan).ok()?).ok()?;
-    Some(file.to_string())
+    own_write(&path, &content(plan).ok()?).ok()?;
+    Some(printable(&path.to_string_lossy()))
 }

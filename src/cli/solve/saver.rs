@@ -7,9 +7,10 @@ use crate::cli::failure::Failure;
 use crate::cli::show;
 use crate::cli::target::{FileTarget, Target};
 use lightbay_core::checked::SharedPlan;
+use lightbay_core::problem::printable;
 use lightbay_core::read::MAX_FILE_BYTES;
 use lightbay_engines::AnyPlan;
-use std::fs;
+use lightbay_sessions::own_write;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -88,10 +89,12 @@ impl Saver {
             Target::Stdout if self.summary => summarise(&plan, console)?,
             Target::Stdout => {
                 let bytes = content(&plan)?;
-                plan_output.write(&plan, "standard output", console, |console| {
-                    Target::Stdout.write(&bytes, console)?;
-                    Ok::<(), Failure>(console.flush()?)
-                })?;
+                plan_output
+                    .write(&plan, "standard output", console, |console| {
+                        Target::Stdout.write(&bytes, console)?;
+                        Ok::<(), Failure>(console.flush()?)
+                    })
+                    .map_err(|failure| rescue(&plan, &failure, console))?;
             }
             Target::File(file) if file.is_stream() => {
                 let place = file.to_string();
@@ -132,10 +135,9 @@ fn summarise(plan: &SharedPlan, console: &mut Console) -> Result<(), Failure> {
         console.flush()?;
     }
     let kept = console.places().ok().and_then(|places| {
-        fs::create_dir_all(places.state()).ok()?;
-        let mut file = FileTarget::prepare(&places.state().join(LAST_PLAN), true).ok()?;
-        save(&mut file, plan).ok()?;
-        Some(file.to_string())
+        let path = places.state().join(LAST_PLAN);
+        own_write(&path, &content(plan).ok()?).ok()?;
+        Some(printable(&path.to_string_lossy()))
     });
     match kept {
         Some(path) => console.say(&format!(
@@ -164,7 +166,7 @@ fn describe(failure: &Failure) -> String {
     match failure {
         Failure::Input(inputs) => inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         Failure::Mendable(message) => message.clone(),
-        Failure::ReaderLeft => "the reader closed standard output".to_owned(),
+        Failure::ReaderLeft => "the reader closed standard output before it had the whole plan".to_owned(),
         Failure::Unexpected(report) => report.to_string(),
     }
 }
