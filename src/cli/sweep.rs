@@ -165,7 +165,15 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                     .map(|()| plans.tidy());
                 if let Err(failure) = kept {
                     walker.stop(Stop::Requested);
-                    return Err(failure);
+                    // Cells without a row are not done, whoever it was that left.
+                    return Err(match failure {
+                        Failure::ReaderLeft => Failure::Mendable(format!(
+                            "the reader closed standard output after {} of {} rows; name a table with -o to keep them",
+                            rows.len(),
+                            todo.len()
+                        )),
+                        other => other,
+                    });
                 }
                 if let Some(said) = &said {
                     said.put(progress::ProgressMessage::Row(row.clone()));

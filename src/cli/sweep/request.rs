@@ -39,6 +39,15 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     }
     let threads = arguments.limits.thread_budget(console)?;
     let (resume, force) = (arguments.resume, arguments.force);
+    let to_stdout = arguments.json || arguments.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+    if to_stdout && console.out_is_closed() {
+        let message = "is closed, and the rows would be lost";
+        return Err(Failure::input(
+            "standard output",
+            message,
+            "name a table with -o, or redirect standard output",
+        ));
+    }
     let (mut table, found) = Table::prepare(arguments.output.as_deref(), &sweep, resume, force)?;
     if arguments.json && matches!(table, Table::Stdout) {
         table = Table::Nowhere;
