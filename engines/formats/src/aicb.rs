@@ -26,6 +26,7 @@ pub use aiob::KernelTimes;
 pub use busbw::BusBandwidth;
 pub use calls::Calls;
 pub use collective::{Collective, CollectiveKind, Group};
+pub use from_text::MICRO_BATCHES;
 pub use header::SimaiHeader;
 pub use order::{Pass, Slot};
 pub use simai_text::SimaiText;

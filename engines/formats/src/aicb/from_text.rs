@@ -12,6 +12,9 @@ use super::workload::{
     AicbWorkload, ComputeSource, Groups, MergeOptions, ParameterGather, StageWorkload, ring_bytes,
 };
 
+/// Name of the assumption that a file is one micro-batch although its header or rows speak of several.
+pub const MICRO_BATCHES: &str = "micro-batches of the file";
+
 pub(super) fn workload(
     text: &SimaiText,
     kernels: Option<&KernelTimes>,
@@ -94,7 +97,10 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
     };
     summary.compute.placeholder_share = Some(text.placeholder_share());
     summary.compute.forward_all_rows_s = Some(text.compute_s(Column::Fwd));
-    if !period.note.is_empty() {
+    if period.doubtful {
+        let remedy = "the rows of the file, which have to be alike in all micro-batches";
+        summary.assume(MICRO_BATCHES, format!("1: {}", period.note), remedy);
+    } else if !period.note.is_empty() {
         summary.notes.push(period.note.clone());
     }
     let header = &text.header;

@@ -20,8 +20,10 @@ pub struct Period {
     pub epilogue: Range<usize>,
     /// Number of repetitions of the layers in `middle`.
     pub micro_batches: u64,
-    /// Reason that the file had to be taken as one micro-batch although the header says otherwise; empty if it had not.
+    /// Reason that the file had to be taken as one micro-batch; empty if it had not.
     pub note: String,
+    /// `true` if that may be wrong: header or rows speak of several.
+    pub doubtful: bool,
 }
 
 impl Period {
@@ -52,6 +54,7 @@ pub fn find(file: &SimaiText) -> Period {
         middle: first..closing,
         epilogue: closing..rows.len(),
         micro_batches: 1,
+        doubtful: !note.is_empty() && (announced > 1 || starts.len() > 1),
         note,
     };
     if announced == 1 && starts.len() == 1 {
@@ -100,6 +103,7 @@ pub fn find(file: &SimaiText) -> Period {
         epilogue: end..rows.len(),
         micro_batches: announced,
         note: String::new(),
+        doubtful: false,
     }
 }
 

@@ -9,8 +9,8 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::aicb::simai_text::SimaiText;
 use lightbay_formats::aicb::{
-    AicbInput, AicbWorkload, CollectiveKind, ComputeSource, Content, Group, MergeOptions, ParameterGather,
-    merge, read,
+    AicbInput, AicbWorkload, CollectiveKind, ComputeSource, Content, Group, MICRO_BATCHES, MergeOptions,
+    ParameterGather, merge, read,
 };
 use lightbay_formats::gz::Limits;
 use serde_json::json;
@@ -78,6 +78,16 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         ..MergeOptions::default()
     };
     let workload = merge(&read, &options)?.workload;
+    if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
+        // All its layers together would be those of one micro-batch.
+        let remedy = "correct the row, or generate the workload again";
+        return Err(Problem::new(
+            "",
+            format!("cannot be divided into micro-batches: {}", doubt.value),
+            remedy,
+        )
+        .into());
+    }
     let calls = calls(&workload)?;
     let preset = params.text("model").and_then(MoeModelPreset::of).unwrap_or(MoeModelPreset::Mixtral8x7b);
     let shape = shape(&workload, &calls, preset.shape())?;

@@ -168,6 +168,22 @@ fn all_to_alls_of_a_workload_are_the_demand() {
     assert!(other.contains("name the model that the workload was made for"), "{other}");
 }
 
+#[test]
+fn a_row_out_of_place_is_no_other_model() {
+    let bytes = include_bytes!("../../../../tests/resources/inputs/aicb/workload_analytical.txt.gz");
+    let text = String::from_utf8(lightbay_core::read::read_all(&bytes[..]).unwrap()).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let middle = lines.len() / 2;
+    let at = (middle..).find(|at| lines[*at].split('\t').next() != lines[at + 1].split('\t').next()).unwrap();
+    lines.swap(at, at + 1);
+    let input = Input { name: "exchanged.txt".to_owned(), bytes: lines.join("\n").into_bytes() };
+    let params = super::aicb::formats()[0].values(&[]).unwrap();
+    // All rows as one micro-batch would be a model of 24 x 8 layers.
+    let told = super::aicb::import(&[input], &params, false).unwrap_err().to_string();
+    assert!(told.contains("cannot be divided into micro-batches: 1: row"), "{told}");
+    assert!(told.contains("differs from the first micro-batch"), "{told}");
+}
+
 fn exported(scenario: MoeScenario, method: &str, format: &str) -> serde_json::Value {
     let plan = Ask::of(&all(), method, scenario).run().sound().done.plan.unwrap();
     let plan = lightbay_core::checked::downcast::<Moe>(&plan).unwrap();
