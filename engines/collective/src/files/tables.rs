@@ -4,6 +4,7 @@ use super::OTHER_SIZES;
 use super::transfers::times;
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
+use lightbay_core::cells;
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::problem::Problems;
 use std::fmt::Write as _;
@@ -30,12 +31,7 @@ pub fn sends(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result
     let times = times(scenario, result)?;
     let epoch_us = result.time.epoch_us;
     let name = |node: u32| {
-        let name = scenario.topology.nodes.get(node as usize).map_or("", |node| node.name.as_str());
-        if name.contains(['"', ',', '\n', '\r']) {
-            format!("\"{}\"", name.replace('"', "\"\""))
-        } else {
-            name.to_owned()
-        }
+        cells::csv(scenario.topology.nodes.get(node as usize).map_or("", |node| node.name.as_str()))
     };
     let mut table =
         "epoch,start_us,arrival_epoch,arrival_us,from,from_name,to,to_name,piece,chunk,offset_bytes,bytes,adds_up\n"

@@ -350,9 +350,36 @@ fn the_library_is_told_which_algorithm_is_faster() {
     assert_eq!((sums[0].min_bytes, sums.last().unwrap().max_bytes), (0, 1 << 40));
     // Few hops count for small sizes, shared links for large ones.
     assert_eq!((sums[0].algorithm.as_str(), sums.last().unwrap().algorithm.as_str()), ("tree", "ring"));
-    assert_eq!((sums[0].nodes, sums[0].ranks, sums[0].channels), (Some(1), Some(8), 4));
+    assert_eq!((sums[0].nodes, sums[0].ranks, sums[0].channels), (Some(1), Some(8), 0));
     let gathers = table("ndv2x2-allgather-64kb", &[("protocol", "ll128")]).unwrap();
-    assert_eq!(gathers, "allgather,0,1099511627776,ring,ll128,4,2,16\n");
+    assert_eq!(gathers, "allgather,0,1099511627776,ring,ll128,0,2,16\n");
     let told = table("dgx1-alltoall-200kb", &[]).unwrap_err().to_string();
     assert!(told.contains("is all_to_all, which the plug-in does not know"), "{told}");
+    // NCCL cuts a number that is given down to what it has; 0 leaves it its own, -1 would make it one.
+    let given = Params::resolve(&tuner::format().params, [("channels", &ParamValue::Int(24))]).unwrap();
+    let text = tuner::table(&preset("dgx1-allreduce-200kb"), &given).unwrap();
+    let rows = lightbay_formats::nccl::tuner::read(&text);
+    assert!(rows.unwrap().iter().all(|row| row.channels == 24));
+    let channels = tuner::format().params.into_iter().find(|info| info.name == "channels").unwrap();
+    assert!(channels.parse("0").is_ok());
+    let told = channels.parse("-1").unwrap_err().to_string();
+    assert!(told.contains("the plug-in takes -1 for one channel"), "{told}");
+    for (name, others) in [
+        ("dgx1-allreduce-200kb", "broadcast, reduce, allgather, reducescatter"),
+        ("ndv2x2-allgather-64kb", "broadcast, reduce, reducescatter, allreduce"),
+    ] {
+        let remark = tuner::remark(&preset(name));
+        assert!(remark.contains(&format!("on one channel: {others};")), "{remark}");
+    }
+}
+
+#[test]
+fn names_of_others_stay_in_their_field() {
+    let mut scenario = preset("dgx1-allgather-200kb");
+    scenario.topology.nodes[0].name = "=1+1".to_owned();
+    scenario.topology.nodes[1].name = "a\u{1b}[2J,\"b\"".to_owned();
+    let result = made(&scenario, "construct");
+    let table = tables::sends(&scenario, &result).unwrap();
+    assert!(table.contains(",'=1+1,") && !table.contains(",=1+1,"), "{table}");
+    assert!(table.contains("\"a\\u{1b}[2J,\"\"b\"\"\"") && !table.contains('\u{1b}'), "{table}");
 }

@@ -47,6 +47,15 @@ fn published_plans_are_read_executed_and_written_again() {
     assert!(told.contains("1 x cpkt, 1 x ppkt, 1 x rppkt, 2 x upkt"), "{told}");
 }
 
+#[test]
+fn characters_that_disguise_a_name_are_escaped() {
+    let name = "a\u{9b}31m\u{202e}b";
+    let named = ExecutionPlan { name: name.to_owned(), ..plan(ALLREDUCE) };
+    let text = write(&named);
+    assert!(!text.contains(['\u{9b}', '\u{202e}']), "{text}");
+    assert_eq!(plan(text.as_bytes()), named);
+}
+
 /// Rank 0 puts a chunk to rank 1, which copies it on.
 fn two() -> ExecutionPlan {
     let span = |rank, buffer, index| Span { rank, buffer, index, size: 1 };

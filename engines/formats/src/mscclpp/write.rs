@@ -29,7 +29,9 @@ pub fn write(plan: &ExecutionPlan) -> String {
         "min_message_size": plan.min_bytes,
         "max_message_size": plan.max_bytes,
     });
-    format!("{value}\n")
+    // Names come from files of other people: what could disguise them is written as escapes.
+    let line = lightbay_core::json::to_line(&value).unwrap_or_else(|_| value.to_string());
+    format!("{line}\n")
 }
 
 /// A buffer of another GPU, and the sort of channel that reaches it.

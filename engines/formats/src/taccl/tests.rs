@@ -77,6 +77,19 @@ fn inputs_and_results_of_teccl() {
 }
 
 #[test]
+fn names_of_switches_leave_room_for_a_suffix() {
+    let text = |name: &str| {
+        format!(
+            r#"{{"msccl_type": "topology", "name": "x", "links": [[0, 1], [1, 0]], "switches": [[[0], [1], 1, "{name}"]]}}"#
+        )
+    };
+    let longest = "s".repeat(990);
+    assert_eq!(read_msccl(text(&longest).as_bytes(), &LIMITS).unwrap().switches[0].name, longest);
+    let told = read_msccl(text(&"s".repeat(991)).as_bytes(), &LIMITS).unwrap_err().to_string();
+    assert!(told.contains("switches[0][3]: has 991 characters; give at most 990"), "{told}");
+}
+
+#[test]
 fn bad_entries_are_named_by_path() {
     let wrong = |text: &str| read_taccl(text.as_bytes(), &LIMITS).unwrap_err().to_string();
     let text = r#"{"name": "x", "gpus_per_node": 2, "alpha": "NaN", "node_betas_list": [1, 2], "node_invbws_list": [0],

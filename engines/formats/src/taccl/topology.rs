@@ -8,6 +8,9 @@ use lightbay_core::read::{Fields, whole_numbers};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 
+/// Most characters of a name: it is still one with a suffix of ours.
+const MOST_NAME: usize = lightbay_core::read::MAX_TEXT - 10;
+
 /// Meaning of a megabyte in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Megabyte {
@@ -266,8 +269,13 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
             problems.add(format!("{path}[2]"), "is no bandwidth", "give a whole number above 0");
         }
         let name = name.as_str().map(str::to_owned);
-        if name.is_none() {
-            problems.add(format!("{path}[3]"), "is no name", "give text");
+        match &name {
+            None => problems.add(format!("{path}[3]"), "is no name", "give text"),
+            Some(name) if name.chars().count() > MOST_NAME => {
+                let message = format!("has {} characters", name.chars().count());
+                problems.add(format!("{path}[3]"), message, format!("give at most {MOST_NAME}"));
+            }
+            Some(_) => {}
         }
         if let (Some(sources), Some(destinations), Some(bandwidth), Some(name)) =
             (sources, destinations, bandwidth, name)
@@ -288,5 +296,7 @@ pub fn write_msccl(topology: &MscclTopology) -> String {
     let value = json!({
         "msccl_type": "topology", "name": topology.name, "links": topology.links, "switches": switches,
     });
-    format!("{value}\n")
+    // Names come from files of other people: what could disguise them is written as escapes.
+    let line = lightbay_core::json::to_line(&value).unwrap_or_else(|_| value.to_string());
+    format!("{line}\n")
 }
