@@ -13,7 +13,7 @@ use lightbay_core::listed::Listed as _;
 use lightbay_core::param::{Params, Setting};
 use lightbay_core::plan::{Objective, Plan, Provenance, Status};
 use lightbay_core::problem::{Problem, Problems, printable, suggestion};
-use lightbay_core::scenario::{Origin, SourceFile};
+use lightbay_core::scenario::{Origin, Scenario, SourceFile};
 use lightbay_formats::Format;
 use lightbay_formats::detect;
 use lightbay_formats::gz::Limits;
@@ -80,13 +80,22 @@ pub struct Imported {
 }
 
 impl Imported {
-    fn of<K: Variants>(made: ImportedScenario<K>, info: &FormatInfo, inputs: &[Input]) -> Self {
+    /// # Errors
+    /// A scenario that could not be read again.
+    fn of<K: Variants>(
+        made: ImportedScenario<K>,
+        info: &FormatInfo,
+        inputs: &[Input],
+    ) -> Result<Self, Problems> {
         let mut scenario = made.scenario;
         let notes = made.notes.into_iter().chain(enumerated(NOT_TAKEN, info.leaves_out)).collect();
         let before = scenario.provenance.take().map(Box::new);
         let origin = Origin { assumed: made.assumed, notes, before, ..origin(info.name, inputs) };
         scenario.provenance = Some(origin);
-        Self { product: Product::Scenario(any_scenario(scenario)), lines: made.lines, summary: made.summary }
+        // What is written has to be what every command reads.
+        Scenario::<K>::from_value(&scenario.to_value()?)?;
+        let product = Product::Scenario(any_scenario(scenario));
+        Ok(Self { product, lines: made.lines, summary: made.summary })
     }
 }
 
@@ -238,7 +247,7 @@ fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Re
         Some(if of == SubjectSort::Plan {
             K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, inputs, params))
         } else {
-            K::import(name, inputs, params, strict).map(|made| Imported::of(made, info, inputs))
+            K::import(name, inputs, params, strict).and_then(|made| Imported::of(made, info, inputs))
         })
     }
     let unread =
