@@ -128,6 +128,13 @@ pub const SETTING: Argument = Argument {
     command: |text| given(text, "NAME=VALUE", Command::Set),
 };
 
+/// A name for the scenario.
+pub const NAME: Argument = Argument {
+    name: "TEXT",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "a name", |name| Command::Set(format!("name={name}"))),
+};
+
 /// A knob with values, and perhaps methods.
 pub const SWEEP: Argument = Argument {
     name: "NAME=VALUES [METHODS]",

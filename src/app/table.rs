@@ -198,6 +198,8 @@ fn solve() -> Vec<ActionInfo> {
             .when(possible::open),
             A::with("set", &[], arguments::SETTING, "set a parameter of scenario or method")
                 .when(possible::open),
+            A::with("name", &[], arguments::NAME, "name the scenario, its further plans and exports")
+                .when(possible::open),
             A::with("choose_method", &["Space m"], arguments::CHOICE, "choose the method that r starts")
                 .when(possible::open),
             A::new("edit", &["e"], Command::Edit, "edit the selected parameter or cell")
