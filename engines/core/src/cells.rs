@@ -7,10 +7,14 @@ use std::borrow::Cow;
 pub fn markdown(text: &str) -> String {
     let mut safe = String::new();
     for c in printable(text).chars() {
-        if matches!(c, '\\' | '|' | '`' | '*' | '<' | '[' | ']') {
-            safe.push('\\');
+        match c {
+            // Not every reader knows `\<`, and all of them know these.
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '|' | '`' | '*' | '[' | ']' => safe.extend(['\\', c]),
+            other => safe.push(other),
         }
-        safe.push(c);
     }
     safe
 }
@@ -41,7 +45,7 @@ mod tests {
 
     #[test]
     fn text_of_others_stays_in_its_cell() {
-        assert_eq!(markdown("a|b *c* [d](e) `f` <g>"), "a\\|b \\*c\\* \\[d\\](e) \\`f\\` \\<g>");
+        assert_eq!(markdown("a|b *c* [d](e) `f` <g>"), "a\\|b \\*c\\* \\[d\\](e) \\`f\\` &lt;g&gt;");
         assert_eq!(markdown("a\nb"), "a\\\\u{a}b");
         for (text, field) in [
             ("plain", "plain"),
