@@ -321,6 +321,11 @@ impl<'a, K: Kind> Context<'a, K> {
         let checked = match Checked::verify(plan, Depth::Usual) {
             Ok(checked) => Arc::new(checked),
             Err(rejected) => {
+                // Bounds that were stated since then may hold for plans like the refused one alone.
+                if let Some(checked) = &self.checked {
+                    self.bound = checked.plan().objective.bound;
+                    self.bound_covers = checked.plan().provenance.bound_covers().map(str::to_owned);
+                }
                 let kept = self.kept.clone();
                 self.best =
                     kept.map(|(value, secondary, source)| Best { value, secondary, source, pending: None });
