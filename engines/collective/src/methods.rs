@@ -5,6 +5,7 @@ mod astar;
 mod auto;
 mod baselines;
 mod construct;
+mod kept;
 mod lp;
 mod milp;
 mod modelled;
@@ -20,6 +21,7 @@ mod tests;
 
 use crate::Collective;
 use crate::search::baselines::FixedWays;
+use kept::KeepsBest;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use one_size::OneSize;
@@ -28,7 +30,7 @@ use std::sync::Arc;
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Collective>>> {
     vec![
-        Arc::new(auto::AutoMethod),
+        Arc::new(KeepsBest(auto::AutoMethod)),
         Arc::new(OneSize(construct::Construct)),
         Arc::new(OneSize(trees::TreesMethod)),
         Arc::new(OneSize(milp::CopyMethod)),
