@@ -1,6 +1,6 @@
 //! `ring`, `shortest-path` and `single-tree`: what schedules with fixed ways take.
 
-use super::session::{EpochSession, never};
+use super::session::EpochSession;
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
 use crate::search::baselines::{FixedWays, by_fixed_ways};
@@ -54,9 +54,16 @@ impl Method<Collective> for FixedWaysMethod {
         cx.phase(self.info().name, "ways that are fixed before anything is sent");
         let mut schedules = Vec::new();
         for task in &session.tasks.tasks {
-            schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(never)?);
+            schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
         session.offer(schedules, self.info().name, cx)?;
         Ok(Outcome::done(Status::Heuristic))
     }
+}
+
+/// The refusal of fixed ways that lead over links at times at which they are not up.
+fn late() -> MethodError {
+    let message = "lets a link be up too early or too short for fixed ways";
+    let remedy = "lengthen it, or solve with auto, which chooses other ways";
+    MethodError::Invalid(Problem::new("topology.links.up_us", message, remedy).into())
 }

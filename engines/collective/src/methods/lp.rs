@@ -101,7 +101,9 @@ impl Method<Collective> for FluidMethod {
         let mut best: Option<FluidBest> = None;
         let mut factor = params.int("coarsest").unwrap_or(1).max(1);
         let ended = loop {
-            if let Err(error) = coarse(&scenario, fine_us * factor as f64, params, &mut best, cx) {
+            if let Err(error) =
+                coarse(&scenario, (fine_us * factor as f64, factor > 1), params, &mut best, cx)
+            {
                 break Err(error);
             }
             // No finer epochs end before what their bound says.
@@ -151,13 +153,18 @@ pub(super) fn suits(scenario: &CollectiveScenario, session: &EpochSession) -> Re
 /// Looks for schedules in epochs of one length.
 fn coarse(
     scenario: &Arc<CollectiveScenario>,
-    epoch_us: f64,
+    (epoch_us, is_coarse): (f64, bool),
     params: &Params,
     best: &mut Option<FluidBest>,
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(cx)?;
-    let whole = session.epochs_of(&session.construct(limits(params, cx), cx)?);
+    let whole = match session.construct(limits(params, cx), cx) {
+        Ok(schedules) => session.epochs_of(&schedules),
+        // Links that come and go may be up for less than a coarse epoch.
+        Err(MethodError::Failed(_)) if is_coarse => return Ok(()),
+        Err(error) => return Err(error),
+    };
     let limits = QuestionLimits {
         seconds: params.float("question_s").unwrap_or(QUESTION_S),
         until_s: f64::INFINITY,

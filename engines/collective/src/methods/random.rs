@@ -251,6 +251,9 @@ fn every_method_plans_every_small_network_or_refuses_it() {
         if scenario.validate().is_err() {
             continue;
         }
+        if scenarios == 1 {
+            eprintln!("{}", serde_json::to_string(&scenario).unwrap());
+        }
         tally.scenarios += 1;
         let mut plans = Vec::new();
         let programs = many || number.is_multiple_of(WITH_PROGRAMS);

@@ -341,6 +341,15 @@ fn linear_programs_send_parts_of_chunks() {
     assert!(format!("{:?}", copied.done).contains("demand.copy"), "{:?}", copied.done);
 }
 
+/// A link that is up for less than a coarse epoch is used in finer ones.
+#[test]
+fn linear_programs_use_links_that_are_up_for_a_while() {
+    let mut scenario = in_epochs(own(2, &[], &[(0, 1, SLOW, 0.0)], &[(0, &[1]), (0, &[1])]), 1e6);
+    scenario.topology.links[0].up_us = vec![[0.0, 1e6], [3e6, 4.5e6]];
+    // A chunk takes an epoch, in the first one and in that from 3 to 4 s.
+    assert_eq!(solved("teccl-lp", &scenario).plan().objective.value, 4e6);
+}
+
 #[test]
 fn linear_programs_send_through_switches_and_backwards() {
     for name in ["dgx2x1-alltoall-1mb", "dgx2x1-gather-1mb", "ndv2x2-scatter-1mb"] {
