@@ -7,7 +7,6 @@
 //! |---|---|
 //! | [`layout`] | nothing: says where every region goes |
 //! | [`figures`] | nothing: objective, gap and loss as numbers and words, the same everywhere |
-//! | [`trust`] | nothing: how far the gap in the header is confirmed |
 //! | `shell` | header, tabs, parameters, plans, solve strip, log lines, footer, first screen |
 //! | `layers` | pop-ups and the bar of an edit |
 //! | [`present`] | panes of a kind |
@@ -17,7 +16,6 @@ mod layers;
 pub mod layout;
 pub mod present;
 mod shell;
-pub mod trust;
 
 use crate::app::drawn::{Drawn, JobKey, JobResult};
 use crate::app::pane::{PaneId, SizeClass};

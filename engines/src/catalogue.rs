@@ -2,15 +2,18 @@
 
 use crate::solve::unknown_method;
 use crate::subject::{AnyScenario, Variants, any_scenario};
+use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::ParamInfo;
+use lightbay_core::plan::Header;
 use lightbay_core::problem::{Problem, printable, suggestion};
 use lightbay_core::quantity;
 use lightbay_core::report::{SectionInfo, Unit};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::standing::Standing;
 use lightbay_highs::options::has_hipo;
 use std::sync::Arc;
 
@@ -143,6 +146,16 @@ pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
 /// A bound on the objective of a kind with its unit, rounded to the safe side.
 pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
+}
+
+/// The standing of a plan of which only the envelope is known: what it claims, nothing verified.
+pub fn claimed_standing(header: &Header) -> Option<Standing> {
+    named_kind!(&*header.kind, K => Some(Standing::of::<K>(header, BoundTrust::Claimed, [], false)), None)
+}
+
+/// Returns `true` if a bound on the plans named `covers` is one on every plan of a scenario of the kind.
+pub fn covers_all(kind: &str, covers: &str) -> bool {
+    named_kind!(kind, K => K::covers_all(covers), false)
 }
 
 /// The question that a method answers if it is another one than that of the objective of its kind.

@@ -1,15 +1,14 @@
 //! Reading scenario and plan files of any kind, and checking plans.
 
-use crate::catalogue::{bound_text, figure_label};
 use crate::envelope;
 use crate::subject::{AnyDraft, AnyPlan, AnyScenario, Variants, unknown_kind};
 use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
-use lightbay_core::problem::{Problem, Problems, printable, suggestion};
-use lightbay_core::quantity;
+use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::read::Content;
 use lightbay_core::scenario;
+use lightbay_core::standing::Standing;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::Arc;
@@ -53,53 +52,9 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Returns the facts about the bound of a plan that passed, in words; `named` adds the name of the objective.
-    pub fn bound_words(&self, named: bool) -> Option<String> {
-        let header = self.header.as_ref().filter(|_| self.violations.is_empty())?;
-        Some(bound_words(header, self.bound, self.verified.as_ref(), named))
-    }
-}
-
-/// Returns the facts about the bound of a plan that passed, in words: first what the checker confirms, then what the
-/// plan claims beyond that. `named` adds the name of the objective.
-pub fn bound_words(
-    header: &Header,
-    trust: BoundTrust,
-    verified: Option<&VerifiedBound>,
-    named: bool,
-) -> String {
-    let objective = &header.objective;
-    let text = |bound: f64| bound_text(&header.kind, bound);
-    let figure = |value: f64| {
-        let label =
-            if named { format!("{} ", figure_label(&header.kind, &objective.name)) } else { String::new() };
-        format!("{label}{}", text(value))
-    };
-    let over = |covers: Option<&str>| {
-        covers.map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
-    };
-    let on = if named { " on" } else { "" };
-    let verified = verified.map(|bound| {
-        let (value, covers) = (figure(bound.value), over(bound.covers.as_deref()));
-        format!("verified bound{on} {value}{covers}, gap {}", quantity::percent(bound.gap))
-    });
-    let Some(claimed) = objective.bound else {
-        let nothing = format!("{} claims no bound", printable(&header.method));
-        return verified.map_or_else(|| nothing.clone(), |verified| format!("{verified}; {nothing}"));
-    };
-    let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
-    let covers = over(header.provenance.bound_covers());
-    let method = printable(&header.method);
-    match (trust, verified) {
-        (BoundTrust::Verified, Some(verified)) => verified,
-        (BoundTrust::Verified, None) => format!("verified bound{on} {}{covers}{gap}", figure(claimed)),
-        (_, Some(verified)) => {
-            let claimed = text(claimed);
-            format!("{verified}; claimed by {method}, not verified: {claimed}{covers}{gap}")
-        }
-        (_, None) => {
-            format!("no bound is verified; claimed by {method}: {}{covers}{gap}", figure(claimed))
-        }
+    /// The standing of a plan that passed.
+    pub fn standing(&self) -> Option<Standing> {
+        Some(self.plan.as_ref()?.standing())
     }
 }
 

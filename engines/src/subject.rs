@@ -10,6 +10,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
 use lightbay_core::report::differences::Differences;
 use lightbay_core::scenario::{Origin, Scenario, sha256_of};
+use lightbay_core::standing::Standing;
 use lightbay_highs::modelled::Models;
 use name::NAME;
 use serde_json::Value;
@@ -320,6 +321,11 @@ impl AnyPlan {
         each_kind!(self, Self, plan => plan.bound_trust())
     }
 
+    /// Its standing: the bounds on it, and who vouches for them.
+    pub fn standing(&self) -> Standing {
+        each_kind!(self, Self, plan => plan.standing())
+    }
+
     /// Returns what has to be said of it beside its objective.
     pub fn caveat(&self) -> Option<String> {
         fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
@@ -372,7 +378,9 @@ impl AnyPlan {
     /// A scenario that cannot be built.
     pub fn report(&self) -> Result<Box<dyn Report + '_>, Problems> {
         fn of<K: Kind>(plan: &Checked<K>) -> Result<Box<dyn Report + '_>, Problems> {
-            K::report(&plan.plan().scenario, Some(plan.plan()))
+            let mut report = K::report(&plan.plan().scenario, Some(plan.plan()))?;
+            report.stand(plan.standing());
+            Ok(report)
         }
         each_kind!(self, Self, plan => of(plan))
     }

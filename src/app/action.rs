@@ -7,6 +7,7 @@ use crate::app::layer::Preview;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::{PlanEntry, PlanRef};
 use lightbay_core::event::{Event, RunId, Severity};
+use lightbay_core::standing::Standing;
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::{SweepRow, Walked};
 use lightbay_widgets::{Background, ColorDepth};
@@ -427,8 +428,8 @@ pub enum Fact {
     Checked {
         /// Number of the plan.
         number: u64,
-        /// `true` if it passed.
-        passed: bool,
+        /// Its standing; `None` if it did not pass.
+        standing: Option<Standing>,
         /// The report, first line in short.
         lines: Vec<String>,
     },

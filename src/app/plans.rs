@@ -6,6 +6,7 @@
 use lightbay_core::event::RunId;
 use lightbay_core::kind::Sense;
 use lightbay_core::plan::{Header, Status};
+use lightbay_core::standing::Standing;
 use lightbay_engines::AnyPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,10 +46,8 @@ pub struct PlanEntry {
     pub metrics: BTreeMap<String, f64>,
     /// Its status, such as optimal or feasible; `None` while its run works.
     pub status: Option<Status>,
-    /// Bound that holds for it.
-    pub bound: Option<f64>,
-    /// Plans that the bound covers, in words; `None` if it covers all of the scenario.
-    pub bound_covers: Option<String>,
+    /// The bounds on it by its own checker and method; see [`crate::app::state::App::standing_of`].
+    pub standing: Standing,
     /// The question that its method answers if it is another one than that of the objective: it is listed and can be
     /// chosen, but is never the best.
     pub other_question: Option<&'static str>,
@@ -73,11 +72,6 @@ impl PlanEntry {
     /// Returns `true` if it answers what the objective asks.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()
-    }
-
-    /// |value - bound| / |value|.
-    pub fn gap(&self) -> Option<f64> {
-        self.bound.map(|bound| lightbay_core::plan::gap(self.value, bound))
     }
 }
 

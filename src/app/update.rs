@@ -186,8 +186,8 @@ impl App {
 
     fn title_text(&self) -> String {
         let Some(work) = &self.work else { return "lightbay".to_owned() };
-        let gap = self.plans.shown().and_then(crate::app::plans::PlanEntry::gap);
-        let gap = gap.map_or_else(String::new, |gap| format!(" gap {:.1}%", gap * 100.0));
+        let gap = self.plans.shown().and_then(|entry| Some(self.standing_of(entry).leading()?.gap));
+        let gap = gap.map_or_else(String::new, |gap| format!(" gap {}", lightbay_core::quantity::gap(gap)));
         let name = lightbay_core::problem::printable(work.now.scenario.name());
         format!("lightbay: {name}{gap}")
     }

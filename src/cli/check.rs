@@ -47,8 +47,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         writeln!(out, "{violation}")?;
     }
     writeln!(out, "{}", counted(report.violations.len() as u64, "violation", "violations"))?;
-    if let Some(bound) = report.bound_words(true) {
-        writeln!(out, "{bound}")?;
+    if let Some(standing) = report.standing() {
+        writeln!(out, "{}", standing.words(true))?;
     }
     for remark in &report.remarks {
         writeln!(out, "{}", printable(remark))?;

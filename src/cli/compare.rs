@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plans: Vec<Source>,
 
-    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "settings", "figures", "tolerance"}
+    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "settings", "figures", "proofs", "tolerance"}
     #[arg(long, group = "form")]
     json: bool,
 
@@ -50,14 +50,16 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     let labels: Vec<String> = arguments.plans.iter().map(ToString::to_string).collect();
     let headers: Vec<_> = plans.iter().map(AnyPlan::header).collect();
+    let standings: Vec<_> = plans.iter().map(AnyPlan::standing).collect();
     let knobs: Vec<_> = plans.iter().map(knobs).collect();
     let subjects: Vec<ComparedPlan<'_>> = labels
         .iter()
         .zip(&headers)
+        .zip(&standings)
         .zip(&knobs)
-        .map(|((label, header), knobs)| {
+        .map(|(((label, header), standing), knobs)| {
             let other_question = other_question(&header.kind, &header.method);
-            ComparedPlan { label, header, knobs, other_question }
+            ComparedPlan { label, header, standing, knobs, other_question }
         })
         .collect();
     let kind = headers.first().map_or("", |header| header.kind.as_str());
@@ -137,7 +139,7 @@ fn text(comparison: &CompareTable) -> String {
         let value = |value: &Option<f64>| match (value, name.as_str()) {
             (None, _) => "-".to_owned(),
             (Some(value), "bound") => bound_text(kind, *value),
-            (Some(value), "gap") => quantity::percent(*value),
+            (Some(value), "gap") => lightbay_core::quantity::gap(*value),
             (Some(value), "elapsed_s") => quantity::elapsed(*value),
             (Some(value), _) => figure_text(kind, &name, *value),
         };
@@ -167,6 +169,14 @@ fn text(comparison: &CompareTable) -> String {
         }
         table.row(cells);
     }
+    let mut proofs = vec!["proof".to_owned()];
+    for (index, proof) in comparison.proofs.iter().enumerate() {
+        proofs.push(printable(&proof.gaps));
+        if index > 0 {
+            proofs.extend([String::new(), String::new()]);
+        }
+    }
+    table.row(proofs);
     out.push_str(&table.to_string());
     for other in &comparison.not_ranked {
         let _ = write!(out, "\n{}\n", printable(&other.sentence()));

@@ -10,10 +10,10 @@ use clap::{Args, ValueHint};
 use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::{Header, Status};
+use lightbay_core::plan::Header;
 use lightbay_core::problem::{counted, printable};
 use lightbay_core::report::json;
-use lightbay_engines::files::bound_words;
+use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, figure_label, figure_text, methods, metric, metrics};
 use sections::Sections;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub struct Arguments {
     item: Option<u32>,
 
     /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "provenance", "plan", "violations", "claimed",
-    /// "bound_trust", "verified_bound"} and an object named after the kind with its sections; with `--section` that
+    /// "bound_trust", "verified_bound", "bounds"} and an object named after the kind with its sections; with `--section` that
     /// section alone
     #[arg(long)]
     json: bool,
@@ -58,7 +58,7 @@ struct Shown {
     plan: Option<AnyPlan>,
     violations: usize,
     bound: BoundTrust,
-    bound_words: Option<String>,
+    standing: Option<Standing>,
     verified: Option<VerifiedBound>,
 }
 
@@ -126,11 +126,10 @@ fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
 /// Returns the text on a plan that stands before the figures of its kind, alike for all kinds.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     let (header, checked) = (plan.header(), plan.shared());
-    let verified = checked.verified_bound();
     let shown = Shown {
         scenario: plan.scenario(),
-        bound_words: Some(bound_words(&header, plan.bound_trust(), verified, false)),
-        verified: verified.cloned(),
+        standing: Some(plan.standing()),
+        verified: checked.verified_bound().cloned(),
         header: Some(header),
         plan: Some(plan.clone()),
         violations: 0,
@@ -147,7 +146,7 @@ fn read(source: &Source) -> Result<Shown, Failure> {
             plan: None,
             violations: 0,
             bound: BoundTrust::None,
-            bound_words: None,
+            standing: None,
             verified: None,
         }),
         AnyFile::Plan(file) => {
@@ -161,7 +160,7 @@ fn read(source: &Source) -> Result<Shown, Failure> {
             let report = file.check(Depth::Usual);
             Ok(Shown {
                 scenario,
-                bound_words: report.bound_words(false),
+                standing: report.standing(),
                 verified: report.verified,
                 header: report.header,
                 plan: report.plan,
@@ -192,12 +191,12 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     if let Some(header) = &shown.header {
         let objective = &header.objective;
         row("  method", printable(&header.method));
-        let limit =
-            header.limit.map_or_else(String::new, |limit| format!(", {limit:?} limit").to_lowercase());
-        let proven = matches!(header.status, Status::Optimal | Status::GapReached);
-        let doubt =
-            if proven && shown.bound != BoundTrust::Verified { ", claimed and not verified" } else { "" };
-        row("  status", format!("{}{limit}{doubt}", header.status.word().replace('_', " ")));
+        // What a plan says of itself that broke a rule is no standing.
+        let status = shown.standing.as_ref().map_or_else(
+            || format!("{}, not confirmed", header.status.word().replace('_', " ")),
+            Standing::status,
+        );
+        row("  status", status);
         // Figures that nobody worked out again stand among those that somebody did.
         let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
         let figure = |name: &str, value: f64| {
@@ -208,8 +207,8 @@ fn head(shown: &Shown) -> Result<String, Failure> {
             &format!("  {}", figure_label(&header.kind, &objective.name)),
             figure(&objective.name, objective.value),
         );
-        if let Some(bound) = &shown.bound_words {
-            row("  bound", bound.clone());
+        if let Some(standing) = &shown.standing {
+            row("  bound", standing.words(false));
         }
         // What the kind declares stands in its order.
         let declared = metrics(&header.kind).iter().map(|info| info.name);
@@ -274,5 +273,6 @@ fn document(shown: &Shown) -> Result<Value, Failure> {
         "claimed": shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default(),
         "bound_trust": shown.header.as_ref().map(|_| shown.bound),
         "verified_bound": shown.verified,
+        "bounds": shown.standing.as_ref().map(Standing::bounds),
     }))
 }

@@ -245,7 +245,7 @@ fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
 /// Verifies a plan from its file content, as `lightbay check` does.
 pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     let depth = if exact { Depth::Exact(Deadline::after(files::EXACT_LIMIT)) } else { Depth::Usual };
-    let failed = |text: String| Fact::Checked { number, passed: false, lines: vec![text] };
+    let failed = |text: String| Fact::Checked { number, standing: None, lines: vec![text] };
     let value = match plan.0.shared().to_value() {
         Ok(value) => value,
         Err(error) => return failed(error.to_string()),
@@ -255,10 +255,10 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
         Ok(AnyFile::Scenario(_)) => return failed("the plan was written as a scenario".to_owned()),
         Err(problems) => return failed(problems.to_string()),
     };
-    let passed = report.violations.is_empty();
+    let standing = report.standing();
     let mut lines = Vec::new();
-    if passed {
-        let bound = report.bound_words(true).unwrap_or_default();
+    if report.violations.is_empty() {
+        let bound = standing.as_ref().map_or_else(String::new, |standing| standing.words(true));
         let thorough = if exact { "every rule holds, also the exact ones" } else { "every rule holds" };
         lines.push(format!("{thorough}; {bound}"));
     } else {
@@ -267,7 +267,7 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     }
     lines.extend(report.remarks);
     lines.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
-    Fact::Checked { number, passed, lines }
+    Fact::Checked { number, standing, lines }
 }
 
 /// Result of an import: a scenario or plan, and the messages about it.

@@ -10,7 +10,7 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
 use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, claimed_standing, files, other_question};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
@@ -340,6 +340,8 @@ fn saved_plans(
     for entry in found {
         match entry.header {
             Ok(header) => {
+                // A plan that was not checked again has what it claims.
+                let Some(standing) = claimed_standing(&header) else { continue };
                 let (secondary, source) = seen
                     .get(&entry.plan)
                     .cloned()
@@ -348,14 +350,13 @@ fn saved_plans(
                     number: entry.plan.0,
                     origin: origins.get(&entry.plan).copied(),
                     other_question: other_question(&header.kind, &header.method),
-                    bound_covers: header.provenance.bound_covers().map(str::to_owned),
                     method: header.method,
                     source,
                     value: header.objective.value,
                     secondary,
                     metrics: header.metrics,
                     status: Some(header.status),
-                    bound: header.objective.bound,
+                    standing,
                     scenario_sha256: header.provenance.scenario_sha256,
                     at_s: header.provenance.elapsed_s,
                     marked: file.marks.contains(&entry.plan),

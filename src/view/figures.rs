@@ -3,13 +3,13 @@
 //! Nothing here knows a kind: what figures are called, their units and their places are declared by the kind
 //! ([`MetricInfo`]).
 
-use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
 pub use lightbay_core::quantity::open_percent;
 use lightbay_core::quantity::safe_bound;
 use lightbay_core::report::Unit;
+use lightbay_core::standing::Standing;
 use lightbay_engines::metrics;
 use lightbay_sessions::compare::{MetricChange, Verdict};
 use lightbay_widgets::number::{self, Num};
@@ -117,8 +117,8 @@ pub struct Headline {
     pub value: f64,
     /// Figures.
     pub metrics: Metrics,
-    /// Best bound that holds for every plan of the scenario.
-    pub bound: Option<f64>,
+    /// The bounds that are known, and who vouches for them.
+    pub standing: Standing,
     /// Figures that its kind declares.
     pub declared: &'static [MetricInfo],
     /// `true` if it is the preview of an edit.
@@ -129,7 +129,7 @@ impl Headline {
     /// Of what panes show now.
     pub fn of(app: &App) -> Option<Self> {
         let entry = app.plans.shown()?;
-        let bound = bound_for(app, entry);
+        let standing = app.standing_of_shown()?;
         let declared = metrics(app.work.as_ref().map_or("", |work| work.kind));
         let preview = app.cell_edit().filter(|edit| edit.is_changed()).and_then(|edit| edit.plan());
         Some(match preview {
@@ -139,7 +139,7 @@ impl Headline {
                     name: format!("edit of {}", entry.number),
                     value: header.objective.value,
                     metrics: header.metrics,
-                    bound,
+                    standing,
                     declared,
                     preview: true,
                 }
@@ -148,7 +148,7 @@ impl Headline {
                 name: format!("{} {}", entry.number, entry.method),
                 value: entry.value,
                 metrics: entry.metrics.clone(),
-                bound,
+                standing,
                 declared,
                 preview: false,
             },
@@ -157,22 +157,22 @@ impl Headline {
 
     /// Returns the gap between the value and the bound; `None` without a bound.
     pub fn gap(&self) -> Option<Gap> {
-        Gap::of(self.value, self.bound?, self.declared, &self.metrics)
+        Gap::of(self.value, self.bound()?, self.declared, &self.metrics)
+    }
+
+    /// The bound to speak of.
+    pub fn bound(&self) -> Option<f64> {
+        Some(self.standing.leading()?.value)
     }
 
     /// Figures of the header, those before the gap or those behind it, with their place and text.
     pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
-        let figures = Figures { value: self.value, bound: self.bound, metrics: &self.metrics };
+        let figures = Figures { value: self.value, bound: self.bound(), metrics: &self.metrics };
         self.declared.iter().filter_map(move |info| {
             let place = info.header.filter(|place| place.early == early)?;
             Some((info, place, header_text(info, place, &figures)?))
         })
     }
-}
-
-/// The best bound that holds for every plan of the scenario of `entry`, see [`App::bound_of`].
-pub fn bound_for(app: &App, entry: &PlanEntry) -> Option<f64> {
-    app.bound_of(entry)
 }
 
 /// A figure as the header has it: `42/48`, `0.21 %`.
@@ -211,7 +211,7 @@ impl Gap {
 
     /// `0.07 %`: what files call the gap, the share of the value.
     pub fn words(self) -> String {
-        format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
+        lightbay_core::quantity::gap(self.share)
     }
 
     /// `2.1 % of ideal comm.`: the same difference beside the yardstick of the kind; `None` if the plan does not know
@@ -296,8 +296,8 @@ mod tests {
     fn header(kind: &str, value: f64, metrics: &[(&str, f64)]) -> Vec<(&'static str, String)> {
         let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let declared = lightbay_engines::metrics(kind);
-        let headline =
-            Headline { name: String::new(), value, metrics, bound: None, declared, preview: false };
+        let standing = Standing::unproven(lightbay_engines::kind(kind).unwrap().objective, value, "");
+        let headline = Headline { name: String::new(), value, metrics, standing, declared, preview: false };
         let all: Vec<_> = headline.in_header(true).chain(headline.in_header(false)).collect();
         all.into_iter().map(|(info, place, text)| (place.title.unwrap_or(info.label), text)).collect()
     }

@@ -112,7 +112,7 @@ fn text_is_wrapped_and_scrolled() {
     let mut bench = Bench::solved("tiny4", Style::Colour);
     let mut lines: Vec<String> = (0..40).map(|n| format!("line {n}")).collect();
     lines[1] = format!("! {}", "a sentence that is far too long for one row ".repeat(4));
-    bench.fact(Fact::Checked { number: 1, passed: false, lines });
+    bench.fact(Fact::Checked { number: 1, standing: None, lines });
     let text = bench.app.layers.iter().any(|layer| matches!(layer, Layer::Text(_)));
     assert!(text, "a failed check is shown");
     at_sizes("text", &mut bench, &[(80, 24)]);

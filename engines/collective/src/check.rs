@@ -136,6 +136,10 @@ pub fn check(
     if let Some(judged) = judged {
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
+        let covers = floor_covers(result.time.alpha_threshold);
+        verdict.wider = judged
+            .floor_us
+            .map(|floor_us| VerifiedBound::of(Sense::Min, result.claims.finish_us, floor_us, Some(covers)));
         (verdict.bound, verdict.verified) = (trust, verified);
         verdict.remarks.extend(ranges::remark(scenario, result));
     }

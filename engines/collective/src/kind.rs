@@ -7,7 +7,7 @@ mod terms;
 
 use crate::Collective;
 use crate::check::{self, ScheduleEnvelope};
-use crate::plan::CollectiveResult;
+use crate::plan::{CollectiveResult, floor_covers};
 use crate::report::CollectiveReport;
 use crate::scenario::{self, CollectiveScenario};
 use lightbay_core::checked::Verdict;
@@ -64,6 +64,10 @@ impl Kind for Collective {
         value: &ParamValue,
     ) -> Result<(), Problem> {
         scenario.set(name, index, value)
+    }
+
+    fn covers_all(covers: &str) -> bool {
+        [0.0, 1.0].into_iter().any(|alpha_threshold| covers == floor_covers(alpha_threshold))
     }
 
     fn check(plan: &Plan<Self>, _depth: Depth) -> Verdict {

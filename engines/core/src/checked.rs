@@ -5,6 +5,7 @@ use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap, standing_bound};
 use crate::scenario::Scenario;
+use crate::standing::Standing;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -93,6 +94,8 @@ pub struct Verdict {
     pub bound: BoundTrust,
     /// The bound that the checker itself vouches for, also where the plan claims another one or none.
     pub verified: Option<VerifiedBound>,
+    /// A bound on more plans than `verified` covers, which the checker vouches for as well.
+    pub wider: Option<VerifiedBound>,
     /// Further remarks, one sentence each.
     pub remarks: Vec<String>,
 }
@@ -100,12 +103,18 @@ pub struct Verdict {
 impl Verdict {
     /// Nothing is wrong; the bound, if any, is the method's claim.
     pub const fn clean() -> Self {
-        Self { violations: Vec::new(), bound: BoundTrust::Claimed, verified: None, remarks: Vec::new() }
+        Self {
+            violations: Vec::new(),
+            bound: BoundTrust::Claimed,
+            verified: None,
+            wider: None,
+            remarks: Vec::new(),
+        }
     }
 
     /// Rules are broken, so nothing is said about the bound.
     pub const fn refused(violations: Vec<Violation>) -> Self {
-        Self { violations, bound: BoundTrust::None, verified: None, remarks: Vec::new() }
+        Self { violations, bound: BoundTrust::None, verified: None, wider: None, remarks: Vec::new() }
     }
 }
 
@@ -124,6 +133,8 @@ pub struct Checked<K: Kind> {
     plan: Plan<K>,
     bound: BoundTrust,
     verified: Option<VerifiedBound>,
+    wider: Option<VerifiedBound>,
+    is_exact: bool,
     remarks: Vec<String>,
 }
 
@@ -140,7 +151,8 @@ impl<K: Kind> Checked<K> {
         verdict.violations.extend(envelope::violations(&plan));
         if verdict.violations.is_empty() {
             let bound = if plan.objective.bound.is_none() { BoundTrust::None } else { verdict.bound };
-            Ok(Self { plan, bound, verified: verdict.verified, remarks: verdict.remarks })
+            let Verdict { verified, wider, remarks, .. } = verdict;
+            Ok(Self { plan, bound, verified, wider, is_exact: depth.is_exact(), remarks })
         } else {
             Err(Rejected { plan: Box::new(plan), violations: verdict.violations })
         }
@@ -161,6 +173,16 @@ impl<K: Kind> Checked<K> {
         self.verified.as_ref()
     }
 
+    /// The standing of the plan: the bounds on it, and who vouches for them.
+    pub fn standing(&self) -> Standing {
+        Standing::of::<K>(
+            &self.plan.header(),
+            self.bound,
+            self.verified.iter().chain(&self.wider),
+            self.is_exact,
+        )
+    }
+
     /// Returns the further remarks of the checker.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
@@ -172,7 +194,14 @@ impl<K: Kind> Checked<K> {
         let mut plan = self.plan.clone();
         name.clone_into(&mut plan.name);
         plan.scenario = Arc::new(Scenario { name: name.to_owned(), ..Scenario::clone(&plan.scenario) });
-        Self { plan, bound: self.bound, verified: self.verified.clone(), remarks: self.remarks.clone() }
+        Self {
+            plan,
+            bound: self.bound,
+            is_exact: self.is_exact,
+            wider: self.wider.clone(),
+            verified: self.verified.clone(),
+            remarks: self.remarks.clone(),
+        }
     }
 
     /// The same result with what is known at the end of its run. The result is untouched, so the seal holds;
@@ -193,7 +222,14 @@ impl<K: Kind> Checked<K> {
             Some(_) => BoundTrust::Claimed,
         };
         debug_assert_eq!(envelope::violations(&plan), [], "a run ends with an envelope that holds together");
-        Self { plan, bound: trust, verified: self.verified.clone(), remarks: self.remarks.clone() }
+        Self {
+            plan,
+            bound: trust,
+            verified: self.verified.clone(),
+            wider: self.wider.clone(),
+            is_exact: self.is_exact,
+            remarks: self.remarks.clone(),
+        }
     }
 }
 
@@ -234,6 +270,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn bound_trust(&self) -> BoundTrust;
     /// The bound that the checker itself vouches for.
     fn verified_bound(&self) -> Option<&VerifiedBound>;
+    /// The standing of the plan: the bounds on it, and who vouches for them.
+    fn standing(&self) -> Standing;
     /// Its circuits, for kinds that lay circuits.
     fn circuits(&self) -> Option<CircuitMatrix>;
     /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
@@ -266,6 +304,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn verified_bound(&self) -> Option<&VerifiedBound> {
         self.verified.as_ref()
+    }
+    fn standing(&self) -> Standing {
+        self.standing()
     }
     fn circuits(&self) -> Option<CircuitMatrix> {
         K::circuits(&self.plan)

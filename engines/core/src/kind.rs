@@ -223,6 +223,11 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The independent checker. May use scenario and result types and workload sizes, nothing else of its crate.
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict;
 
+    /// Returns `true` if a bound on the plans that are named `covers` is one on every plan of a scenario.
+    fn covers_all(_covers: &str) -> bool {
+        false
+    }
+
     /// Makes a result fit a changed scenario of the same kind.
     ///
     /// # Errors

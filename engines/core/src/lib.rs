@@ -10,6 +10,7 @@
 //! | [`metric`] | figures of plans as data |
 //! | [`watch`], [`building`] | the connection of long work to its run, for algorithms that know no kind |
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
+//! | [`standing`] | what is proven of a plan, for which plans and by whom |
 //! | [`event`], [`run`] | what a run says, and who runs it |
 //! | [`exchange`] | records that kinds hand to each other |
 //! | [`report`] | scenarios and plans explained as sections |
@@ -42,6 +43,7 @@ pub mod read;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod standing;
 pub mod term;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -100,6 +100,11 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     }
 }
 
+/// A gap in per cent, with the sign: two decimals, one from 10 % on.
+pub fn gap(share: f64) -> String {
+    format!("{} %", open_percent(share, if share < 0.0995 { 2 } else { 1 }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,6 +35,7 @@ pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 
 use crate::clock::Deadline;
+use crate::standing::Standing;
 use std::fmt;
 
 /// A section that cannot be shown.
@@ -112,6 +113,9 @@ pub trait Report {
     ) -> Result<Section, Unavailable> {
         self.section(name, deadline)
     }
+
+    /// Tells how the plan stands with its checker: sections that speak of its bound take value and words from there.
+    fn stand(&mut self, _standing: Standing) {}
 
     /// Tells that a section takes longer than about a second for this subject: an overview leaves it out unless
     /// everything is asked for.

@@ -192,7 +192,7 @@ pub fn check(
         return Verdict::refused(violations);
     }
     let (bound, verified) = bound.unzip();
-    Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, remarks }
+    Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 
 /// The metrics that a plan has to carry, and what is known of its bound; neither if the entries are too damaged to be

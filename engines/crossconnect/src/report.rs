@@ -32,6 +32,7 @@ use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::report::{PlanBeside, Report, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::standing::Standing;
 use rewiring::Ranked;
 use std::cell::OnceCell;
 
@@ -80,6 +81,8 @@ pub(crate) struct CrossconnectReport<'a> {
     result: Option<&'a CrossconnectResult>,
     plan: Option<&'a Plan<Crossconnect>>,
     facts: OnceCell<ChangeFacts>,
+    /// Standing of the plan with its checker.
+    standing: Option<Standing>,
 }
 
 impl<'a> CrossconnectReport<'a> {
@@ -88,7 +91,7 @@ impl<'a> CrossconnectReport<'a> {
     }
 
     fn of(scenario: &'a CrossconnectScenario, result: Option<&'a CrossconnectResult>) -> Self {
-        Self { scenario, result, plan: None, facts: OnceCell::new() }
+        Self { scenario, result, plan: None, facts: OnceCell::new(), standing: None }
     }
 
     /// The changes with their counts.
@@ -100,7 +103,7 @@ impl<'a> CrossconnectReport<'a> {
     fn rewiring(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
         let (changes, facts) = self.counted()?;
         let plan = self.plan.ok_or_else(no_plan)?;
-        let alone = PlanBeside::alone(&plan.header());
+        let alone = PlanBeside { standing: self.standing.clone(), ..PlanBeside::alone(&plan.header()) };
         let shown = beside.shown().unwrap_or(&alone);
         Ok(Ranked { scenario: self.scenario, changes, facts, shown, beside }.section())
     }
@@ -181,5 +184,9 @@ impl Report for CrossconnectReport<'_> {
         deadline: Deadline,
     ) -> Result<Section, Unavailable> {
         if name == "rewiring" { self.rewiring(beside) } else { self.section(name, deadline) }
+    }
+
+    fn stand(&mut self, standing: Standing) {
+        self.standing = Some(standing);
     }
 }

@@ -193,5 +193,5 @@ pub fn check(
         });
     }
     remarks.push("times are those of an analytic model of flows, not of a packet simulation".to_owned());
-    Verdict { violations, bound, verified: Some(verified), remarks }
+    Verdict { violations, bound, verified: Some(verified), wider: None, remarks }
 }

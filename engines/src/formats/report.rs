@@ -2,7 +2,6 @@
 
 use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
-use crate::files::bound_words;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::clock::Deadline;
 use lightbay_core::format::file_stem;
@@ -248,7 +247,9 @@ fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Arti
                 document.paragraph(&format!("**Warning:** {}.", safe(&caveat)));
             }
             let verdict: Vec<String> = plan.verdict()?.iter().map(|sentence| safe(sentence)).collect();
-            if !verdict.is_empty() {
+            if verdict.is_empty() {
+                document.paragraph(&safe(&plan.standing().sentence()));
+            } else {
                 document.paragraph(&verdict.join("\n"));
             }
             header.name
@@ -343,7 +344,7 @@ fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Heade
 fn figures(document: &mut Document, plan: &AnyPlan) {
     let header = plan.header();
     let claimed = plan.claimed();
-    let checked = plan.shared();
+    let standing = plan.standing();
     let trust = |name: &str| if claimed.contains(&name) { "claimed by the method" } else { "checked" };
     let objective = &header.objective;
     let row = |name: &str, value: f64| {
@@ -362,11 +363,8 @@ fn figures(document: &mut Document, plan: &AnyPlan) {
     document.heading(2, "Figures");
     document.table(&["figure", ">value", "", "definition"], &rows);
     let mut points = vec![
-        format!("Status: {}.", header.status.word().replace('_', " ")),
-        format!(
-            "Bound: {}.",
-            safe(&bound_words(&header, plan.bound_trust(), checked.verified_bound(), false))
-        ),
+        format!("Status: {}.", safe(&standing.status())),
+        format!("Bound: {}.", safe(&standing.words(false))),
     ];
     points.extend(plan.remarks().iter().map(|remark| safe(remark)));
     points.push(format!(

@@ -209,6 +209,7 @@ pub fn check(
         violations,
         bound,
         verified: Some(VerifiedBound::of(Sense::Max, envelope.value, proven, None)),
+        wider: None,
         remarks,
     }
 }

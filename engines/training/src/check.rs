@@ -309,7 +309,7 @@ fn examine(
     let mut remarks = Vec::new();
     let ask = exact::Ask { case, nics: &nics, rates: result.rate_control, depth };
     let (bound, verified) = exact::bound(&ask, claims, end_s, &mut found, &mut remarks);
-    Examined { verdict: Verdict { violations: found.list, bound, verified, remarks }, figures }
+    Examined { verdict: Verdict { violations: found.list, bound, verified, wider: None, remarks }, figures }
 }
 
 /// Every number of the plan must be one.

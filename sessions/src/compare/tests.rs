@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::toy;
+use lightbay_core::checked::BoundTrust;
 use lightbay_core::problem::printable;
 use lightbay_core::report::Unit;
 use proptest::prelude::*;
@@ -11,7 +12,10 @@ fn header(value: f64) -> Header {
 }
 
 fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamValue)]) -> ComparedPlan<'a> {
-    ComparedPlan { label, header, knobs, other_question: None }
+    let standing = Standing::of::<toy::Toy>(header, BoundTrust::Claimed, [], false);
+    // Lives as long as the test.
+    let standing = Box::leak(Box::new(standing));
+    ComparedPlan { label, header, standing, knobs, other_question: None }
 }
 
 const WEIGHT: MetricInfo = MetricInfo::gain("weight", "weight", Unit::NUMBER, "");

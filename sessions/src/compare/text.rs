@@ -56,6 +56,8 @@ impl CompareTable {
             let cells: Vec<String> = figure_cells(figure);
             let _ = writeln!(out, "| {} | {} |", cells::markdown(&figure.name), cells.join(" | "));
         }
+        let proofs: Vec<String> = self.proofs.iter().map(|proof| cells::markdown(&proof.gaps)).collect();
+        let _ = writeln!(out, "| proof | {} |", proofs.join(" | "));
         let _ = writeln!(
             out,
             "\nChanges are against {}; figures within {} of each other are ties.",
@@ -90,6 +92,10 @@ impl CompareTable {
             fields.extend(std::iter::repeat_n(String::new(), blank));
             line(&mut out, &fields);
         }
+        let mut fields = vec!["proof".to_owned(), "proof".to_owned()];
+        fields.extend(self.proofs.iter().map(|proof| cells::csv(&proof.words)));
+        fields.extend(std::iter::repeat_n(String::new(), blank));
+        line(&mut out, &fields);
         for Figure { name, values, changes, .. } in &self.figures {
             let mut fields = vec!["figure".to_owned(), cells::csv(name)];
             fields

@@ -12,6 +12,7 @@ use lightbay_core::event::covered;
 use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
 };
+use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyPlan, other_question};
 use lightbay_widgets::number::plain;
 use std::fmt::Write as _;
@@ -37,7 +38,7 @@ impl App {
                 self.dirty.frame = true;
             }
             Fact::Evaluated { key, previews } => self.evaluated(key, previews),
-            Fact::Checked { number, passed, lines } => self.checked(number, passed, lines),
+            Fact::Checked { number, standing, lines } => self.checked(number, standing, lines),
             Fact::PlanLoaded { number, plan } => self.plan_loaded(number, plan),
             Fact::Kept { number, plan, source } => {
                 let entry = entry_of(number, &plan, None, &source);
@@ -357,7 +358,14 @@ impl App {
         self.touch();
     }
 
-    fn checked(&mut self, number: u64, passed: bool, lines: Vec<String>) {
+    fn checked(&mut self, number: u64, standing: Option<Standing>, lines: Vec<String>) {
+        let passed = standing.is_some();
+        if let (Some(standing), Some(entry)) = (standing, self.plans.get_mut(number))
+            && entry.status.is_some()
+            && (standing.is_exact() || !entry.standing.is_exact())
+        {
+            entry.standing = standing;
+        }
         let first = lines.first().cloned().unwrap_or_default();
         let severity = if passed { Severity::Info } else { Severity::Error };
         self.say(severity, format!("plan {number}: {first}"));
@@ -371,6 +379,10 @@ impl App {
         match plan {
             Ok(plan) => {
                 if let Some(entry) = self.plans.get_mut(number) {
+                    // What was verified exactly stays so when the plan is read again.
+                    if !entry.standing.is_exact() {
+                        entry.standing = plan.0.standing();
+                    }
                     entry.plan = Some(plan);
                 }
             }
@@ -391,14 +403,13 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
         number,
         origin,
         other_question: other_question(&header.kind, &header.method),
-        bound_covers: header.provenance.bound_covers().map(str::to_owned),
         method: header.method,
         source: source.to_owned(),
         value: header.objective.value,
         secondary: f64::INFINITY,
         metrics: header.metrics,
         status: Some(header.status),
-        bound: header.objective.bound,
+        standing: plan.0.standing(),
         scenario_sha256: header.provenance.scenario_sha256,
         at_s: header.provenance.elapsed_s,
         marked: false,

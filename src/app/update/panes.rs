@@ -198,7 +198,7 @@ impl App {
             PaneId::Params => self.edit(),
             PaneId::Plans => {
                 let Some(entry) = self.meant_plan() else { return };
-                let (title, lines) = (format!("Plan {}", entry.number), Self::plan_details(entry));
+                let (title, lines) = (format!("Plan {}", entry.number), self.plan_details(entry));
                 self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
             }
             PaneId::Solve => {
@@ -206,7 +206,8 @@ impl App {
                 let run =
                     selected.and_then(|id| self.runs.get(id)).or_else(|| self.runs.newest().first().copied());
                 if let Some(run) = run {
-                    let (title, lines) = (format!("Run {} {}", run.id, run.method), run_details(run));
+                    let (title, lines) =
+                        (format!("Run {} {}", run.id, run.method), run_details(run, self.run_word(run)));
                     self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
                 }
             }
@@ -380,8 +381,8 @@ impl App {
     }
 }
 
-fn run_details(run: &crate::app::runs::Run) -> Vec<String> {
-    let mut lines = vec![format!("state    {}", run.word()), format!("clock    {:.1} s", run.elapsed_s)];
+fn run_details(run: &crate::app::runs::Run, word: &str) -> Vec<String> {
+    let mut lines = vec![format!("state    {word}"), format!("clock    {:.1} s", run.elapsed_s)];
     if let Some(started) = &run.started {
         lines.push(format!("started  {}  seed {}  threads {}", started.date, started.seed, started.threads));
         lines.extend(started.parameters.iter().map(|(name, value)| format!("  {name}={value}")));

@@ -6,7 +6,8 @@ use crate::app::plans::{PlanEntry, Shown};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::{Header, gap};
+use lightbay_core::plan::Header;
+use lightbay_core::standing::Standing;
 use lightbay_engines::metrics;
 use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, compare};
 
@@ -107,11 +108,10 @@ impl App {
                 .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
                 .collect();
             let label = format!("{} {}", entry.number, entry.method);
-            let mut header = plan.header();
+            let header = plan.header();
             // What is known by now, as in the header of the screen, not what its own run knew.
-            header.objective.bound = self.bound_of(entry);
-            header.objective.gap = header.objective.bound.map(|bound| gap(entry.value, bound));
-            Some(Compared { label, header, knobs, other_question: entry.other_question })
+            let standing = self.standing_of(entry);
+            Some(Compared { label, header, standing, knobs, other_question: entry.other_question })
         };
         // The reference comes first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
@@ -169,20 +169,15 @@ impl App {
     }
 
     /// Returns the known facts about a plan, one line each.
-    pub(super) fn plan_details(entry: &PlanEntry) -> Vec<String> {
+    pub(super) fn plan_details(&self, entry: &PlanEntry) -> Vec<String> {
+        let standing = self.standing_of(entry);
         let mut lines = vec![
             format!("method      {}", entry.method),
             format!("from        {}", entry.source),
             format!("objective   {}", entry.value),
-            format!(
-                "status      {}",
-                entry.status.map_or("found by a run that still works", lightbay_core::plan::Status::word)
-            ),
+            format!("status      {}", standing.status()),
+            format!("bound       {}", standing.words(false)),
         ];
-        if let (Some(bound), Some(gap)) = (entry.bound, entry.gap()) {
-            lines.push(format!("bound       {bound}"));
-            lines.push(format!("gap         {:.6} %", gap * 100.0));
-        }
         lines.extend(entry.metrics.iter().map(|(name, value)| format!("{name}  {value}")));
         if let Some(header) = entry.header() {
             lines.push(String::new());
@@ -205,6 +200,7 @@ impl App {
 struct Compared {
     label: String,
     header: Header,
+    standing: Standing,
     knobs: Vec<(String, ParamValue)>,
     other_question: Option<&'static str>,
 }
@@ -214,6 +210,7 @@ impl Compared {
         ComparedPlan {
             label: &self.label,
             header: &self.header,
+            standing: &self.standing,
             knobs: &self.knobs,
             other_question: self.other_question,
         }

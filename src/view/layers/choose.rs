@@ -31,7 +31,7 @@ impl Layers {
         self.columns.push(Column::left("what it did", 12).cut(Cut::End).priority(3).grow());
         self.rows.clear();
         self.rows.extend(app.runs.iter().enumerate().map(|(index, run)| {
-            let word = runs::word(run);
+            let word = runs::word(app, run);
             let note: String = runs::note(app, run, &goal, usize::MAX >> 1)
                 .iter()
                 .map(|piece| piece.text.as_ref())

@@ -5,7 +5,8 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
-use crate::view::trust::Trust;
+use lightbay_core::quantity;
+use lightbay_core::standing::Standing;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -86,7 +87,7 @@ impl HeaderLine {
         let changed = work.changed() || app.is_stale();
         self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
-        let Some(mut headline) = Headline::of(app) else {
+        let Some(headline) = Headline::of(app) else {
             let words = format!("no plan yet, {} solves", super::solve_key());
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
@@ -96,29 +97,36 @@ impl HeaderLine {
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
         self.segments.push(Segment::new(goal.name, value).label_may_go());
-        let claimed = headline.gap().map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
-        let trust = Trust::of(app, &headline);
-        // Whatever is said of a bound from here on is said of the one that the checker vouches for.
-        match trust {
-            None => {}
-            Some(Trust::Nothing) => headline.bound = None,
-            Some(Trust::Wider(bound)) => headline.bound = Some(bound),
-        }
         self.add(true, &headline);
         let gap = headline.gap();
-        let words = match (trust, gap) {
-            (None, _) => claimed.clone(),
-            (Some(_), Some(gap)) => format!("{} verified", gap.words()),
-            (Some(_), None) => format!("{claimed} claimed"),
-        };
-        self.segments.push(Segment::new("gap", words));
-        if let Some(Trust::Wider(_)) = trust {
-            self.segments.push(Segment::new("", format!("({claimed} claimed)")).plain().priority(1));
-        }
+        self.add_proof(&headline.standing);
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
         self.add(false, &headline);
+    }
+
+    /// The gap with who vouches for its bound, the claim beyond it, and the plans that it holds for. What is less than
+    /// verified for all plans says so at every size.
+    fn add_proof(&mut self, standing: &Standing) {
+        let Some(leading) = standing.leading() else {
+            self.segments.push(Segment::new("gap", number::UNKNOWN));
+            return;
+        };
+        let gap = quantity::gap(leading.gap);
+        if leading.is_verified() && leading.is_on_all {
+            self.segments.push(Segment::new("gap", gap));
+            self.segments.push(Segment::new("", leading.word()).plain().priority(2));
+        } else {
+            self.segments.push(Segment::new("gap", format!("{gap} {}", leading.word())));
+        }
+        if let Some(closer) = standing.closer() {
+            let words = format!("({} {})", quantity::gap(closer.gap), closer.word());
+            self.segments.push(Segment::new("", words).plain().priority(1));
+        }
+        if let Some(covers) = &leading.covers {
+            self.segments.push(Segment::new("for", covers.clone()).plain().priority(5));
+        }
     }
 
     fn add(&mut self, early: bool, headline: &Headline) {
@@ -146,9 +154,9 @@ pub fn leading(app: &App) -> Option<&Run> {
 pub fn state_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
     let text = if clock {
-        format!("{} {}", run.word(), number::duration(app.elapsed_s(run)))
+        format!("{} {}", app.run_word(run), number::duration(app.elapsed_s(run)))
     } else {
-        run.word().to_owned()
+        app.run_word(run).to_owned()
     };
     let failed = matches!(run.word(), "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()

@@ -7,7 +7,7 @@ use crate::app::drawn::Drawn;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Headline, Room, bound_for, ideal_objective, percent};
+use crate::view::figures::{Goal, Headline, Room, ideal_objective, percent};
 use crate::view::layout::Placed;
 use lightbay_core::metric::{InTable, MetricInfo};
 use lightbay_engines::metrics;
@@ -224,7 +224,7 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
         name: String::new(),
         value: entry.value,
         metrics: entry.metrics.clone(),
-        bound: bound_for(app, entry),
+        standing: app.standing_of(entry),
         declared: metrics(app.work.as_ref().map_or("", |work| work.kind)),
         preview: false,
     };
@@ -234,9 +234,13 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
             .map(|(info, place, text)| format!("{} {text}", place.title.unwrap_or(info.label)))
     };
     parts.extend(said(true));
-    parts.extend(headline.gap().map(|gap| format!("gap {}", gap.words())));
+    if headline.bound().is_some() {
+        parts.push(format!("gap {}", headline.standing.brief()));
+    }
     parts.extend(said(false));
-    parts.extend(entry.status.map(|status| status.word().replace('_', " ")));
+    if entry.status.is_some() {
+        parts.push(headline.standing.status());
+    }
     let base = app.plans.baseline.and_then(|number| app.plans.get(number));
     if let Some(base) = base.filter(|base| base.number != entry.number) {
         let change = change(base.value, entry.value, Some(goal.sense), TOLERANCE);

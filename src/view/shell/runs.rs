@@ -7,7 +7,7 @@ use lightbay_core::event::EndStatus;
 use lightbay_widgets::{Piece, RunWord, Tone, number};
 
 /// The state as a word of the strip.
-pub fn word(run: &Run) -> RunWord {
+pub fn word(app: &App, run: &Run) -> RunWord {
     match run.state {
         RunState::Queued => RunWord::Waiting,
         RunState::Running => RunWord::Running,
@@ -16,7 +16,7 @@ pub fn word(run: &Run) -> RunWord {
         RunState::Elsewhere => RunWord::Elsewhere,
         RunState::CutOff => RunWord::CutOff,
         RunState::Ended => match run.done.as_ref().map(|done| done.status) {
-            Some(EndStatus::Optimal) => RunWord::Optimal,
+            Some(EndStatus::Optimal) if app.is_best_of_all(run) => RunWord::Optimal,
             Some(EndStatus::Stopped) => RunWord::Stopped,
             Some(EndStatus::Failed) => RunWord::Failed,
             Some(EndStatus::Panicked) => RunWord::Crashed,
@@ -157,7 +157,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
 
 /// One sentence about a run, to read and to copy.
 pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
-    let mut text = format!("{} {} {}", run.method, run.word(), number::duration(app.elapsed_s(run)));
+    let mut text = format!("{} {} {}", run.method, app.run_word(run), number::duration(app.elapsed_s(run)));
     if let Some(found) = &run.best {
         text.push_str("  best ");
         text.push_str(&goal.with_unit(found.value, Room::Long));

@@ -8,11 +8,11 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::runs::Run;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Room, bound_for, ideal_objective};
+use crate::view::figures::{Goal, Room, ideal_objective};
 use crate::view::layout::Placed;
-use crate::view::trust::Trust;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::kind::Sense;
+use lightbay_core::standing::KnownBound;
 use lightbay_engines::metrics;
 use lightbay_widgets::{GapBar, Hits, MethodRow, PaneState, Piece, SolveStrip, Tone, number};
 use ratatui::buffer::Buffer;
@@ -36,25 +36,31 @@ pub struct Solve {
 }
 
 /// The three marks on the bar.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Marks {
     ideal: Option<f64>,
+    /// Closest bound on all plans.
     bound: Option<f64>,
-    /// Bound of the run that found the plan on some plans only.
+    /// `verified`, or `claimed`.
+    word: &'static str,
+    /// Closest bound on some plans only.
     partial: Option<f64>,
+    /// The gap with who vouches for its bound.
+    gap: String,
     best: f64,
     sense: Sense,
 }
 
 impl Marks {
     fn of(app: &App, goal: &Goal, entry: &PlanEntry) -> Self {
+        let standing = app.standing_of(entry);
+        let bound = standing.on_all();
         Self {
             ideal: ideal_objective(metrics(app.work.as_ref().map_or("", |work| work.kind)), &entry.metrics),
-            bound: bound_for(app, entry),
-            partial: entry
-                .origin
-                .and_then(|(run, _)| app.runs.get(run)?.partial.as_ref())
-                .map(|bound| bound.value),
+            bound: bound.map(|bound| bound.value),
+            word: bound.map_or("", KnownBound::word),
+            partial: standing.bounds().iter().find(|bound| !bound.is_on_all).map(|bound| bound.value),
+            gap: standing.brief(),
             best: entry.value,
             sense: goal.sense,
         }
@@ -79,15 +85,14 @@ impl Solve {
         let best = app.plans.best();
         let marks = best.map(|entry| Marks::of(app, &goal, entry));
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
-        let proven = marks.and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
+        let proven = marks.as_ref().and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
         let value = match proven {
             // A share rounds to 100 only when it is: the word "proven" must not come early.
             Some(share) if flat && goal.sense == Sense::Max => {
                 vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
             }
             Some(share) if flat => {
-                let claimed = best.is_some_and(|entry| Trust::of_entry(app, entry).is_some());
-                let word = if claimed { "claimed" } else { "proven" };
+                let word = marks.as_ref().map_or("", |marks| marks.word);
                 vec![Piece::answer(format!("{} % of the loss {word}", whole(share)))]
             }
             _ => vec![state_word(app, true)],
@@ -105,7 +110,7 @@ impl Solve {
         };
         let what = Title { name: "Solve", value: &value, state };
         let body = indented(title(app, placed, &what, buf), placed);
-        let visible = self.fill(app, &goal, &runs, marks, proven, body);
+        let visible = self.fill(app, &goal, &runs, marks.as_ref(), proven, body);
         if marks.is_none() && !app.plans.is_empty() {
             self.caption.push(Piece::muted("no plan of the changed scenario yet"));
         }
@@ -114,7 +119,7 @@ impl Solve {
                 .ends(&self.ideal, &self.bound, &self.best)
                 .caption(&self.caption, &self.caption_right)
                 .notes(&self.notes);
-            if let Some(marks) = marks {
+            if let Some(marks) = &marks {
                 strip = strip.bar(marks.bar(theme));
             }
             (&strip).render(body, buf, &mut self.hits);
@@ -150,7 +155,7 @@ impl Solve {
         app: &App,
         goal: &Goal,
         all: &[&Run],
-        marks: Option<Marks>,
+        marks: Option<&Marks>,
         proven: Option<f64>,
         body: Rect,
     ) -> usize {
@@ -184,7 +189,7 @@ impl Solve {
             id: run.id.0 as ItemId,
             name: run.method.clone().into(),
             value: runs::best(run, goal, if roomy { Room::Long } else { Room::Short }).into(),
-            state: runs::word(run),
+            state: runs::word(app, run),
             elapsed: number::duration(app.elapsed_s(run)).into(),
             note: runs::note(app, run, goal, usize::from(body.width.saturating_sub(margin))),
         }));
@@ -195,7 +200,7 @@ impl Solve {
         first
     }
 
-    fn fill_marks(&mut self, goal: &Goal, marks: Marks, proven: Option<f64>, roomy: bool) {
+    fn fill_marks(&mut self, goal: &Goal, marks: &Marks, proven: Option<f64>, roomy: bool) {
         let short = |value: f64| String::from(goal.value(value, Room::Short));
         if marks.sense == Sense::Max {
             return self.fill_share(goal, marks, proven, roomy);
@@ -213,12 +218,13 @@ impl Solve {
         }
         self.best.extend([Piece::muted("best "), Piece::answer(short(marks.best))]);
         let Some(ideal) = marks.ideal else {
-            if marks.bound.is_none() {
-                self.caption.push(Piece::muted(match marks.partial {
-                    Some(bound) => format!("partial bound {}", goal.bound(bound, Room::Short)),
-                    None => "nothing proven yet".to_owned(),
-                }));
-            }
+            self.caption.push(Piece::muted(match (marks.bound, marks.partial) {
+                (Some(_), _) => format!("gap {}", marks.gap),
+                (None, Some(bound)) => {
+                    format!("partial bound {}, gap {}", goal.bound(bound, Room::Short), marks.gap)
+                }
+                (None, None) => "nothing proven yet".to_owned(),
+            }));
             return;
         };
         let loss = marks.best - ideal;
@@ -233,7 +239,7 @@ impl Solve {
             self.caption.push(Piece::muted(" of "));
             self.caption.push(Piece::text(goal.difference(loss)));
             if roomy {
-                self.caption.push(Piece::muted(" loss proven"));
+                self.caption.push(Piece::muted(format!(" loss {}", marks.word)));
             }
             self.caption_right.push(Piece::answer(format!("{} %", whole(share))));
         } else {
@@ -246,7 +252,7 @@ impl Solve {
 
 impl Solve {
     /// Fills the bar of an objective that is maximised, up to its bound.
-    fn fill_share(&mut self, goal: &Goal, marks: Marks, reached: Option<f64>, roomy: bool) {
+    fn fill_share(&mut self, goal: &Goal, marks: &Marks, reached: Option<f64>, roomy: bool) {
         let room = if roomy { Room::Long } else { Room::Short };
         self.ideal.extend([Piece::muted("best "), Piece::answer(goal.value(marks.best, room))]);
         let (Some(bound), Some(reached)) = (marks.bound, reached) else {
@@ -254,7 +260,8 @@ impl Solve {
             return;
         };
         self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.bound(bound, room), Tone::Good)]);
-        self.caption.push(Piece::muted(if roomy { "of what any plan can reach" } else { "of the bound" }));
+        let words = if roomy { "of what any plan can reach" } else { "of the bound" };
+        self.caption.push(Piece::muted(format!("{words}, {}", marks.word)));
         self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }
 }

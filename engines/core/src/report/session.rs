@@ -3,6 +3,7 @@
 use crate::checked::SharedPlan;
 use crate::event::{Bound, GenerationStats, HotStartReport, ModelSize, Offer, Phase, RunId, SolverStats};
 use crate::plan::{Header, Status};
+use crate::standing::Standing;
 use std::collections::BTreeMap;
 
 /// Plans and run beside a scenario and a plan that are explained.
@@ -45,10 +46,10 @@ pub struct PlanBeside {
     pub metrics: BTreeMap<String, f64>,
     /// State of knowledge about it; `None` while its run works.
     pub status: Option<Status>,
-    /// Best bound that holds for every plan of its scenario.
+    /// Best bound that holds for every plan of its scenario, verified or claimed.
     pub bound: Option<f64>,
-    /// Standing of that bound.
-    pub trust: BoundStanding,
+    /// The bounds on it, and who vouches for them; `None` where nothing is known of them.
+    pub standing: Option<Standing>,
     /// Bound that meets it for some plans only, and the words for those: `this event order only`.
     pub partial: Option<String>,
     /// Seconds of its run's clock when it was found.
@@ -79,11 +80,7 @@ impl PlanBeside {
             metrics: header.metrics.clone(),
             status: Some(header.status),
             bound: header.objective.bound,
-            trust: if header.objective.bound.is_some() {
-                BoundStanding::Claimed
-            } else {
-                BoundStanding::Verified
-            },
+            standing: None,
             partial: None,
             at_s: header.provenance.elapsed_s,
             began_with: None,
@@ -95,18 +92,6 @@ impl PlanBeside {
             plan: None,
         }
     }
-}
-
-/// Standing of a bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum BoundStanding {
-    /// Nothing is claimed beyond what the checker verifies.
-    #[default]
-    Verified,
-    /// The checker verifies this bound only, which is farther from the plan.
-    Wider(f64),
-    /// The checker verifies no bound.
-    Claimed,
 }
 
 /// A run of a session: what it has said so far.

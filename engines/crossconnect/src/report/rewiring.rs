@@ -6,12 +6,12 @@ use crate::plan::{Action, Changes};
 use crate::rollout::explained::ChangeFacts;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::downcast;
-use lightbay_core::plan::{Status, gap};
-use lightbay_core::quantity::{number, open_percent};
-use lightbay_core::report::session::BoundStanding;
+use lightbay_core::plan::gap;
+use lightbay_core::quantity::{self, number};
 use lightbay_core::report::{
     Cell, Column, Facts, Line, Matrix, Phrase, PlanBeside, Row, Section, Surroundings, Table, Tone, Unit,
 };
+use lightbay_core::standing::{KnownBound, Standing};
 
 /// Plan to be ranked, with the plans that it is ranked among.
 pub(super) struct Ranked<'a> {
@@ -27,7 +27,12 @@ impl Ranked<'_> {
     /// The best bound on the circuits that have to go: by counting pairs of pods, or a proven one.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
-        self.shown.bound.map_or(counting, |bound| bound.max(counting))
+        self.best_known().map_or(counting, |bound| bound.value.max(counting))
+    }
+
+    /// The closest bound on all plans that anybody knows.
+    fn best_known(&self) -> Option<&KnownBound> {
+        self.shown.standing.as_ref()?.on_all()
     }
 
     pub(super) fn section(&self) -> Section {
@@ -158,31 +163,24 @@ impl Ranked<'_> {
                 .with(format!("{} *", self.shown.number), Tone::Warn)
                 .muted(", stale");
         }
-        if bound >= removed - 0.5 || self.shown.status == Some(Status::Optimal) {
-            return phrase.good(" is optimal").muted(self.no_fewer());
+        let brief = self.shown.standing.as_ref().map(Standing::brief);
+        let gap = brief.unwrap_or_else(|| quantity::gap(gap(removed, bound)));
+        let is_verified = self.best_known().is_none_or(KnownBound::is_verified) || self.is_counted();
+        if bound >= removed - 0.5 && is_verified {
+            return phrase.good(" is optimal").muted(": no plan removes fewer");
+        }
+        if bound >= removed - 0.5 {
+            return phrase.muted(format!(" is optimal as {} claims, gap {gap}", self.shown.method));
         }
         if let Some(only) = &self.shown.partial {
             return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
         }
-        phrase
-            .muted(" removed; at least ")
-            .text(number(bound))
-            .muted(" have to go, gap ")
-            .text(format!("{} %", open_percent(gap(removed, bound), 1)))
+        phrase.muted(" removed; at least ").text(number(bound)).muted(" have to go, gap ").text(gap)
     }
 
-    /// Words on the proof that no plan removes fewer: by the checker, or by the word of the method alone.
-    fn no_fewer(&self) -> String {
-        let method = &self.shown.method;
-        let counting = self.changes.totals.lower_bound_removed_circuits as f64;
-        match self.shown.trust {
-            _ if counting >= self.facts.removed() as f64 - 0.5 => ": no plan removes fewer".to_owned(),
-            BoundStanding::Verified => ": no plan removes fewer".to_owned(),
-            BoundStanding::Wider(bound) => {
-                format!(", as {method} claims; the check verifies {}", number(bound))
-            }
-            BoundStanding::Claimed => format!(", as {method} claims; no bound is verified"),
-        }
+    /// Returns `true` if counting pairs of pods proves that no plan removes fewer.
+    fn is_counted(&self) -> bool {
+        self.changes.totals.lower_bound_removed_circuits as f64 >= self.facts.removed() as f64 - 0.5
     }
 
     fn sentence(plan: &PlanBeside) -> Phrase {

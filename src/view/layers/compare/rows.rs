@@ -112,6 +112,12 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
                 .map(|figure| row(&sheet.kind, figure, objective)),
         );
     }
+    let proof = |index: usize| sheet.proofs.get(index).map_or("", |proof| proof.word);
+    rows.push(TableRow::fixed(vec![
+        Piece::text(" bound is"),
+        Piece::answer(proof(1)),
+        Piece::muted(proof(0)),
+    ]));
     rows
 }
 
@@ -182,6 +188,7 @@ mod tests {
             not_ranked,
             settings: Vec::new(),
             figures: Vec::new(),
+            proofs: Vec::new(),
             tolerance: TOLERANCE,
         }
     }

@@ -5,11 +5,9 @@ use crate::app::plans::{PlanEntry, Shown};
 use crate::app::runs::{Marker, Run, RunState};
 use crate::app::series::Series;
 use crate::app::state::App;
-use crate::view::figures::bound_for;
 use crate::view::shell::runs::standing;
-use crate::view::trust::Trust;
 use lightbay_core::event::{HotStartFate, RunId};
-use lightbay_core::report::session::{BoundStanding, RunPoint};
+use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{PlanBeside, RunBeside, RunGenerations, RunSearch, RunSort, Surroundings};
 use std::sync::Arc;
 
@@ -95,7 +93,11 @@ impl Gathered {
 impl SessionKey {
     fn of(app: &App, explained: u64, sort: RunSort) -> Self {
         let plan = |entry: &PlanEntry| {
-            let bound = bound_for(app, entry).map(f64::to_bits);
+            // What the checker vouches for changes without the value of the bound.
+            let bounds = app.standing_of(entry);
+            let bound =
+                bounds.bounds().iter().map(|bound| bound.value.to_bits() ^ u64::from(bound.is_verified()));
+            let bound = bound.reduce(|all, one| all.rotate_left(7) ^ one);
             (entry.number, entry.value.to_bits(), bound, entry.status.is_some())
         };
         Self {
@@ -159,18 +161,15 @@ fn plan(app: &App, entry: &PlanEntry, shown: Option<&PlanEntry>, beside: Option<
     let partial = own_run
         .and_then(|run| run.partial.as_ref())
         .and_then(|bound| bound.only.as_ref().filter(|_| closes(bound.value)).cloned());
+    let standing = app.standing_of(entry);
     PlanBeside {
         number: entry.number,
         method: entry.method.clone(),
         value: entry.value,
         metrics: entry.metrics.clone(),
         status: entry.status,
-        bound: bound_for(app, entry),
-        trust: match Trust::of_entry(app, entry) {
-            None => BoundStanding::Verified,
-            Some(Trust::Wider(bound)) => BoundStanding::Wider(bound),
-            Some(Trust::Nothing) => BoundStanding::Claimed,
-        },
+        bound: standing.on_all().map(|bound| bound.value),
+        standing: Some(standing),
         partial,
         at_s: entry.at_s,
         began_with,
@@ -215,7 +214,7 @@ fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
     RunBeside {
         id: run.id,
         method: run.method.clone(),
-        state: run.word(),
+        state: app.run_word(run),
         is_active: run.state.is_active(),
         is_stopping: run.state == RunState::Stopping,
         is_stale: app.work.as_ref().is_none_or(|work| work.now.sha256 != run.scenario_sha256),

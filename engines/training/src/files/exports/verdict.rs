@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use crate::Training;
-use lightbay_core::checked::{BoundTrust, Checked};
+use lightbay_core::checked::Checked;
 use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 
@@ -32,18 +32,19 @@ pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     ]
 }
 
-/// Returns the sentence on the bound: its prover, and the rest that could be gained in per cent and in NCT.
+/// Returns the standing of the plan in a sentence, with the rest that could be gained in per cent and in NCT.
 fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let value = envelope.objective.value;
     let left = |bound: f64| {
-        let share = quantity::percent((value - bound).max(0.0) / value);
+        let share = quantity::gap((value - bound).max(0.0) / value);
         match facts.setting().evaluator.ideal.in_nct((value - bound).max(0.0)) {
             Some(nct) => format!("{share} ({nct:.4} NCT)"),
             None => share,
         }
     };
-    let Some(bound) = envelope.objective.bound else {
+    let standing = plan.standing();
+    let Some(leading) = standing.leading() else {
         let ideal_s = envelope.result.ideal_makespan_s;
         return format!(
             "{} gives no bound. With unlimited circuits an iteration takes {} s, so at most {} can be saved.",
@@ -52,21 +53,10 @@ fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
             left(ideal_s)
         );
     };
-    let covers = envelope.provenance.bound_covers();
-    let covers = covers.unwrap_or("any circuits and rates");
-    let who = match plan.bound_trust() {
-        BoundTrust::Verified => "the independent checker confirms it".to_owned(),
-        BoundTrust::Claimed | BoundTrust::None => {
-            format!("claimed by {}, not verified by the checker", envelope.method)
-        }
-    };
-    if envelope.objective.gap.is_some_and(|gap| gap <= OPTIMAL_GAP) {
-        return format!("Proven optimal: with {covers} it takes at least {} s, gap 0 %; {who}.", s(bound));
+    let sentence = standing.sentence();
+    if leading.gap <= OPTIMAL_GAP {
+        sentence
+    } else {
+        format!("{sentence} At most {} can be saved.", left(leading.value))
     }
-    format!(
-        "Status {}: with {covers} it takes at least {} s, so at most {} could be gained; {who}.",
-        envelope.status.word().replace('_', " "),
-        s(bound),
-        left(bound)
-    )
 }

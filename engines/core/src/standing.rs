@@ -1,0 +1,280 @@
+//! Standing of a plan: the bounds that are known, the plans that each holds for, the gap that each leaves, and who
+//! vouches for it. Whoever prints a bound (command line, screen, report, picture) takes value and words from here.
+
+use crate::checked::{BoundTrust, VerifiedBound};
+use crate::kind::{Kind, ObjectiveInfo};
+use crate::plan::{Header, Limit, OPTIMAL_GAP, Status, gap};
+use crate::problem::printable;
+use crate::quantity;
+use serde::Serialize;
+
+/// Relative distance below which a bound that the value passes is met by it: rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Source of a bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prover {
+    /// The independent checker worked it out by itself.
+    Checker,
+    /// The method of this name claims it; the checker has not repeated the proof.
+    Method(String),
+}
+
+/// A bound on the objective.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KnownBound {
+    /// Value that no plan it holds for can beat.
+    pub value: f64,
+    /// The plans it holds for, in words, if not simply all of the scenario.
+    pub covers: Option<String>,
+    /// `true` if it holds for every plan of the scenario, also where `covers` describes them.
+    pub is_on_all: bool,
+    /// |value - bound| / |value| of the plan.
+    pub gap: f64,
+    /// Its source.
+    pub by: Prover,
+}
+
+impl KnownBound {
+    /// Returns `true` if the checker vouches for it.
+    pub fn is_verified(&self) -> bool {
+        self.by == Prover::Checker
+    }
+
+    /// `verified`, `claimed`, with `in part` if it does not hold for every plan of the scenario.
+    pub const fn word(&self) -> &'static str {
+        match (&self.by, self.is_on_all) {
+            (Prover::Checker, true) => "verified",
+            (Prover::Checker, false) => "verified in part",
+            (Prover::Method(_), true) => "claimed",
+            (Prover::Method(_), false) => "claimed in part",
+        }
+    }
+
+    /// ` for schedules of whole chunks`; nothing if it holds for all plans.
+    fn over(&self) -> String {
+        self.covers.as_ref().map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
+    }
+}
+
+/// Standing of a plan: its value and the bounds that are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    objective: ObjectiveInfo,
+    value: f64,
+    method: String,
+    status: Option<Status>,
+    limit: Option<Limit>,
+    /// The plan carries a bound of its method.
+    has_claim: bool,
+    /// The checker did also what may take long.
+    is_exact: bool,
+    /// Verified ones first, and of those the ones on all plans; none says less than another.
+    bounds: Vec<KnownBound>,
+    /// Claims on all plans that the value contradicts.
+    refuted: Vec<KnownBound>,
+}
+
+impl Standing {
+    /// A plan of which only the value is known.
+    pub fn unproven(objective: ObjectiveInfo, value: f64, method: &str) -> Self {
+        Self {
+            objective,
+            value,
+            method: method.to_owned(),
+            status: None,
+            limit: None,
+            has_claim: false,
+            is_exact: false,
+            bounds: Vec::new(),
+            refuted: Vec::new(),
+        }
+    }
+
+    /// The standing of a plan by its envelope and the findings of its checker; `is_exact` says that it did also what
+    /// may take long.
+    pub fn of<'v, K: Kind>(
+        header: &Header,
+        trust: BoundTrust,
+        verified: impl IntoIterator<Item = &'v VerifiedBound>,
+        is_exact: bool,
+    ) -> Self {
+        let mut standing = Self::unproven(K::OBJECTIVE, header.objective.value, &header.method);
+        (standing.status, standing.limit) = (Some(header.status), header.limit);
+        (standing.has_claim, standing.is_exact) = (header.objective.bound.is_some(), is_exact);
+        let is_on_all = |covers: Option<&str>| covers.is_none_or(K::covers_all);
+        for bound in verified {
+            let covers = bound.covers.as_deref();
+            standing.learn(bound.value, covers, is_on_all(covers), Prover::Checker);
+        }
+        if let Some(claimed) = header.objective.bound {
+            let covers = header.provenance.bound_covers();
+            let by = match trust {
+                // The value that the checker reached stands for the one that it confirmed.
+                BoundTrust::Verified if !standing.bounds.is_empty() => return standing,
+                BoundTrust::Verified => Prover::Checker,
+                BoundTrust::Claimed | BoundTrust::None => Prover::Method(header.method.clone()),
+            };
+            standing.learn(claimed, covers, is_on_all(covers), by);
+        }
+        standing
+    }
+
+    /// The same plan while its run works: its envelope does not speak of the end yet, and the run knows its bounds.
+    #[must_use]
+    pub fn unfinished(mut self) -> Self {
+        (self.status, self.limit) = (None, None);
+        self.bounds.retain(KnownBound::is_verified);
+        self
+    }
+
+    /// Adds a bound, unless one that is known says as much. `covers` names the plans that it holds for, if not simply
+    /// all of the scenario.
+    pub fn learn(&mut self, value: f64, covers: Option<&str>, is_on_all: bool, by: Prover) {
+        if !value.is_finite() {
+            return;
+        }
+        let sense = self.objective.sense;
+        let covers = covers.map(str::to_owned);
+        let bound = KnownBound { value, covers, is_on_all, gap: gap(self.value, value), by };
+        if sense.better(self.value, value) && bound.gap > ROUNDING && !bound.is_verified() && is_on_all {
+            if !self.refuted.contains(&bound) {
+                self.refuted.push(bound);
+            }
+            return;
+        }
+        // A bound that is closer to the plans says more: the other way round than values.
+        let says_as_much = |one: &KnownBound, other: &KnownBound| {
+            (one.is_on_all || (!other.is_on_all && one.covers == other.covers))
+                && (one.is_verified() || !other.is_verified())
+                && !sense.better(one.value, other.value)
+        };
+        if self.bounds.iter().any(|known| says_as_much(known, &bound)) {
+            return;
+        }
+        self.bounds.retain(|known| !says_as_much(&bound, known));
+        self.bounds.push(bound);
+        self.bounds.sort_by_key(|bound| (!bound.is_verified(), !bound.is_on_all));
+    }
+
+    /// Returns `true` if the checker did also what may take long.
+    pub const fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// Every bound that is known, the one to speak of first.
+    pub fn bounds(&self) -> &[KnownBound] {
+        &self.bounds
+    }
+
+    /// The bound to speak of: a verified one if there is one, on all plans rather than on some.
+    pub fn leading(&self) -> Option<&KnownBound> {
+        self.bounds.first()
+    }
+
+    /// The bound that leaves less of a gap than [`Self::leading`]: a claim, or one that holds for some plans.
+    pub fn closer(&self) -> Option<&KnownBound> {
+        let leading = self.leading()?;
+        let closer = self.bounds.iter().filter(|bound| bound.gap + OPTIMAL_GAP < leading.gap);
+        closer.min_by(|a, b| a.gap.total_cmp(&b.gap))
+    }
+
+    /// The bound on all plans of the scenario that leaves the smallest gap, verified or claimed.
+    pub fn on_all(&self) -> Option<&KnownBound> {
+        self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
+    }
+
+    /// The bound that proves the plan to be best, of all plans if there is one, else of some; verified if there is one.
+    pub fn optimum(&self) -> Option<&KnownBound> {
+        let closed = || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP);
+        closed().find(|bound| bound.is_on_all).or_else(|| closed().next())
+    }
+
+    /// The status with what it rests on: `optimal`, `optimal, claimed and not yet verified`, `optimal for plans at fair
+    /// rates`, `feasible, work limit`.
+    pub fn status(&self) -> String {
+        let Some(status) = self.status else { return "found by a run that still works".to_owned() };
+        let mut text = status.word().replace('_', " ");
+        if let Some(limit) = self.limit {
+            text.push_str(&format!(", {limit:?} limit").to_lowercase());
+        }
+        let proof = match status {
+            Status::Optimal => self.optimum(),
+            Status::GapReached => self.leading(),
+            _ => return text,
+        };
+        match proof {
+            Some(bound) => {
+                if !bound.is_on_all {
+                    text.push_str(&bound.over());
+                }
+                if !bound.is_verified() {
+                    text.push_str(&format!(", claimed and {}", self.unverified()));
+                }
+            }
+            None => text.push_str(&format!(", claimed and {}", self.unverified())),
+        }
+        text
+    }
+
+    /// What a claim is that the checker did not confirm.
+    const fn unverified(&self) -> &'static str {
+        if self.is_exact { "not verified" } else { "not yet verified" }
+    }
+
+    /// A sentence for the head of reports and pictures: the verdict, then [`Self::words`].
+    pub fn sentence(&self) -> String {
+        let proof = self.optimum().filter(|_| self.status.is_some());
+        let head = match proof {
+            Some(bound) if bound.is_on_all && bound.is_verified() => "Proven optimal".to_owned(),
+            _ => format!("Status {}", self.status()),
+        };
+        let by = if self.is_exact { " (exact check)" } else { "" };
+        format!("{head}: {}{by}.", self.words(true))
+    }
+
+    /// `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed in part`, `no bound`.
+    pub fn brief(&self) -> String {
+        let Some(leading) = self.leading() else { return NO_BOUND.to_owned() };
+        let said = |bound: &KnownBound| format!("{} {}", quantity::gap(bound.gap), bound.word());
+        self.closer().map_or_else(|| said(leading), |closer| format!("{} ({})", said(leading), said(closer)))
+    }
+
+    /// Everything that is known of the bound in one phrase: first what the checker confirms, then what methods claim
+    /// beyond that. `named` adds the name of the objective.
+    pub fn words(&self, named: bool) -> String {
+        let label = if named { format!("{} ", self.objective.label) } else { String::new() };
+        let on = if named { " on" } else { "" };
+        let text = |bound: &KnownBound| self.objective.bound_with_unit(bound.value);
+        let left = |bound: &KnownBound| format!("{}, gap {}", bound.over(), quantity::gap(bound.gap));
+        let mut parts: Vec<String> = Vec::new();
+        for bound in &self.bounds {
+            let (value, left) = (text(bound), left(bound));
+            parts.push(match (&bound.by, parts.len()) {
+                (Prover::Checker, 0) => format!("verified bound{on} {label}{value}{left}"),
+                (Prover::Checker, _) => format!("verified {value}{left}"),
+                (Prover::Method(name), 0) => {
+                    format!("no bound is verified; claimed by {}: {label}{value}{left}", printable(name))
+                }
+                (Prover::Method(name), _) => {
+                    format!("claimed by {}, {}: {value}{left}", printable(name), self.unverified())
+                }
+            });
+        }
+        if !self.has_claim {
+            parts.push(format!("{} claims no bound", printable(&self.method)));
+        }
+        parts.extend(self.refuted.iter().map(|bound| {
+            let Prover::Method(name) = &bound.by else { return String::new() };
+            format!("the bound {} claimed by {} is false: this plan beats it", text(bound), printable(name))
+        }));
+        parts.join("; ")
+    }
+}
+
+/// Said of a plan of which no bound is known.
+pub const NO_BOUND: &str = "no bound";
+
+#[cfg(test)]
+mod tests;
