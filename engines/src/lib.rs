@@ -24,6 +24,7 @@ mod kinds;
 
 pub mod catalogue;
 pub mod convert;
+pub mod differences;
 mod envelope;
 pub mod files;
 pub mod formats;
@@ -40,6 +41,7 @@ pub use catalogue::{
     sections, solver,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
+pub use differences::{Difference, ScenarioDifferences};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,

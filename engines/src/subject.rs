@@ -220,6 +220,21 @@ impl AnyScenario {
         self.with_all(&[(name, index, value)])
     }
 
+    /// The scenario with knobs set where that can be done, one after the other and not validated: only to compare.
+    pub(crate) fn as_far_as_possible(&self, values: &[(String, ParamValue)]) -> Self {
+        fn of<K: Variants>(scenario: &Scenario<K>, values: &[(String, ParamValue)]) -> AnyScenario {
+            let mut changed = scenario.clone();
+            for (name, value) in values {
+                let mut next = changed.body.clone();
+                if K::set_knob(&mut next, name, None, value).is_ok() {
+                    changed.body = next;
+                }
+            }
+            any_scenario::<K>(changed)
+        }
+        each_kind!(self, Self, scenario => of(scenario, values))
+    }
+
     /// The scenario with several knobs changed together, validated once at the end.
     ///
     /// # Errors

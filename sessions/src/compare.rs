@@ -13,9 +13,12 @@ use lightbay_core::standing::{KnownBound, NO_BOUND, Standing};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+mod apart;
 #[cfg(test)]
 mod tests;
 mod text;
+
+pub use apart::{Apart, NotRanked};
 
 /// The relative tolerance below which two figures are called a tie unless another is asked for.
 pub const TOLERANCE: f64 = 1e-9;
@@ -33,14 +36,18 @@ pub struct ComparedPlan<'a> {
     pub knobs: &'a [(String, ParamValue)],
     /// The question that its method answers if it is another one than that of the objective.
     pub other_question: Option<&'a str>,
+    /// Its scenario against that of the first plan, beyond knobs; `None` for the first one.
+    pub apart: Option<&'a Apart>,
 }
 
 /// Owner of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// A knob of the scenario.
+    /// A knob of the scenario, or another field of it.
     Scenario,
+    /// The origin of the scenario: files, assumptions.
+    Origin,
     /// A parameter of the method.
     Parameter,
     /// The origin of the plan: method, status, seed, threads.
@@ -52,6 +59,7 @@ impl Scope {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Scenario => "scenario",
+            Self::Origin => "origin",
             Self::Parameter => "parameter",
             Self::Plan => "plan",
         }
@@ -121,24 +129,6 @@ pub struct Figure {
     pub changes: Vec<Option<MetricChange>>,
 }
 
-/// A plan that is listed and not ranked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NotRanked {
-    /// The plan.
-    pub label: String,
-    /// Its method.
-    pub method: String,
-    /// Clause about the work that its method does instead: `it orders phases and touches no circuit`.
-    pub because: String,
-}
-
-impl NotRanked {
-    /// One sentence.
-    pub fn sentence(&self) -> String {
-        format!("{} is not ranked: {} answers another question, {}.", self.label, self.method, self.because)
-    }
-}
-
 /// Words on what is proven of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
@@ -164,8 +154,10 @@ pub struct CompareTable {
     pub kind: String,
     /// The plans.
     pub labels: Vec<String>,
-    /// Plans that are listed and not ranked, because their method answers another question.
+    /// Plans that are listed and not ranked, because they answer another question.
     pub not_ranked: Vec<NotRanked>,
+    /// Knobs in which the scenarios differ although the figures are ranked.
+    pub varied: Vec<String>,
     /// Settings that differ.
     pub settings: Vec<Setting>,
     /// The objective, its bound and gap, then the metrics in the order in which the kind declares them.
@@ -174,6 +166,21 @@ pub struct CompareTable {
     pub proofs: Vec<Proof>,
     /// Relative tolerance of ties.
     pub tolerance: f64,
+}
+
+impl CompareTable {
+    /// Says that plans of scenarios with other knobs are ranked, if that is so.
+    pub fn varied_sentence(&self) -> Option<String> {
+        let is_one = self.varied.len() == 1;
+        let what = if is_one { "the parameter" } else { "the parameters" };
+        let is_said = !self.varied.is_empty() && self.not_ranked.len() + 1 < self.labels.len();
+        is_said.then(|| {
+            format!(
+                "The scenarios differ in {what} {}; figures are ranked all the same.",
+                self.varied.join(", ")
+            )
+        })
+    }
 }
 
 /// Puts plans side by side. `metrics` are the figures that their kind declares. Bounds, inputs and effort are
@@ -198,22 +205,18 @@ pub fn compare(
             other_kind: other.header.kind.clone(),
         });
     }
+    let settings = settings(subjects);
+    let not_ranked: Vec<NotRanked> = subjects.iter().filter_map(apart::not_ranked).collect();
+    let varied = apart::varied(subjects, &settings);
     Ok(CompareTable {
         kind: first.header.kind.clone(),
         labels: subjects.iter().map(|subject| subject.label.to_owned()).collect(),
-        not_ranked: subjects.iter().filter_map(not_ranked).collect(),
-        settings: settings(subjects),
+        not_ranked,
+        varied,
+        settings,
         figures: figures(subjects, tolerance, metrics),
         proofs: subjects.iter().map(|subject| Proof::of(subject.standing)).collect(),
         tolerance,
-    })
-}
-
-fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
-    Some(NotRanked {
-        label: subject.label.to_owned(),
-        method: subject.header.method.clone(),
-        because: subject.other_question?.to_owned(),
     })
 }
 
@@ -234,6 +237,9 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<Setting> {
             row(Scope::Scenario, name, subjects.iter().map(value).collect());
         }
     }
+    for (scope, name, values) in apart::rows(subjects) {
+        row(scope, name, values);
+    }
     let names: BTreeSet<&str> =
         subjects.iter().flat_map(|subject| subject.header.parameters.iter().map(|(name, _)| name)).collect();
     for name in names {
@@ -248,7 +254,8 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<Setting> {
         subjects.iter().map(|subject| value(subject.header)).collect()
     };
     row(Scope::Plan, "method", each(&|header| text(&header.method)));
-    row(Scope::Plan, "status", each(&|header| text(header.status.word())));
+    let status = |subject: &ComparedPlan<'_>| text(&subject.standing.status());
+    row(Scope::Plan, "status", subjects.iter().map(status).collect());
     row(Scope::Plan, "seed", each(&|header| Some(ParamValue::Int(header.seed as i64))));
     row(Scope::Plan, "threads", each(&|header| Some(ParamValue::Int(header.threads as i64))));
     rows
@@ -278,7 +285,9 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
             .iter()
             .zip(&subjects[1..])
             .map(|(value, subject)| {
-                let asked_the_same = subject.other_question.is_none() && subjects[0].other_question.is_none();
+                let asked_the_same = subject.other_question.is_none()
+                    && subjects[0].other_question.is_none()
+                    && !subject.apart.is_some_and(Apart::is_other_question);
                 Some(change(reference?, (*value)?, sense.filter(|_| asked_the_same), tolerance))
             })
             .collect();

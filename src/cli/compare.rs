@@ -7,9 +7,12 @@ use super::quantity;
 use super::source::{Source, sound, stdin_at_most_once};
 use super::table::TextTable;
 use clap::{Args, ValueHint};
+use lightbay_core::json::WriteError;
 use lightbay_core::problem::printable;
-use lightbay_engines::{AnyPlan, bound_text, figure_label, figure_text, metrics, other_question};
-use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, Verdict, compare};
+use lightbay_engines::{
+    AnyPlan, AnyScenario, ScenarioDifferences, bound_text, figure_label, figure_text, metrics, other_question,
+};
+use lightbay_sessions::compare::{Apart, CompareTable, ComparedPlan, NotRanked, TOLERANCE, Verdict, compare};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -21,7 +24,7 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plans: Vec<Source>,
 
-    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "settings", "figures", "proofs", "tolerance"}
+    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "varied", "settings", "figures", "proofs", "tolerance"}
     #[arg(long, group = "form")]
     json: bool,
 
@@ -52,14 +55,23 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let headers: Vec<_> = plans.iter().map(AnyPlan::header).collect();
     let standings: Vec<_> = plans.iter().map(AnyPlan::standing).collect();
     let knobs: Vec<_> = plans.iter().map(knobs).collect();
+    let scenarios: Vec<_> = plans.iter().map(AnyPlan::scenario).collect();
+    let mut apart: Vec<Option<Apart>> = vec![None];
+    for scenario in scenarios.iter().skip(1) {
+        // Plans of different kinds are refused below.
+        let first = scenarios.first().filter(|first| first.kind() == scenario.kind());
+        apart.push(first.map(|first| apart_from(first, scenario)).transpose()?);
+    }
     let subjects: Vec<ComparedPlan<'_>> = labels
         .iter()
         .zip(&headers)
         .zip(&standings)
         .zip(&knobs)
-        .map(|(((label, header), standing), knobs)| {
+        .zip(&apart)
+        .map(|((((label, header), standing), knobs), apart)| {
             let other_question = other_question(&header.kind, &header.method);
-            ComparedPlan { label, header, standing, knobs, other_question }
+            let apart = apart.as_ref();
+            ComparedPlan { label, header, standing, knobs, other_question, apart }
         })
         .collect();
     let kind = headers.first().map_or("", |header| header.kind.as_str());
@@ -96,9 +108,16 @@ fn say_origins(labels: &[String], plans: &[AnyPlan], console: &mut Console) {
     }
 }
 
+/// Differences of the scenario of a plan from that of the first one, beyond knobs.
+fn apart_from(first: &AnyScenario, scenario: &AnyScenario) -> Result<Apart, WriteError> {
+    let ScenarioDifferences { fields, origin, is_same_question, .. } =
+        ScenarioDifferences::of(first, scenario)?;
+    Ok(Apart { fields, origin, is_same_question })
+}
+
 fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {
     let scenario = plan.scenario();
-    let names = scenario.knobs();
+    let names = scenario.every_knob();
     names.iter().filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?))).collect()
 }
 
@@ -178,8 +197,9 @@ fn text(comparison: &CompareTable) -> String {
     }
     table.row(proofs);
     out.push_str(&table.to_string());
-    for other in &comparison.not_ranked {
-        let _ = write!(out, "\n{}\n", printable(&other.sentence()));
+    let notes = comparison.not_ranked.iter().map(NotRanked::sentence).chain(comparison.varied_sentence());
+    for note in notes {
+        let _ = write!(out, "\n{}\n", printable(&note));
     }
     out
 }

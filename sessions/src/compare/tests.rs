@@ -15,7 +15,7 @@ fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamVal
     let standing = Standing::of::<toy::Toy>(header, BoundTrust::Claimed, [], false);
     // Lives as long as the test.
     let standing = Box::leak(Box::new(standing));
-    ComparedPlan { label, header, standing, knobs, other_question: None }
+    ComparedPlan { label, header, standing, knobs, other_question: None, apart: None }
 }
 
 const WEIGHT: MetricInfo = MetricInfo::gain("weight", "weight", Unit::NUMBER, "");
@@ -108,6 +108,62 @@ fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     // Against such a plan nothing is better or worse.
     let table = compare(&[other, plain[0]], TOLERANCE, &[]).unwrap();
     assert_eq!(verdicts(&table), [Verdict::Different]);
+}
+
+/// Two models of 80 and 72 layers with halved times, and one parameter that was varied.
+#[test]
+fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
+    let (a, b, c) = (header(2.0), header(1.5), header(1.0));
+    let (ka, kc) = (knobs(400.0), knobs(800.0));
+    let row = |name: &str, a: &str, b: &str| (name.to_owned(), [a.to_owned(), b.to_owned()]);
+    let fields = vec![
+        row("model.layers", "80", "72"),
+        row("times", "80 values, sum 3.1", "80 values, 12 differ, sum 1.6"),
+        row("loads", "-", "8 values, 8 differ, sum 1"),
+    ];
+    let other = Apart { fields, ..Apart::default() };
+    let varied = Apart::default();
+    let first = subject("a", &a, &ka);
+    let of = |other, plan| ComparedPlan { apart: Some(other), ..plan };
+    let table = compare(
+        &[first, of(&other, subject("b", &b, &ka)), of(&varied, subject("c", &c, &kc))],
+        TOLERANCE,
+        &[],
+    )
+    .unwrap();
+    let verdicts: Vec<Verdict> =
+        table.figures[0].changes.iter().map(|change| change.unwrap().verdict).collect();
+    assert_eq!(verdicts, [Verdict::Different, Verdict::Better]);
+    let text = |text: &str| Some(ParamValue::Text(text.to_owned()));
+    let rows: Vec<_> = table.settings.iter().map(|row| (row.name.as_str(), row.values.clone())).collect();
+    assert_eq!(
+        rows[1..],
+        [
+            ("model.layers", vec![text("80"), text("72"), text("80")]),
+            (
+                "times",
+                vec![
+                    text("80 values, sum 3.1"),
+                    text("80 values, 12 differ, sum 1.6"),
+                    text("80 values, sum 3.1")
+                ]
+            ),
+            ("loads", vec![None, text("8 values, 8 differ, sum 1"), None]),
+        ]
+    );
+    assert_eq!(
+        table.not_ranked[0].sentence(),
+        "b is not ranked: its scenario asks another question than the first one (model.layers: 80 -> 72; times: \
+         80 values, sum 3.1 -> 80 values, 12 differ, sum 1.6; loads: - -> 8 values, 8 differ, sum 1)."
+    );
+    let said = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked all the same.";
+    assert_eq!(table.varied_sentence().unwrap(), said);
+    assert!(table.to_markdown().contains(said));
+    // The same question in other words is ranked and needs no note.
+    let same = Apart { fields: other.fields.clone(), is_same_question: true, ..Apart::default() };
+    let table = compare(&[first, of(&same, subject("b", &b, &ka))], TOLERANCE, &[]).unwrap();
+    assert_eq!(table.figures[0].changes[0].unwrap().verdict, Verdict::Better);
+    assert!(table.not_ranked.is_empty() && table.varied_sentence().is_none());
 }
 
 #[test]

@@ -64,8 +64,9 @@ impl CompareTable {
             labels.first().map_or("", String::as_str),
             self.tolerance
         );
-        for other in &self.not_ranked {
-            let _ = writeln!(out, "\n{}", cells::markdown(&other.sentence()));
+        let notes = self.not_ranked.iter().map(super::NotRanked::sentence).chain(self.varied_sentence());
+        for note in notes {
+            let _ = writeln!(out, "\n{}", cells::markdown(&note));
         }
         out
     }

@@ -8,8 +8,8 @@ use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
 use lightbay_core::standing::Standing;
-use lightbay_engines::metrics;
-use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, compare};
+use lightbay_engines::{ScenarioDifferences, metrics};
+use lightbay_sessions::compare::{Apart, CompareTable, ComparedPlan, TOLERANCE, compare};
 
 impl App {
     /// Marks the plan that is meant, or unmarks it.
@@ -98,12 +98,13 @@ impl App {
 
     /// The comparison of a pair, settings first; `None` while a plan is not in memory.
     pub fn comparison(&self, pair: Pair) -> Option<CompareTable> {
+        let first = self.plans.get(pair.against)?.plan.as_ref()?.0.scenario();
         let subject = |number: u64| -> Option<Compared> {
             let entry = self.plans.get(number)?;
             let plan = &entry.plan.as_ref()?.0;
             let scenario = plan.scenario();
             let knobs = scenario
-                .knobs()
+                .every_knob()
                 .iter()
                 .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
                 .collect();
@@ -111,7 +112,10 @@ impl App {
             let header = plan.header();
             // What is known by now, as in the header of the screen, not what its own run knew.
             let standing = self.standing_of(entry);
-            Some(Compared { label, header, standing, knobs, other_question: entry.other_question })
+            let differences = ScenarioDifferences::of(&first, &scenario).ok()?;
+            let ScenarioDifferences { fields, origin, is_same_question, .. } = differences;
+            let apart = Apart { fields, origin, is_same_question };
+            Some(Compared { label, header, standing, knobs, apart, other_question: entry.other_question })
         };
         // The reference comes first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
@@ -202,6 +206,7 @@ struct Compared {
     header: Header,
     standing: Standing,
     knobs: Vec<(String, ParamValue)>,
+    apart: Apart,
     other_question: Option<&'static str>,
 }
 
@@ -213,6 +218,7 @@ impl Compared {
             standing: &self.standing,
             knobs: &self.knobs,
             other_question: self.other_question,
+            apart: Some(&self.apart),
         }
     }
 }

@@ -107,7 +107,8 @@ impl Comparison {
         let numbers = differences.counts.as_ref().map(|counts| Numbers::new(counts, key.width, theme));
         let bars = differences.spans.as_ref();
         let bars = bars.map(|spans| (spans.title, spans.spans.iter().map(bar).collect::<Vec<PairRow>>()));
-        let notes: Vec<String> = sheet.not_ranked.iter().map(NotRanked::sentence).collect();
+        let notes: Vec<String> =
+            sheet.not_ranked.iter().map(NotRanked::sentence).chain(sheet.varied_sentence()).collect();
         // Words break at the end of a row, so a row holds less than its width.
         let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
         let note_rows = notes.iter().map(|note| rows_of(note) + 1).sum::<u16>();

@@ -64,7 +64,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
     let text = |value: Option<&Option<ParamValue>>| {
         value.and_then(Option::as_ref).map_or_else(|| number::UNKNOWN.to_owned(), ToString::to_string)
     };
-    for scope in [Scope::Plan, Scope::Parameter, Scope::Scenario] {
+    for scope in [Scope::Plan, Scope::Parameter, Scope::Scenario, Scope::Origin] {
         let mut any = false;
         let mut own = [0_usize; 2];
         for setting in sheet.settings.iter().filter(|setting| setting.scope == scope) {
@@ -96,6 +96,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
                 Scope::Plan => " method, status, seed",
                 Scope::Parameter => " parameters",
                 Scope::Scenario => " scenario",
+                Scope::Origin => continue,
             };
             rows.push(TableRow::fixed(vec![Piece::muted(name), Piece::muted("same"), Piece::muted("same")]));
         }
@@ -189,6 +190,7 @@ mod tests {
             settings: Vec::new(),
             figures: Vec::new(),
             proofs: Vec::new(),
+            varied: Vec::new(),
             tolerance: TOLERANCE,
         }
     }

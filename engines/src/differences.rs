@@ -1,0 +1,166 @@
+//! Differences of two scenarios of a kind by name and value: their parameters, then every other field of their files.
+
+use crate::subject::AnyScenario;
+use lightbay_core::json::WriteError;
+use lightbay_core::quantity;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Name of a field or parameter with its value in both scenarios, in words.
+pub type Difference = (String, [String; 2]);
+
+/// Keys of a scenario that are no part of what it asks.
+const LABELS: [&str; 3] = ["schema", "kind", "name"];
+/// Keys that tell where a scenario comes from.
+const ORIGIN: [&str; 3] = ["provenance", "derived_from", "notes"];
+/// Values of a list that are written out; of more there are a count and a sum.
+const WRITTEN_OUT: usize = 4;
+/// Characters of a value that are shown.
+const MOST_VALUE: usize = 60;
+/// Stands for a value that is not there.
+const ABSENT: &str = "-";
+
+/// Differences of a scenario from another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScenarioDifferences {
+    /// Parameters, in the order of forms and help.
+    pub knobs: Vec<Difference>,
+    /// Fields that no parameter explains, such as the sizes of a model or measured times; lists as a count and a sum.
+    pub fields: Vec<Difference>,
+    /// Where the scenarios come from.
+    pub origin: Vec<Difference>,
+    /// The methods see the same in both.
+    pub is_same_question: bool,
+}
+
+impl ScenarioDifferences {
+    /// Of two scenarios of one kind.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn of(a: &AnyScenario, b: &AnyScenario) -> Result<Self, WriteError> {
+        let asked = a.question().zip(b.question());
+        let is_same_question = a.sha256()? == b.sha256()? || asked.is_some_and(|(a, b)| a == b);
+        let mut found = Self { is_same_question, ..Self::default() };
+        let mut seen = BTreeSet::new();
+        let mut given = Vec::new();
+        let infos = a.every_knob().into_iter().chain(b.every_knob());
+        for info in infos.filter(|info| info.name != "name" && seen.insert(info.name.to_string())) {
+            let values = [a, b].map(|scenario| scenario.knob(&info.name));
+            if values[0] == values[1] {
+                continue;
+            }
+            let unit = if info.unit.is_empty() { String::new() } else { format!(" {}", info.unit) };
+            let text = |value: &Option<_>| match value {
+                None => ABSENT.to_owned(),
+                Some(value) => shortened(&format!("{value}{unit}")),
+            };
+            found.knobs.push((info.name.to_string(), [text(&values[0]), text(&values[1])]));
+            if let [_, Some(value)] = values {
+                given.push((info.name.to_string(), value));
+            }
+        }
+        let (whole_a, whole_b) = (a.to_value()?, b.to_value()?);
+        // What is left when `a` has the parameters of `b` is explained by none of them.
+        let moved = a.as_far_as_possible(&given).to_value()?;
+        let mut left = Vec::new();
+        compare(vec![Some(&moved)], vec![Some(&whole_b)], "", &mut left);
+        let left: BTreeSet<String> = left.into_iter().map(|(name, _)| name).collect();
+        let mut all = Vec::new();
+        compare(vec![Some(&whole_a)], vec![Some(&whole_b)], "", &mut all);
+        for difference in all {
+            let key = difference.0.split('.').next().unwrap_or_default();
+            if ORIGIN.contains(&key) {
+                found.origin.push(difference);
+            } else if !LABELS.contains(&key) && left.contains(&difference.0) {
+                found.fields.push(difference);
+            }
+        }
+        // Names and origins ask nothing.
+        let asks_nothing_else = found.asked().next().is_none();
+        found.is_same_question |= asks_nothing_else;
+        Ok(found)
+    }
+
+    /// Parameters and fields that differ: what a plan for one of them is not planned for.
+    pub fn asked(&self) -> impl Iterator<Item = &Difference> {
+        self.knobs.iter().chain(&self.fields)
+    }
+}
+
+/// What stands at one place of a tree: one value, or the values of all rows of a list.
+type Places<'v> = Vec<Option<&'v Value>>;
+
+/// Compares one place of both trees. Rows of lists are padded to the same number.
+fn compare<'v>(a: Places<'v>, b: Places<'v>, path: &str, out: &mut Vec<Difference>) {
+    let there = |values: Places<'v>| -> Places<'v> {
+        values.into_iter().map(|value| value.filter(|value| !value.is_null())).collect()
+    };
+    let (a, b) = (there(a), there(b));
+    if a == b {
+        return;
+    }
+    let all = || a.iter().chain(&b).copied().flatten();
+    if all().all(Value::is_object) {
+        let mut seen = BTreeSet::new();
+        let keys = all().filter_map(Value::as_object).flat_map(Map::keys);
+        let keys: Vec<&'v String> = keys.filter(|key| seen.insert(*key)).collect();
+        for key in keys {
+            let at = |values: &Places<'v>| -> Places<'v> {
+                values.iter().map(|value| value.and_then(|value| value.get(key))).collect()
+            };
+            let name = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            compare(at(&a), at(&b), &name, out);
+        }
+    } else if all().all(Value::is_array) {
+        let (mut rows_a, mut rows_b) = (Vec::new(), Vec::new());
+        for (a, b) in a.iter().zip(&b) {
+            let rows = |list: &Option<&Value>| list.and_then(Value::as_array).map_or(0, Vec::len);
+            for row in 0..rows(a).max(rows(b)) {
+                rows_a.push(a.and_then(|list| list.get(row)));
+                rows_b.push(b.and_then(|list| list.get(row)));
+            }
+        }
+        compare(rows_a, rows_b, path, out);
+    } else {
+        out.push((path.to_owned(), summary(&a, &b)));
+    }
+}
+
+/// Both sides of a place in words: values where they are few, else their number and sum, and how many differ.
+fn summary(a: &Places<'_>, b: &Places<'_>) -> [String; 2] {
+    let count = |values: &Places<'_>| values.iter().flatten().count();
+    let (in_a, in_b) = (count(a), count(b));
+    if in_a <= WRITTEN_OUT && in_b <= WRITTEN_OUT {
+        return [a, b].map(|values| {
+            let texts: Vec<String> = values.iter().flatten().map(|value| text(value)).collect();
+            if texts.is_empty() { ABSENT.to_owned() } else { shortened(&texts.join(", ")) }
+        });
+    }
+    let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
+    let sum = |values: &Places<'_>| {
+        let numbers: Option<Vec<f64>> = values.iter().flatten().map(|value| value.as_f64()).collect();
+        numbers.map_or_else(String::new, |numbers| {
+            format!(", sum {}", quantity::number(numbers.iter().sum::<f64>()))
+        })
+    };
+    [format!("{in_a} values{}", sum(a)), format!("{in_b} values, {differ} differ{}", sum(b))]
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), quantity::number),
+        other => other.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= MOST_VALUE {
+        return text.to_owned();
+    }
+    text.chars().take(MOST_VALUE).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Scenarios that differ beyond what was varied: every difference by name, and plans that are not ranked.
+
+use super::{ComparedPlan, Scope, Setting};
+use lightbay_core::param::ParamValue;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Differences of a scenario from that of the first plan that are no knobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// Fields with their values in both, in words: parts of the question that the plans answer.
+    pub fields: Vec<(String, [String; 2])>,
+    /// Where the scenarios come from, in the same way.
+    pub origin: Vec<(String, [String; 2])>,
+    /// The methods see the same in both, whatever differs.
+    pub is_same_question: bool,
+}
+
+impl Apart {
+    /// Returns `true` if the plans answer different questions, which no knob that was varied explains.
+    pub(super) const fn is_other_question(&self) -> bool {
+        !self.is_same_question && !self.fields.is_empty()
+    }
+}
+
+/// A plan that is listed and not ranked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotRanked {
+    /// The plan.
+    pub label: String,
+    /// Its method.
+    pub method: String,
+    /// The reason, a clause with a subject.
+    pub because: String,
+}
+
+impl NotRanked {
+    /// One sentence.
+    pub fn sentence(&self) -> String {
+        format!("{} is not ranked: {}.", self.label, self.because)
+    }
+}
+
+/// Differences that the reason for not ranking a plan names.
+const NAMED: usize = 4;
+
+/// The reason that a plan is not ranked, if there is one.
+pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
+    let method = &subject.header.method;
+    let of_method = subject.other_question.map(|why| format!("{method} answers another question, {why}"));
+    let because = of_method.or_else(|| {
+        let apart = subject.apart.filter(|apart| apart.is_other_question())?;
+        let named = apart.fields.iter().take(NAMED).map(|(name, [a, b])| format!("{name}: {a} -> {b}"));
+        let named: Vec<String> = named.collect();
+        let more = match apart.fields.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        Some(format!("its scenario asks another question than the first one ({}{more})", named.join("; ")))
+    })?;
+    Some(NotRanked { label: subject.label.to_owned(), method: method.clone(), because })
+}
+
+/// Text of a field that a scenario does not have.
+const ABSENT: &str = "-";
+
+/// A part of the differences of scenarios.
+#[derive(Clone, Copy)]
+enum Part {
+    Fields,
+    Origin,
+}
+
+impl Part {
+    fn of<'a>(self, subject: &ComparedPlan<'a>) -> &'a [(String, [String; 2])] {
+        match (self, subject.apart) {
+            (_, None) => &[],
+            (Self::Fields, Some(apart)) => &apart.fields,
+            (Self::Origin, Some(apart)) => &apart.origin,
+        }
+    }
+}
+
+/// The differences beyond knobs as settings: owner, name, and the value in each plan.
+pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Vec<Option<ParamValue>>)> {
+    let mut rows = Vec::new();
+    for (scope, part) in [(Scope::Scenario, Part::Fields), (Scope::Origin, Part::Origin)] {
+        let mut seen = BTreeSet::new();
+        for (name, [first, _]) in subjects.iter().flat_map(|subject| part.of(subject)) {
+            if !seen.insert(name.as_str()) {
+                continue;
+            }
+            let value = |subject: &ComparedPlan<'_>| {
+                let own = part.of(subject).iter().find(|(known, _)| known == name);
+                let text = own.map_or(first, |(_, [_, own])| own);
+                (text != ABSENT).then(|| ParamValue::Text(text.clone()))
+            };
+            rows.push((scope, name.as_str(), subjects.iter().map(value).collect()));
+        }
+    }
+    rows
+}
+
+/// Names of the knobs in which scenarios differ that ask different questions.
+pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[Setting]) -> Vec<String> {
+    let apart = || subjects.iter().filter_map(|subject| subject.apart);
+    if apart().all(|apart| apart.is_same_question) {
+        return Vec::new();
+    }
+    let is_field = |name: &str| apart().flat_map(|apart| &apart.fields).any(|(field, _)| field == name);
+    let knobs = settings.iter().filter(|row| row.scope == Scope::Scenario && row.name != "name");
+    knobs.map(|row| row.name.clone()).filter(|name| !is_field(name)).collect()
+}
