@@ -3,13 +3,15 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::source::Source;
+use super::source::{Source, stdin_at_most_once};
 use super::value;
 use clap::{Args, ValueHint};
+use lightbay_core::checked::Violation;
 use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::{counted, printable};
 use lightbay_engines::files::EXACT_LIMIT;
+use lightbay_engines::{AnyScenario, Difference, ScenarioDifferences};
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -21,6 +23,11 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plan: Source,
 
+    /// Hold the plan against the scenario that was asked for: a file, `-` or preset:NAME; of a plan, the scenario that
+    /// it is for. Every difference is a violation
+    #[arg(long, value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    scenario: Option<Source>,
+
     /// Also run slow checks, such as an independent proof of the bound
     #[arg(long)]
     exact: bool,
@@ -30,6 +37,29 @@ pub struct Arguments {
     time_limit: f64,
 }
 
+/// Differences between the scenario of a plan and the one that was asked for as violations, and a remark if there is none
+/// that matters.
+fn held_against(
+    own: &AnyScenario,
+    asked: &AnyScenario,
+    name: &str,
+) -> Result<(Vec<Violation>, Option<String>), Failure> {
+    const RULE: &str = "scenario";
+    if own.kind() != asked.kind() {
+        let message = format!("the plan is of kind {}, {name} of kind {}", own.kind(), asked.kind());
+        return Ok((vec![Violation::new(RULE, message)], None));
+    }
+    let found = ScenarioDifferences::of(own, asked)?;
+    if found.is_same_question {
+        return Ok((Vec::new(), Some(format!("the plan is for the scenario of {name}"))));
+    }
+    let violation = |(field, [own, asked]): &Difference| {
+        Violation::new(RULE, format!("{field} is {own} in the plan, {asked} in {name}"))
+    };
+    let violations = found.asked().map(violation).collect();
+    Ok((violations, None))
+}
+
 /// Checks the plan.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let deadline = match arguments.time_limit {
@@ -37,8 +67,17 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         limit_s => Deadline::after(Duration::from_secs_f64(limit_s)),
     };
     let depth = if arguments.exact { Depth::Exact(deadline) } else { Depth::Usual };
+    stdin_at_most_once(std::iter::once(&arguments.plan).chain(&arguments.scenario))?;
     let file = arguments.plan.plan_file()?;
-    let report = file.check(depth);
+    let asked = arguments.scenario.as_ref().map(|source| Ok::<_, Failure>((source, source.scenario()?.0)));
+    let asked = asked.transpose()?;
+    let own = file.scenario().filter(|_| asked.is_some());
+    let mut report = file.check(depth);
+    if let (Some((source, asked)), Some(own)) = (&asked, own) {
+        let (violations, remark) = held_against(&own, asked, &source.to_string())?;
+        report.violations.extend(violations);
+        report.remarks.extend(remark);
+    }
     for warning in &report.warnings {
         console.warn(&format!("{}: {warning}", arguments.plan));
     }
@@ -47,7 +86,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         writeln!(out, "{violation}")?;
     }
     writeln!(out, "{}", counted(report.violations.len() as u64, "violation", "violations"))?;
-    if let Some(standing) = report.standing() {
+    if let Some(standing) = report.standing().filter(|_| report.violations.is_empty()) {
         writeln!(out, "{}", standing.words(true))?;
     }
     for remark in &report.remarks {
