@@ -137,8 +137,9 @@ pub fn check(
         violations.extend(compare_metrics(envelope.metrics, &judged.figures));
         let (trust, verified) = trust(result, envelope, judged.proven_us, judged.floor_us, &mut found);
         let covers = floor_covers(result.time.alpha_threshold);
-        verdict.wider = judged
-            .floor_us
+        // A finish that counts less than the floor does is not measured by it.
+        let floor_us = judged.floor_us.filter(|floor_us| *floor_us <= result.claims.finish_us * (1.0 + 1e-9));
+        verdict.wider = floor_us
             .map(|floor_us| VerifiedBound::of(Sense::Min, result.claims.finish_us, floor_us, Some(covers)));
         (verdict.bound, verdict.verified) = (trust, verified);
         verdict.remarks.extend(ranges::remark(scenario, result));

@@ -204,11 +204,12 @@ impl<K: Kind> Checked<K> {
         }
     }
 
-    /// The same result with what is known at the end of its run. The result is untouched, so the seal holds;
-    /// the bound counts as claimed unless the checker had confirmed that very value.
+    /// The same result with what is known at the end of its run. The result is untouched, so the seal holds; a bound that
+    /// is another one than before is checked again.
     pub(crate) fn concluded(&self, end: Conclusion) -> Self {
         let mut plan = self.plan.clone();
-        let kept = end.bound == plan.objective.bound;
+        let kept = end.bound == plan.objective.bound
+            && end.bound_covers.as_deref() == plan.provenance.bound_covers();
         plan.status = end.status;
         plan.limit = end.limit;
         plan.objective = Objective::of::<K>(plan.objective.value, end.bound);
@@ -216,20 +217,17 @@ impl<K: Kind> Checked<K> {
         plan.provenance.reproducible = end.not_reproducible_because.is_none();
         plan.provenance.not_reproducible_because = end.not_reproducible_because;
         plan.provenance.set_bound_covers(end.bound_covers.as_deref());
-        let trust = match end.bound {
-            None => BoundTrust::None,
-            Some(_) if kept => self.bound,
-            Some(_) => BoundTrust::Claimed,
+        // The checker speaks of the bound that the plan now has, as it will when the plan is read again.
+        let again =
+            (!kept).then(|| K::check(&plan, Depth::Usual)).filter(|found| found.violations.is_empty());
+        let (found, verified, wider, remarks) = match again {
+            Some(found) => (found.bound, found.verified, found.wider, found.remarks),
+            None if kept => (self.bound, self.verified.clone(), self.wider.clone(), self.remarks.clone()),
+            None => (BoundTrust::Claimed, self.verified.clone(), self.wider.clone(), self.remarks.clone()),
         };
+        let trust = if end.bound.is_none() { BoundTrust::None } else { found };
         debug_assert_eq!(envelope::violations(&plan), [], "a run ends with an envelope that holds together");
-        Self {
-            plan,
-            bound: trust,
-            verified: self.verified.clone(),
-            wider: self.wider.clone(),
-            is_exact: self.is_exact,
-            remarks: self.remarks.clone(),
-        }
+        Self { plan, bound: trust, verified, wider, is_exact: self.is_exact, remarks }
     }
 }
 
