@@ -7,6 +7,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::{Report, Section, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::standing::Standing;
 use std::cell::OnceCell;
 
 /// The sections on runs in front of those of the scenario and the plan.
@@ -14,11 +15,13 @@ pub(super) struct WithRuns<'a> {
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,
     built: OnceCell<Result<Box<dyn Report + 'a>, Problems>>,
+    /// Standing of the plan with its checker.
+    standing: Option<Standing>,
 }
 
 impl<'a> WithRuns<'a> {
     pub(super) const fn new(scenario: &'a Scenario<Training>, plan: Option<&'a Plan<Training>>) -> Self {
-        Self { scenario, plan, built: OnceCell::new() }
+        Self { scenario, plan, built: OnceCell::new(), standing: None }
     }
 
     fn built(&self) -> Result<&(dyn Report + 'a), Unavailable> {
@@ -30,7 +33,7 @@ impl<'a> WithRuns<'a> {
 impl Report for WithRuns<'_> {
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match (name, self.plan) {
-            ("search", Some(plan)) => Ok(search::of_plan(plan)),
+            ("search", Some(plan)) => Ok(search::of_plan(plan, self.standing.as_ref())),
             ("search" | "generations", _) => self.in_session(name, &Surroundings::default(), deadline),
             _ => self.built()?.section(name, deadline),
         }
@@ -51,6 +54,10 @@ impl Report for WithRuns<'_> {
 
     fn detail(&self, name: &str, item: u32, deadline: Deadline) -> Result<Section, Unavailable> {
         self.built()?.detail(name, item, deadline)
+    }
+
+    fn stand(&mut self, standing: Standing) {
+        self.standing = Some(standing);
     }
 
     fn is_slow(&self, name: &str) -> bool {

@@ -16,6 +16,7 @@ use lightbay_core::report::text::squeezed;
 use lightbay_core::report::{
     Cell, Column, Facts, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
 };
+use lightbay_core::standing::Standing;
 
 /// The forms of the section: blocks that a screen shows one at a time.
 pub(super) const FORMS: &[&str] = &["over_time", "over_nodes", "solver_log"];
@@ -26,18 +27,27 @@ const CURVES: &[&str] = &["over_time", "over_nodes"];
 /// The form with the log.
 const LOG: &[&str] = &["solver_log"];
 
-/// The section on the search that found a plan, as far as the plan tells.
-pub(super) fn of_plan(plan: &Plan<Training>) -> Section {
+/// The section on the search that found a plan, as far as the plan and its checker tell.
+pub(super) fn of_plan(plan: &Plan<Training>, standing: Option<&Standing>) -> Section {
     let mut facts = Facts::new();
     facts.add("method", "method", plan.method.as_str());
-    facts.add("status", "status", plan.status.word());
+    let status = standing.map_or_else(|| plan.status.word().to_owned(), Standing::status);
+    facts.add("status", "status", status);
     facts.number("best_s", "best", Unit::SECONDS, Cell::new(plan.objective.value).tone(Tone::Answer));
-    let bound = plan.objective.bound;
-    facts.number("bound_s", "bound", Unit::SECONDS, Cell::new(bound));
-    facts.sentence(plan.provenance.bound_covers().unwrap_or_default());
-    facts.number("gap", "gap", Unit::PERCENT, Cell::new(bound.map(|bound| gap(plan.objective.value, bound))));
+    let leading = standing.and_then(Standing::leading);
+    facts.number("bound_s", "bound", Unit::SECONDS, Cell::new(leading.map(|bound| bound.value)));
+    facts.sentence(leading.and_then(|bound| bound.covers.as_deref()).unwrap_or_default());
+    facts.number("gap", "gap", Unit::PERCENT, Cell::new(leading.map(|bound| bound.gap)));
+    facts.sentence(standing.map_or_else(String::new, Standing::brief));
     facts.number("elapsed_s", "found after", Unit::SECONDS.with_decimals(3), plan.provenance.elapsed_s);
     Section::new("Search", facts).subject(plan.method.as_str())
+}
+
+/// Returns `true` if the checker confirms of a plan of the run's scenario that no plan is better.
+fn is_verified(beside: &Surroundings) -> bool {
+    let standings =
+        beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.standing.as_ref());
+    standings.filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
 }
 
 /// The section on the run beside a plan or a scenario, as a search.
@@ -57,7 +67,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
         .subject(run.method.as_str())
         .context(search.context())
         .answer(search.answer())
-        .sentence(words::sentence(run))
+        .sentence(words::sentence(run, is_verified(beside)))
         .legend(words::legend(run));
     section.remarks = words::remarks(run);
     if !curves.are_empty() {

@@ -5,6 +5,7 @@ use super::*;
 use lightbay_core::event::{Bound, HotStartFate, HotStartReport, ModelSize, SolverStats};
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Body, RunSearch, SearchRow, json};
+use lightbay_core::standing::Prover;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -77,7 +78,14 @@ fn a_proof_of_all_plans_is_said_unless_parameters_changed() {
     let mut beside = beside();
     let run = beside.run.as_mut().unwrap();
     (run.bound, run.search.standing) = (Some(12.0), None);
-    assert!(in_session(&beside).unwrap().sentence.to_string().starts_with("proven: no plan is better"));
+    let claim = format!("{} claims that no plan is better", run.method);
+    let said = |beside: &Surroundings| in_session(beside).unwrap().sentence.to_string();
+    assert!(said(&beside).starts_with(&claim), "{}", said(&beside));
+    let mut standing =
+        Standing::unproven(<crate::Training as lightbay_core::kind::Kind>::OBJECTIVE, 12.0, "delta-joint");
+    standing.learn(12.0, None, true, Prover::Checker);
+    beside.plans.first_mut().unwrap().standing = Some(standing);
+    assert!(said(&beside).starts_with("proven: no plan is better"));
     beside.run.as_mut().unwrap().is_stale = true;
     assert!(in_session(&beside).unwrap().sentence.to_string().starts_with("* stale"));
     assert_eq!(in_session(&beside).unwrap().answer.to_string(), "gap 0.00 %");

@@ -63,7 +63,7 @@ pub(super) fn legend(run: &RunBeside) -> Phrase {
 }
 
 /// Sentence on the state of the search and the cover of its bound.
-pub(super) fn sentence(run: &RunBeside) -> Phrase {
+pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     let search = &run.search;
     let mut line = Phrase::new();
     // A person waits for what stops.
@@ -76,8 +76,10 @@ pub(super) fn sentence(run: &RunBeside) -> Phrase {
     } else if is_proven(run) {
         line = if run.is_stale {
             line.with("* stale: proven for other parameters  ", Tone::Warn)
-        } else {
+        } else if is_verified {
             line.good("proven: no plan is better  ")
+        } else {
+            line.text(format!("{} claims that no plan is better  ", run.method))
         };
     }
     if let Some(standing) = search.standing.as_ref().filter(|_| !run.is_stopping) {
