@@ -23,6 +23,7 @@ pub mod palette;
 pub mod pane;
 pub mod plans;
 pub mod possible;
+mod proven;
 pub mod runs;
 pub mod series;
 pub mod state;

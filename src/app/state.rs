@@ -11,9 +11,8 @@ use crate::app::plans::{PlanEntry, PlanTable};
 use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::{FormRow, Section, Work};
-use lightbay_core::event::{Bound, RunId, Severity};
-use lightbay_core::standing::{Prover, Standing};
-use lightbay_engines::{AnyPlan, PresetInfo, covers_all};
+use lightbay_core::event::{RunId, Severity};
+use lightbay_engines::{AnyPlan, PresetInfo};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -443,74 +442,6 @@ impl App {
             Some(run) => vec![run],
             None => self.runs.active().collect(),
         }
-    }
-
-    /// The standing of a plan with everything that the session knows of its scenario: header, strip, panes and
-    /// comparison speak of it.
-    pub fn standing_of(&self, entry: &PlanEntry) -> Standing {
-        let standing = entry.standing.clone();
-        let mut standing = if entry.status.is_none() { standing.unfinished() } else { standing };
-        self.inform(&mut standing, &entry.scenario_sha256, entry.origin.map(|(run, _)| run));
-        standing
-    }
-
-    /// The standing of the plan that panes show, which may be the preview of an edit.
-    pub fn standing_of_shown(&self) -> Option<Standing> {
-        let entry = self.plans.shown()?;
-        let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
-        let Some(preview) = preview else { return Some(self.standing_of(entry)) };
-        let mut standing = preview.0.standing();
-        self.inform(&mut standing, &preview.0.header().provenance.scenario_sha256, None);
-        Some(standing)
-    }
-
-    /// Adds the bounds that runs and other plans of a scenario know, and what run `own` proves of some plans. One that
-    /// describes the plans that it holds for is taken only where the plan has a bound on the same ones.
-    fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
-        for run in self.runs.iter().filter(|run| run.scenario_sha256 == scenario_sha256) {
-            let by = || Prover::Method(run.method.clone());
-            if let Some(bound) = run.bound {
-                standing.learn(bound, None, true, by());
-            }
-            if let Some(Bound { value, only: Some(only) }) = &run.partial
-                && own == Some(run.id)
-                && run.state.is_active()
-            {
-                let is_on_all = covers_all(self.work.as_ref().map_or("", |work| work.kind), only);
-                standing.learn(*value, Some(only), is_on_all, by());
-            }
-        }
-        for other in self.plans.iter().filter(|other| other.scenario_sha256 == scenario_sha256) {
-            for bound in other.standing.bounds().iter().filter(|bound| bound.is_on_all) {
-                let fits = bound.covers.is_none()
-                    || standing.bounds().iter().any(|known| known.covers == bound.covers);
-                // The claims of a run that still works are those of the run.
-                if fits && (bound.is_verified() || other.status.is_some()) {
-                    standing.learn(bound.value, bound.covers.as_deref(), true, bound.by.clone());
-                }
-            }
-        }
-    }
-
-    /// The best bound that anybody knows to hold for every plan of the scenario of `entry`.
-    pub fn bound_of(&self, entry: &PlanEntry) -> Option<f64> {
-        self.standing_of(entry).on_all().map(|bound| bound.value)
-    }
-
-    /// The state of a run in a word. `OPTIMAL` says that no plan of the scenario is better, so a run that proves that of
-    /// some plans only, or whose plan another one beats, is done.
-    pub fn run_word(&self, run: &Run) -> &'static str {
-        const OPTIMAL: &str = "OPTIMAL";
-        if run.word() != OPTIMAL || self.is_best_of_all(run) { run.word() } else { "DONE" }
-    }
-
-    /// Returns `true` unless a run is known to have proven less than that its plan is the best of all.
-    pub fn is_best_of_all(&self, run: &Run) -> bool {
-        let Some(entry) = self.plans.newest_of(run.id) else { return true };
-        let best = self.plans.best_of(&entry.scenario_sha256);
-        let is_beaten = best.is_some_and(|best| self.plans.better((best.value, 0.0), (entry.value, 0.0)));
-        let standing = self.standing_of(entry);
-        !is_beaten && standing.optimum().is_none_or(|bound| bound.is_on_all)
     }
 
     /// Returns `true` if the key that pauses would resume: something is paused and nothing of what is meant works.

@@ -515,9 +515,10 @@ fn ending(done: &Done, stopping: bool) -> (Severity, String) {
         EndStatus::NumericalTrouble => Severity::Warning,
         _ => Severity::Info,
     };
-    let mut text = match done.status {
-        EndStatus::NoPlan => "ended without a plan".to_owned(),
-        status => status.word().replace('_', " "),
+    let mut text = match (done.status, &done.plan) {
+        (EndStatus::NoPlan, _) => "ended without a plan".to_owned(),
+        (EndStatus::Optimal, Some(plan)) => plan.standing().status(),
+        (status, _) => status.word().replace('_', " "),
     };
     if let Some(value) = done.value {
         let _ = write!(text, " at {}", plain(value));

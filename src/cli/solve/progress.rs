@@ -117,7 +117,9 @@ impl Plain {
                 self.last_bound_s = Some(event.elapsed_s);
                 let only = bound.only.as_ref().map_or_else(String::new, |only| format!(" ({only})"));
                 let gap = match (self.best, &bound.only) {
-                    (Some(best), None) => format!(", gap {}", quantity::percent(gap(best, bound.value))),
+                    (Some(best), None) => {
+                        format!(", gap {}", lightbay_core::quantity::gap(gap(best, bound.value)))
+                    }
                     _ => String::new(),
                 };
                 ("bound", format!("{}{gap}{only}", self.objective.phrase(bound.value)))
@@ -207,11 +209,13 @@ impl Plain {
 }
 
 fn done_words(objective: &ObjectiveInfo, done: &Done) -> String {
-    let status = match done.status {
-        EndStatus::GapReached => "gap reached",
-        EndStatus::NumericalTrouble => "numerical trouble",
-        EndStatus::NoPlan => "no plan",
-        other => other.word(),
+    let standing = done.plan.as_ref().map(|plan| plan.standing());
+    let status = match (done.status, &standing) {
+        (EndStatus::Optimal, Some(standing)) => standing.status(),
+        (EndStatus::GapReached, _) => "gap reached".to_owned(),
+        (EndStatus::NumericalTrouble, _) => "numerical trouble".to_owned(),
+        (EndStatus::NoPlan, _) => "no plan".to_owned(),
+        (other, _) => other.word().to_owned(),
     };
     let limit = match done.limit {
         None => "",
@@ -220,12 +224,13 @@ fn done_words(objective: &ObjectiveInfo, done: &Done) -> String {
         Some(Limit::Stall) => " (no improvement)",
     };
     let result = done.value.map_or_else(String::new, |value| {
-        let proof = match done.bound {
-            Some(bound) => {
-                let gap = quantity::percent(gap(value, bound));
+        let proof = match (&standing, done.bound) {
+            (Some(standing), _) => standing.words(false),
+            (None, Some(bound)) => {
+                let gap = lightbay_core::quantity::gap(gap(value, bound));
                 format!("bound {}, gap {gap}", objective.bound_with_unit(bound))
             }
-            None => "nothing proven".to_owned(),
+            (None, None) => "nothing proven".to_owned(),
         };
         format!(": {}, {proof}", objective.phrase(value))
     });
@@ -275,7 +280,7 @@ mod tests {
         assert_eq!(line, "    0.500 s  plan       makespan 2.000000 s from vector 18", "NCT is what it was");
         let bound = |value| EventBody::Bound(Bound { value, only: None });
         let line = plain.line(&event(0.6, bound(1.5))).unwrap();
-        assert_eq!(line, "    0.600 s  bound      makespan 1.500000 s, gap 25 %");
+        assert_eq!(line, "    0.600 s  bound      makespan 1.500000 s, gap 25.0 %");
         assert_eq!(plain.line(&event(0.7, bound(1.6))), None, "too soon after the last");
         assert!(plain.line(&event(1.7, bound(1.7))).is_some());
     }
