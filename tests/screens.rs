@@ -17,6 +17,8 @@ mod layout;
 mod milp;
 #[path = "screens/pods.rs"]
 mod pods;
+#[path = "screens/proofs.rs"]
+mod proofs;
 #[path = "screens/rules.rs"]
 mod rules;
 #[path = "screens/sample.rs"]

@@ -18,6 +18,7 @@ mod sample;
 mod several_jobs;
 mod signals;
 mod solving;
+mod standing;
 mod support;
 mod sweep;
 mod switch_states;
