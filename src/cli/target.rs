@@ -104,14 +104,22 @@ impl FileTarget {
         self.stream
     }
 
+    /// Size of the file that `bytes` would make.
+    pub fn stored_size(&self, bytes: &[u8]) -> u64 {
+        if self.is_compressed() { gzip(bytes).len() as u64 } else { bytes.len() as u64 }
+    }
+
+    fn is_compressed(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+    }
+
     /// Replaces the file by `bytes`, compressed if its name ends with `.gz`. What this target has written once it
     /// may overwrite.
     ///
     /// # Errors
     /// Returns the error of the system if the bytes cannot be written; the old content is then still there.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        let gz = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        if gz {
+        if self.is_compressed() {
             atomic_write(&self.path, &gzip(bytes), self.overwrite)?;
         } else {
             atomic_write(&self.path, bytes, self.overwrite)?;

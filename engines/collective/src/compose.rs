@@ -5,12 +5,14 @@ mod exchange;
 mod fluid;
 mod trees;
 mod unfold;
+mod uses;
 
 pub use begins::{begins, epochs_of};
 pub use exchange::{MOST_LISTED_SENDS, exchange_in_short};
 pub use fluid::parts_of_chunks;
 pub use trees::{pieces_along_trees, trees_in_short};
 pub use unfold::unfolded;
+pub use uses::{LinkUse, LinkUses};
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::floors::proof::floors_of;
@@ -21,6 +23,7 @@ use crate::plan::{
 };
 use crate::scenario::CollectiveScenario;
 use lightbay_core::kind::{Candidate, Carried};
+use lightbay_core::read::MAX_FILE_BYTES;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -93,6 +96,23 @@ pub fn whole_chunks(
     let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
+}
+
+/// Returns `true` if a plan that lists so many sends and pieces is read back: its text stays below the limit of the reader.
+pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
+    listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
+}
+
+/// Bytes that the text of a plan takes at most which lists so many sends and pieces.
+fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
+    // Lengths of entries with ids of seven digits, as they are written.
+    const SEND: u64 = 112;
+    const PIECE: u64 = 160;
+    const RECORD: u64 = 320;
+    const ENVELOPE: u64 = 1 << 16;
+    let topology = &scenario.topology;
+    let records = topology.nodes.len() + topology.links.len();
+    ENVELOPE + SEND * sends as u64 + PIECE * pieces as u64 + RECORD * records as u64
 }
 
 /// Epochs of a plan, and the abilities of its switches.
@@ -234,4 +254,28 @@ pub fn carry(
         return Ok(Carried { candidate, repairs: Vec::new() });
     };
     Err(format!("the scenario has other {what} than the plan is for: every send would start at another time"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods;
+    use crate::testing::preset;
+    use lightbay_core::testing::Ask;
+
+    #[test]
+    fn plans_are_no_longer_than_their_estimate() {
+        for (name, method) in [("ndv2x4-allgather-1mb", "construct"), ("dgx1-allgather-1mb", "trees")] {
+            let scenario = preset(name);
+            let plan = Ask::of(&methods::all(), method, scenario.clone()).run().done.plan.unwrap();
+            let checked = lightbay_core::checked::downcast::<crate::Collective>(&plan).unwrap();
+            let result = &checked.plan().result;
+            let (sends, pieces) = (result.sends.len(), result.pieces.len());
+            assert!(sends > 100, "{name}");
+            let (text, most) = (plan.to_json().unwrap().len() as u64, listed_bytes(&scenario, sends, pieces));
+            assert!(text <= most, "{name}: {text} bytes, estimated {most}");
+        }
+        let scenario = preset("dgx1-allgather-1mb");
+        assert!(is_readable(&scenario, 500_000, 1_000) && !is_readable(&scenario, 700_000, 1_000));
+    }
 }

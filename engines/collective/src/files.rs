@@ -40,6 +40,9 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
 use std::borrow::Cow;
 
+/// Sends up to which plans in short form are listed for a file.
+const MOST_SENDS: u64 = 10_000_000;
+
 /// Part of a plan of several sizes that files of one size leave out.
 const OTHER_SIZES: &str = "schedules for the other sizes of a plan of several";
 
@@ -84,11 +87,14 @@ pub(crate) fn export(
         }
         return programs_of_ranges(format, name, (scenario, result), params);
     }
+    match format {
+        traffic::NAME => return Ok(one("traffic.csv", traffic::table(scenario, result, params)?)),
+        picture::NAME => return Ok(one("svg", picture::svg(name, scenario, result)?)),
+        _ => {}
+    }
     let result = &*listed(scenario, result)?;
     match format {
-        traffic::NAME => Ok(one("traffic.csv", traffic::table(scenario, result, params)?)),
         timeline::NAME => Ok(one("trace.json", timeline::trace(name, scenario, result)?)),
-        picture::NAME => Ok(one("svg", picture::svg(name, scenario, result)?)),
         traces::NAME => traces::files(&stem, scenario, result),
         _ => Ok(one("sends.csv", tables::sends(scenario, result)?)),
     }
@@ -102,9 +108,13 @@ fn listed<'p>(
     if result.trees.is_empty() {
         return Ok(Cow::Borrowed(result));
     }
-    unfolded(scenario, result).map(Cow::Owned).map_err(|why| {
+    unfolded(scenario, result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
         let message = format!("needs every send, and the plan keeps its trees in short form: {why}");
-        Problem::new("to", message, "export lightbay, or solve with trees and fewer most_pieces")
+        Problem::new(
+            "to",
+            message,
+            "export lightbay, traffic or svg, or solve with trees and fewer most_pieces",
+        )
     })
 }
 

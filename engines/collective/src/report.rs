@@ -33,6 +33,9 @@ use lightbay_core::report::{Report, RunSort, Section, SectionInfo, Surroundings,
 use lightbay_core::scenario::Scenario;
 use std::borrow::Cow;
 
+/// Sends up to which plans in short form are listed for a section.
+const MOST_SENDS: u64 = 1_000_000;
+
 /// Rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
 
@@ -96,7 +99,7 @@ fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unava
     if subject.result.trees.is_empty() {
         return Ok(Cow::Borrowed(subject.result));
     }
-    unfolded(subject.scenario, subject.result).map(Cow::Owned).map_err(|why| {
+    unfolded(subject.scenario, subject.result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
         let message = format!("the plan keeps its trees in short form, without a list of sends: {why}");
         Unavailable::absent(message, "look at the trees of section finish, or solve with fewer most_pieces")
     })

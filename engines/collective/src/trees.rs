@@ -8,6 +8,7 @@
 //! | [`columns`] | shares of trees by a linear program that makes its columns |
 //! | [`split`], [`pack`], [`exact`] | trees at exactly the rate of the floor |
 //! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
+//! | [`matching`] | equal pieces, each along a tree of its own that grows over the links that are free |
 //! | [`periodic`] | one piece per tree and epoch |
 //! | [`sends`] | sends over all links |
 //! | [`mod@compact`] | schedules in short form |
@@ -23,6 +24,7 @@ pub mod grow;
 pub mod hops;
 pub mod library;
 pub mod list;
+pub mod matching;
 pub mod pack;
 pub mod parts;
 pub mod periodic;

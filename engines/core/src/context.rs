@@ -1,6 +1,6 @@
 //! Context of a method: requests to stop, reports, known plans and bounds, threads and randomness.
 
-use crate::checked::{Checked, SharedPlan, downcast};
+use crate::checked::{AnyChecked, Checked, SharedPlan, downcast};
 use crate::clock::Clock;
 use crate::event::{
     Bound, Edit, Event, EventBody, EventSink, HotStartFate, HotStartReport, Incumbent, Note, Offer, Phase,
@@ -11,6 +11,7 @@ use crate::method::MethodError;
 use crate::param::{Effect, Params};
 use crate::plan::{OPTIMAL_GAP, Objective, Plan, Provenance, Status, gap, not_reproducible, standing_bound};
 use crate::random::{Stream, Streams};
+use crate::read::check_readable;
 use crate::run::Request;
 use crate::worker::Launcher;
 use std::sync::Arc;
@@ -332,6 +333,14 @@ impl<'a, K: Kind> Context<'a, K> {
                 return Err(MethodError::Rejected(rejected.violations));
             }
         };
+        // Nobody could open it again, neither from a file nor from a session.
+        let text = checked.to_json().map_err(|error| MethodError::Failed(error.to_string()))?;
+        if let Err(problem) = check_readable(&text, text.len() as u64) {
+            let kept = self.kept.clone();
+            self.best =
+                kept.map(|(value, secondary, source)| Best { value, secondary, source, pending: None });
+            return Err(MethodError::Failed(format!("the plan {problem}")));
+        }
         self.kept = Some((checked.plan().objective.value, secondary, source.clone()));
         self.built += 1;
         let shared: SharedPlan = checked.clone();

@@ -143,6 +143,38 @@ pub fn parse_stored_json(bytes: &[u8], stored: u64) -> Result<Value, Problem> {
     json::parse(bytes, json::tree_limit(stored))
 }
 
+/// Checks that a JSON text is read back from a file that stores it in `stored` bytes, as it is or compressed: whoever
+/// writes keeps to the limits of [`read_json`], so that nothing is saved that cannot be opened.
+///
+/// # Errors
+/// A [`Problem`] with the size and the limit.
+pub fn check_readable(text: &[u8], stored: u64) -> Result<(), Problem> {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let too_large = |bytes: u64, most: u64| {
+        let message = format!("takes {} MiB, and at most {} MiB are read back", mib(bytes), mib(most));
+        Problem::new("", message, "solve for fewer nodes, or with a method that keeps plans small")
+    };
+    if stored > MAX_FILE_BYTES {
+        return Err(too_large(stored, MAX_FILE_BYTES));
+    }
+    let size = text.len() as u64;
+    if size > MAX_UNPACKED_BYTES {
+        return Err(too_large(size, MAX_UNPACKED_BYTES));
+    }
+    let limit = json::tree_limit(stored);
+    if size.saturating_mul(json::MOST_PER_BYTE) <= limit || json::fits(text, limit) {
+        return Ok(());
+    }
+    let message =
+        format!("holds so many values that reading it back takes more than {} MiB of memory", limit >> 20);
+    let remedy = if stored < size {
+        "write it uncompressed, because the limit grows with the size of the file"
+    } else {
+        "solve for fewer nodes, or with a method that keeps plans small"
+    };
+    Err(Problem::new("", message, remedy))
+}
+
 /// A short form of a value for messages.
 pub fn brief(value: &Value) -> String {
     match value {
@@ -472,6 +504,31 @@ impl<'v> Fields<'v> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_is_called_readable_is_read_and_nothing_else() {
+        let list = |numbers: usize| format!("[{}0]", "0,".repeat(numbers));
+        // Each number takes 72 bytes of memory: 3 million are 206 MiB, more than the 192 MiB of any file.
+        let (small, many) = (list(1000), list(3_000_000));
+        let pack = |text: &str| {
+            use std::io::Write as _;
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(text.as_bytes()).expect("memory");
+            encoder.finish().expect("memory")
+        };
+        for text in [&small, &many] {
+            for stored in [text.clone().into_bytes(), pack(text)] {
+                let told = check_readable(text.as_bytes(), stored.len() as u64);
+                let read = read_json(stored.as_slice());
+                assert_eq!(told.is_ok(), read.is_ok(), "{told:?}");
+            }
+        }
+        let told =
+            check_readable(many.as_bytes(), pack(&many).len() as u64).expect_err("compressed").to_string();
+        assert!(told.contains("more than 192 MiB of memory; write it uncompressed"), "{told}");
+        let told = check_readable(b"{}", MAX_FILE_BYTES + 1).expect_err("large").to_string();
+        assert!(told.contains("takes 65 MiB, and at most 64 MiB are read back"), "{told}");
+    }
 
     #[test]
     fn all_problems_of_an_object_are_reported_at_once() {

@@ -1,6 +1,6 @@
-//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB.
+//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB where that is read back.
 
-use crate::atomic::{private_write, private_write_with};
+use crate::atomic::private_write;
 use crate::book::PlanId;
 use crate::error::SessionError;
 use crate::private::{self, not_regular_of};
@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lightbay_core::plan::{Header, SCHEMA};
 use lightbay_core::problem::Problem;
-use lightbay_core::read::{Content, read_json};
+use lightbay_core::read::{Content, check_readable, read_json};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Plans above this size are compressed.
+/// Plans above this size are compressed, unless their many values would not be read back from so small a file.
 pub const COMPRESS_ABOVE_BYTES: usize = 16 << 20;
 
 /// A plan file of a session.
@@ -39,19 +39,28 @@ pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64
     let plain = folder.join(format!("{:04}.json", plan.0));
     let packed = folder.join(format!("{:04}.json.gz", plan.0));
     private::refuse_link(folder).map_err(|error| SessionError::writing(folder, error))?;
-    let (written, other) = if json.len() > COMPRESS_ABOVE_BYTES {
-        private_write_with(&packed, |file| {
-            let mut encoder = GzEncoder::new(file, Compression::fast());
-            encoder.write_all(json)?;
-            encoder.finish()?.flush()
-        })?;
+    let packed_json = compressed(json).map_err(|error| SessionError::writing(&packed, error))?;
+    let (written, other) = if let Some(packed_json) = packed_json {
+        private_write(&packed, &packed_json)?;
         (packed, plain)
     } else {
+        check_readable(json, json.len() as u64).map_err(|problem| SessionError::broken(&plain, problem))?;
         private_write(&plain, json)?;
         (plain, packed)
     };
     remove_if_there(&other)?;
     fs::metadata(&written).map(|found| found.len()).map_err(|error| SessionError::reading(&written, error))
+}
+
+/// A large plan compressed, if it is read back that way.
+fn compressed(json: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    if json.len() <= COMPRESS_ABOVE_BYTES {
+        return Ok(None);
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(json)?;
+    let packed = encoder.finish()?;
+    Ok(Some(packed).filter(|packed| check_readable(json, packed.len() as u64).is_ok()))
 }
 
 /// Deletes a plan's file.

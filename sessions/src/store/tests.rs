@@ -182,6 +182,25 @@ fn large_plans_are_compressed_and_one_number_has_one_file() {
 }
 
 #[test]
+fn plans_of_many_values_are_written_so_that_they_are_read_back() {
+    let (_folder, store) = store();
+    let session = store.create("box", "toy", &scenario(), DATE).unwrap();
+    let folder = session.plans_folder();
+    // Three million numbers take 206 MiB of memory: more than the 192 MiB that a file of some kilobytes may stand for.
+    let mut json = br#"{"values": ["#.to_vec();
+    json.extend(b"1000000,".repeat(3_000_000));
+    json.extend(b"0]}");
+    write_plan(&folder, PlanId(1), &json).unwrap();
+    assert!(folder.join("0001.json").exists() && !folder.join("0001.json.gz").exists());
+    assert_eq!(read_plan(&folder, PlanId(1)).unwrap()["values"].as_array().unwrap().len(), 3_000_001);
+    // What no reader takes is refused, and nothing is written.
+    let whole = format!("\"{}\"", "y".repeat(257 << 20));
+    let refused = write_plan(&folder, PlanId(2), whole.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("takes 258 MiB, and at most 64 MiB are read back"), "{refused}");
+    assert!(!folder.join("0002.json").exists() && !folder.join("0002.json.gz").exists());
+}
+
+#[test]
 fn a_plan_cut_at_any_byte_is_listed_with_its_problem() {
     let (_folder, store) = store();
     let session = store.create("box", "toy", &scenario(), DATE).unwrap();

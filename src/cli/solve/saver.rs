@@ -8,7 +8,7 @@ use crate::cli::show;
 use crate::cli::target::{FileTarget, Target};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::problem::printable;
-use lightbay_core::read::MAX_FILE_BYTES;
+use lightbay_core::read::check_readable;
 use lightbay_engines::AnyPlan;
 use lightbay_sessions::own_write;
 use std::io::Write as _;
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 
 /// Name of the plan of the last run on a terminal without a file for it, in the state folder.
 const LAST_PLAN: &str = "last-plan.json";
+
+/// Size of plans that are read back however they are stored, bytes.
+const ALWAYS_READ: usize = 4 << 20;
 
 /// Least time between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -99,21 +102,12 @@ impl Saver {
             Target::File(file) if file.is_stream() => {
                 let place = file.to_string();
                 plan_output
-                    .write(&plan, &place, console, |_| save(file, &plan).map(|_| ()))
+                    .write(&plan, &place, console, |_| save(file, &plan))
                     .map_err(|failure| rescue(&plan, &failure, console))?;
             }
             Target::File(file) => match save(file, &plan) {
-                Ok(bytes) => {
-                    if bytes > MAX_FILE_BYTES as usize {
-                        let (size, most) = (bytes >> 20, MAX_FILE_BYTES >> 20);
-                        console.say(&format!(
-                            "the plan in {file} takes {size} MiB, and files of more than {most} MiB are not read back: \
-                             it was checked when it was found"
-                        ));
-                    } else if console.err_is_terminal() {
-                        console.say(&format!("the plan is in {file}"));
-                    }
-                }
+                Ok(()) if console.err_is_terminal() => console.say(&format!("the plan is in {file}")),
+                Ok(()) => {}
                 Err(failure) => return Err(rescue(&plan, &failure, console)),
             },
         }
@@ -121,11 +115,14 @@ impl Saver {
     }
 }
 
-/// Writes a plan; the size of its text, bytes.
-fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<usize, Failure> {
+/// Writes a plan that can be read back; another one is refused.
+fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
     let bytes = content(plan)?;
-    file.write(&bytes)?;
-    Ok(bytes.len())
+    if bytes.len() > ALWAYS_READ && !file.is_stream() {
+        check_readable(&bytes, file.stored_size(&bytes))
+            .map_err(|problem| Failure::Mendable(format!("{file}: the plan {problem}")))?;
+    }
+    Ok(file.write(&bytes)?)
 }
 
 /// Shows a plan to a person who named no file for it, and says where it is.

@@ -2,53 +2,75 @@
 
 use crate::model::epochs::EpochModel;
 use crate::model::group::generated;
-use crate::model::passing::passages;
+use crate::model::passing::{Passage, passages};
 use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree};
 use crate::plan::{ChunkPiece, CollectiveResult, Discipline, PieceSend};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Sends above which plans in short form are not listed.
-pub const MOST_SENDS: u64 = 20_000_000;
-
-/// The plan with its trees as pieces and sends.
+/// The plan with its trees as pieces and sends, of which there may be at most `most`.
 ///
 /// # Errors
 /// A sentence on why the plan cannot be listed.
 pub fn unfolded(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
+    most: u64,
 ) -> Result<CollectiveResult, String> {
-    let network = LinkNetwork::in_order(scenario).map_err(|problems| problems.to_string())?;
-    let chunks = scenario.demand.expand(&scenario.topology);
     let mut listed = CollectiveResult { trees: Vec::new(), ..result.clone() };
     if let Some(part) = result.trees.first().filter(|_| result.time.discipline == Discipline::WholeChunk) {
         listed.time.pieces_per_chunk = part.pieces_per_tree / scenario.demand.chunks_per_rank.max(1);
     }
-    let mut begin = 0;
-    for (place, part) in result.trees.iter().enumerate() {
-        // Of two parts, the first adds up on the network turned round.
-        let adds = scenario.demand.collective.reduces() && place == 0;
-        Unfolding::new(&network, &chunks, part, (adds, begin), result.time.alpha_threshold)
-            .list(&mut listed)?;
-        begin += u32::try_from(part.finish_epochs).map_err(|_| "it has too many epochs".to_owned())?;
+    let parts = unfoldings(scenario, result)?;
+    let mut elements = Vec::with_capacity(parts.len());
+    let mut sends = 0;
+    for part in &parts {
+        let group = generated(&part.network, &part.part.generators)?;
+        sends += part.sends() * group.len() as u64;
+        elements.push(group);
+    }
+    if sends > most {
+        return Err(format!("its trees stand for {sends} sends, and at most {most} are listed"));
+    }
+    for (part, elements) in parts.iter().zip(&elements) {
+        part.list(elements, &mut listed)?;
     }
     listed.sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     Ok(listed)
 }
 
+/// The parts of a plan in short form, ready to be followed.
+pub(super) fn unfoldings<'u>(
+    scenario: &CollectiveScenario,
+    result: &'u CollectiveResult,
+) -> Result<Vec<Unfolding<'u>>, String> {
+    let network = LinkNetwork::in_order(scenario).map_err(|problems| problems.to_string())?;
+    let chunks = scenario.demand.expand(&scenario.topology);
+    let mut parts = Vec::with_capacity(result.trees.len());
+    let mut begin = 0_u32;
+    for (place, part) in result.trees.iter().enumerate() {
+        // Of two parts, the first adds up on the network turned round.
+        let adds = scenario.demand.collective.reduces() && place == 0;
+        let times = (adds, begin);
+        parts.push(Unfolding::new(&network, &chunks, part, times, result.time.alpha_threshold));
+        let epochs = u32::try_from(part.finish_epochs).ok();
+        begin = epochs.and_then(|epochs| begin.checked_add(epochs)).ok_or("it has too many epochs")?;
+    }
+    Ok(parts)
+}
+
 /// Links of a hop, and the place of the hop before it.
-type UnfoldedHop = (Vec<u32>, Option<usize>);
+pub(super) type UnfoldedHop = (Vec<u32>, Option<usize>);
 
 /// One part of a collective on its way into a list.
-struct Unfolding<'u> {
-    network: LinkNetwork,
-    part: &'u CompactPlan,
-    epochs: EpochModel,
-    piece_bytes: f64,
-    adds: bool,
-    begin: u32,
+pub(super) struct Unfolding<'u> {
+    pub(super) network: LinkNetwork,
+    pub(super) part: &'u CompactPlan,
+    pub(super) epochs: EpochModel,
+    pub(super) piece_bytes: f64,
+    pub(super) adds: bool,
+    pub(super) begin: u32,
     /// Chunks of the scenario by source and, of an exchange, destination.
     chunks: FxHashMap<(u32, Option<u32>), Vec<u32>>,
 }
@@ -81,25 +103,41 @@ impl<'u> Unfolding<'u> {
         Self { network, part, epochs, piece_bytes, adds, begin, chunks }
     }
 
-    /// Adds the pieces and sends.
-    fn list(&self, listed: &mut CollectiveResult) -> Result<(), String> {
-        let elements = generated(&self.network, &self.part.generators)?;
+    /// Sends of all trees, those of their images aside; of hops that share links more than there are.
+    fn sends(&self) -> u64 {
         let links = |tree: &CompactTree| {
             let hops: usize = tree.edges.iter().map(|edge| edge.len().saturating_sub(1)).sum();
             hops as u64 * self.pieces(tree)
         };
-        let sends: u64 = self.part.trees.iter().map(links).sum::<u64>() * elements.len() as u64;
-        if sends > MOST_SENDS {
-            return Err(format!("its trees stand for {sends} sends, and at most {MOST_SENDS} are listed"));
-        }
-        for images in &elements {
+        self.part.trees.iter().map(links).sum()
+    }
+
+    /// Adds the pieces and sends.
+    fn list(&self, elements: &[Vec<u32>], listed: &mut CollectiveResult) -> Result<(), String> {
+        for images in elements {
             // Bytes that the pieces so far carry, by root and destination.
             let mut filled: FxHashMap<(u32, Option<u32>), f64> = FxHashMap::default();
             for tree in &self.part.trees {
-                self.list_tree(tree, &images.nodes, &mut filled, listed)?;
+                self.list_tree(tree, images, &mut filled, listed)?;
             }
         }
         Ok(())
+    }
+
+    /// Epoch at which a hop of a piece starts: of periodic schedules, `there` is the end of the hop before.
+    pub(super) fn start(
+        &self,
+        tree: &CompactTree,
+        (piece, hop): (usize, usize),
+        there: Option<u32>,
+    ) -> Result<u32, &'static str> {
+        match self.part.discipline {
+            CompactDiscipline::Fluid => Ok(there.unwrap_or(piece as u32)),
+            CompactDiscipline::WholeChunk => {
+                let starts = tree.starts.get(piece).and_then(|starts| starts.get(hop));
+                starts.copied().ok_or("a hop of a tree has no start")
+            }
+        }
     }
 
     /// Pieces that a tree carries.
@@ -152,7 +190,7 @@ impl<'u> Unfolding<'u> {
     }
 
     /// Links of every hop of the image of a tree, and the place of the hop before it.
-    fn hops(
+    pub(super) fn hops(
         &self,
         tree: &CompactTree,
         image: &dyn Fn(u32) -> Result<u32, &'static str>,
@@ -174,6 +212,17 @@ impl<'u> Unfolding<'u> {
         Ok(hops)
     }
 
+    /// Passages over the links of a hop in their order, each beside that of data that is added up, which takes the way from
+    /// its end; and the epochs that the hop takes.
+    pub(super) fn way(&self, links: &[u32]) -> (Vec<(u32, Passage, Passage)>, u32) {
+        let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
+        let forwards = passages(hops(), self.network.is_cut_through());
+        let backwards = passages(hops().rev(), self.network.is_cut_through());
+        let takes = forwards.last().map_or(0, |last| last.arrives);
+        let both = forwards.into_iter().zip(backwards.into_iter().rev());
+        (links.iter().zip(both).map(|(link, (there, back))| (*link, there, back)).collect(), takes)
+    }
+
     /// Adds the sends of a piece.
     fn list_piece(
         &self,
@@ -186,19 +235,9 @@ impl<'u> Unfolding<'u> {
         let mut sent: FxHashSet<(u32, u32)> = FxHashSet::default();
         let mut ends: Vec<u32> = Vec::with_capacity(hops.len());
         for (hop, (links, before)) in hops.iter().enumerate() {
-            let start = match self.part.discipline {
-                CompactDiscipline::Fluid => before.map_or(piece as u32, |before| ends[before]),
-                CompactDiscipline::WholeChunk => {
-                    let starts = tree.starts.get(piece).and_then(|starts| starts.get(hop));
-                    *starts.ok_or("a hop of a tree has no start")?
-                }
-            };
-            let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
-            let forwards = passages(hops(), self.network.is_cut_through());
-            let takes = forwards.last().map_or(0, |last| last.arrives);
-            // What is added up takes the way from its end, when its last byte is there at each switch.
-            let backwards = passages(hops().rev(), self.network.is_cut_through());
-            for (&link, (passage, back)) in links.iter().zip(forwards.iter().zip(backwards.iter().rev())) {
+            let start = self.start(tree, (piece, hop), before.map(|before| ends[before]))?;
+            let (way, takes) = self.way(links);
+            for (link, passage, back) in way {
                 let time = start + passage.starts;
                 // Hops through one switch share the way to it where switches copy.
                 if sent.insert((link, time)) || !copies {
@@ -220,7 +259,7 @@ impl<'u> Unfolding<'u> {
 }
 
 /// A fraction such as `13/40` as a number.
-fn part_of_one(share: &str) -> Result<f64, String> {
+pub(super) fn part_of_one(share: &str) -> Result<f64, String> {
     let number = |text: &str| text.parse::<f64>().ok();
     let parts = share.split_once('/').and_then(|(top, bottom)| Some((number(top)?, number(bottom)?)));
     match parts {

@@ -1,9 +1,10 @@
 //! Transmissions of a schedule on its links: what tables, timelines and pictures of links are made from.
 
 use super::transfers::times;
+use crate::compose::{LinkUse, LinkUses};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -67,6 +68,82 @@ pub(super) fn transmissions(
     Ok(result.sends.iter().zip(times).map(of_send).collect())
 }
 
+/// Bytes that each link carries, of those that carry something.
+///
+/// # Errors
+/// Trees that cannot be followed.
+pub(super) fn totals(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+) -> Result<BTreeMap<(u32, u32), f64>, Problems> {
+    let mut totals: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    if result.trees.is_empty() {
+        for send in &result.sends {
+            let bytes = result.pieces[send.piece as usize].size_bytes;
+            *totals.entry((send.from, send.to)).or_default() += bytes;
+        }
+        return Ok(totals);
+    }
+    let uses = uses(scenario, result)?;
+    for link in &scenario.topology.links {
+        let ends = (link.from, link.to);
+        let bytes: f64 = uses.of_link(ends).map(|one| one.bytes).sum();
+        if bytes > 0.0 {
+            totals.insert(ends, bytes);
+        }
+    }
+    Ok(totals)
+}
+
+fn uses(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<LinkUses, Problem> {
+    LinkUses::of(scenario, result).map_err(|why| Problem::new("result.trees", why, "solve again"))
+}
+
+/// Transmissions on some links, those of each in order of time. Pieces of plans in short form have no numbers.
+///
+/// # Errors
+/// As for [`transmissions`] and [`totals`].
+pub(super) fn transmissions_on(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    links: &[(u32, u32)],
+) -> Result<Vec<Vec<Transmission>>, Problems> {
+    if result.trees.is_empty() {
+        let places: FxHashMap<(u32, u32), usize> =
+            links.iter().enumerate().map(|(place, ends)| (*ends, place)).collect();
+        let mut rows = vec![Vec::new(); links.len()];
+        for one in transmissions(scenario, result)? {
+            if let Some(&place) = places.get(&(one.from, one.to)) {
+                rows[place].push(one);
+            }
+        }
+        return Ok(rows);
+    }
+    let (uses, rates, epoch_us) = (uses(scenario, result)?, rates(scenario), result.time.epoch_us);
+    let row = |&(from, to): &(u32, u32)| {
+        let rate = rates.get(&(from, to)).copied().unwrap_or(f64::INFINITY);
+        let mut free_us = 0.0_f64;
+        let on_link = |one: &LinkUse| {
+            let begins_us = free_us.max(f64::from(one.transmits) * epoch_us);
+            free_us = begins_us + one.bytes / rate;
+            Transmission {
+                from,
+                to,
+                piece: 0,
+                chunk: 0,
+                bytes: one.bytes,
+                epoch: one.epoch,
+                begins_us,
+                ends_us: free_us,
+                usable_us: f64::from(one.usable) * epoch_us,
+                adds_up: one.adds_up,
+            }
+        };
+        uses.of_link((from, to)).map(on_link).collect()
+    };
+    Ok(links.iter().map(row).collect())
+}
+
 /// Bytes per µs of every link.
 pub(super) fn rates(scenario: &CollectiveScenario) -> BTreeMap<(u32, u32), f64> {
     let rate = |link: &crate::scenario::LinkRecord| {
@@ -110,7 +187,7 @@ impl PlaceLoad {
 pub(super) fn loads(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    transmissions: &[Transmission],
+    totals: &BTreeMap<(u32, u32), f64>,
     place: impl Fn(u32) -> u32,
 ) -> BTreeMap<(u32, u32), PlaceLoad> {
     let mut loads: BTreeMap<(u32, u32), PlaceLoad> = BTreeMap::new();
@@ -120,8 +197,8 @@ pub(super) fn loads(
         load.links += 1;
         load.binding |= binds(scenario, result, (from, to));
     }
-    for one in transmissions {
-        loads.entry((place(one.from), place(one.to))).or_default().bytes += one.bytes;
+    for (&(from, to), bytes) in totals {
+        loads.entry((place(from), place(to))).or_default().bytes += bytes;
     }
     loads.retain(|(from, to), _| from != to);
     loads
@@ -157,13 +234,13 @@ pub(super) fn group_name(scenario: &CollectiveScenario, group: u32) -> String {
 pub(super) fn advice(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    transmissions: &[Transmission],
+    totals: &BTreeMap<(u32, u32), f64>,
 ) -> Option<String> {
     let group = group_of(scenario);
-    let mut loads_of = loads(scenario, result, transmissions, &group);
+    let mut loads_of = loads(scenario, result, totals, &group);
     let by_group = next_circuit(&loads_of).is_some();
     if !by_group {
-        loads_of = loads(scenario, result, transmissions, |node| node);
+        loads_of = loads(scenario, result, totals, |node| node);
     }
     let pair = next_circuit(&loads_of)?;
     let load = loads_of.get(&pair)?;

@@ -1,7 +1,7 @@
 //! The picture of a schedule for a review: when every link carries something.
 
 use super::OTHER_SIZES;
-use super::occupation::{Transmission, advice, binds, transmissions};
+use super::occupation::{Transmission, advice, binds, rates, totals, transmissions_on};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
@@ -51,26 +51,23 @@ pub(super) fn format() -> FormatInfo {
 /// # Errors
 /// Rates that cannot be held exactly.
 pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<String, Problems> {
-    let transmissions = transmissions(scenario, result)?;
-    let mut rows: BTreeMap<(u32, u32), Vec<&Transmission>> = BTreeMap::new();
-    for one in &transmissions {
-        rows.entry((one.from, one.to)).or_default().push(one);
-    }
-    let busy_us = |row: &[&Transmission]| row.iter().map(|one| one.ends_us - one.begins_us).sum::<f64>();
-    let mut busiest: Vec<((u32, u32), Vec<&Transmission>)> = rows.into_iter().collect();
-    busiest.sort_by(|a, b| busy_us(&b.1).total_cmp(&busy_us(&a.1)).then(a.0.cmp(&b.0)));
-    let used = busiest.len();
+    let (totals, rates) = (totals(scenario, result)?, rates(scenario));
+    let used = totals.len();
+    let busy_us = |ends: &(u32, u32)| totals[ends] / rates.get(ends).copied().unwrap_or(f64::INFINITY);
+    let mut busiest: Vec<(u32, u32)> = totals.keys().copied().collect();
+    busiest.sort_by(|a, b| busy_us(b).total_cmp(&busy_us(a)).then(a.cmp(b)));
     busiest.truncate(MOST_LINKS);
+    let rows = transmissions_on(scenario, result, &busiest)?;
     let mut drawing = Drawing::new(WIDTH, &format!("{name}: links over time"));
     let mut y = MARGIN + 12.0;
     drawing.text((MARGIN, y), Font::plain(18.0).bold(), name);
     y += 20.0;
-    for line in lines(scenario, result, &transmissions, used) {
+    for line in lines(scenario, result, &totals, used) {
         drawing.text((MARGIN, y), BODY, &line);
         y += 15.0;
     }
     y += 12.0;
-    let last = transmissions.iter().map(|one| one.ends_us.max(one.usable_us)).fold(0.0, f64::max);
+    let last = rows.iter().flatten().map(|one| one.ends_us.max(one.usable_us)).fold(0.0, f64::max);
     let end_us = result.claims.finish_us.max(last).max(f64::MIN_POSITIVE);
     let left = MARGIN + NAMES;
     let scale = (WIDTH - MARGIN - left) / end_us;
@@ -81,7 +78,7 @@ pub fn svg(name: &str, scenario: &CollectiveScenario, result: &CollectiveResult)
         drawing.line((x, y), (x, bottom + 4.0), Stroke::faint(0.5));
         drawing.text((x, bottom + 15.0), SMALL.at(Anchor::Middle), &format!("{time_us:.1} µs"));
     }
-    for (ends, row) in &busiest {
+    for (ends, row) in busiest.iter().zip(&rows) {
         let marked = binds(scenario, result, *ends);
         let words = format!("{}→{}", node(scenario, ends.0), node(scenario, ends.1));
         let font = if marked { SMALL.bold() } else { SMALL };
@@ -113,7 +110,7 @@ fn node(scenario: &CollectiveScenario, id: u32) -> &str {
 fn lines(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
-    transmissions: &[Transmission],
+    totals: &BTreeMap<(u32, u32), f64>,
     used: usize,
 ) -> Vec<String> {
     let claims = &result.claims;
@@ -128,7 +125,7 @@ fn lines(
         let bound_us = f64::from(bound) * result.time.epoch_us;
         lines.push(format!("No schedule of these chunks in these epochs ends before {bound_us:.3} µs."));
     }
-    lines.extend(advice(scenario, result, transmissions).map(|text| {
+    lines.extend(advice(scenario, result, totals).map(|text| {
         let mut letters = text.chars();
         let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
         format!("{first}{}.", letters.as_str())
@@ -145,7 +142,7 @@ fn lines(
 }
 
 /// Transmissions of a link with those that touch joined: begin and end, how many, whether they are added up.
-fn blocks(row: &[&Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
+fn blocks(row: &[Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
     let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
     for one in row {
         match blocks.last_mut() {

@@ -289,13 +289,13 @@ fn loads_of_links_add_up_and_name_the_next_circuit() {
     let dense = [("between", "groups"), ("form", "dense")];
     let dense = traffic::table(&scenario, &result, &defaults(traffic::format(), &dense)).unwrap();
     assert_eq!(dense, "from\\to,group 0,group 1\ngroup 0,0,32000\ngroup 1,32000,0\n");
-    let all = occupation::transmissions(&scenario, &result).unwrap();
+    let all = occupation::totals(&scenario, &result).unwrap();
     let told = occupation::advice(&scenario, &result, &all).unwrap();
     assert!(told.starts_with("the next circuit belongs between group"), "{told}");
     // One chassis has no pairs of groups: there it is a pair of GPUs.
     let scenario = preset("dgx1-allgather-200kb");
     let result = made(&scenario, "construct");
-    let all = occupation::transmissions(&scenario, &result).unwrap();
+    let all = occupation::totals(&scenario, &result).unwrap();
     let told = occupation::advice(&scenario, &result, &all).unwrap();
     assert!(told.contains("c0.g"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! A schedule as a timeline for ui.perfetto.dev and chrome://tracing: a track for every link.
 
 use super::OTHER_SIZES;
-use super::occupation::{advice, group_name, group_of, transmissions};
+use super::occupation::{advice, group_name, group_of, totals, transmissions};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
@@ -83,7 +83,9 @@ pub fn trace(
     if let Some(bound) = claims.lower_bound_epochs {
         about.push(("lower_bound_us".to_owned(), (f64::from(bound) * result.time.epoch_us).into()));
     }
-    about.extend(advice(scenario, result, &transmissions).map(|text| ("advice".to_owned(), text.into())));
+    about.extend(
+        advice(scenario, result, &totals(scenario, result)?).map(|text| ("advice".to_owned(), text.into())),
+    );
     let trace = Trace { processes, slices, about };
     Ok(write(&trace).map_err(|error| Problem::new("", error.to_string(), "check the plan"))?)
 }

@@ -1,7 +1,7 @@
 //! Loads of links and of pairs of groups as tables, for planners of circuits.
 
 use super::OTHER_SIZES;
-use super::occupation::{PlaceLoad, group_name, group_of, loads, next_circuit, transmissions};
+use super::occupation::{PlaceLoad, group_name, group_of, loads, next_circuit, totals};
 use crate::plan::CollectiveResult;
 use crate::scenario::CollectiveScenario;
 use lightbay_core::format::{FormatInfo, SubjectSort};
@@ -54,11 +54,11 @@ pub fn table(
     result: &CollectiveResult,
     params: &Params,
 ) -> Result<String, Problems> {
-    let transmissions = transmissions(scenario, result)?;
+    let totals = totals(scenario, result)?;
     let by_group = params.text("between") == Some(GROUPS);
     let group = group_of(scenario);
     let place = |node: u32| if by_group { group(node) } else { node };
-    let loads = loads(scenario, result, &transmissions, place);
+    let loads = loads(scenario, result, &totals, place);
     let name = |place: u32| {
         let node = scenario.topology.nodes.get(place as usize);
         if by_group {

@@ -164,6 +164,8 @@ pub(super) struct Asking<'p> {
     pub(super) fold: bool,
     /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
     pub(super) most_columns: u64,
+    /// `true` if what is proven is a bound of the best plan that is known.
+    pub(super) states: bool,
 }
 
 /// Answers to the questions.
@@ -205,7 +207,9 @@ pub(super) fn ask_all(
             tell(solver.cx, asked);
             if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
                 proven[at] = proven[at].max(asked.program.epochs + 1);
-                state(session, proven.iter().sum(), solver.cx);
+                if asking.states {
+                    state(session, proven.iter().sum(), solver.cx);
+                }
             }
             let known = all.schedules[at].finish;
             if let Some(schedule) = found.filter(|schedule| schedule.finish < known) {
@@ -220,7 +224,7 @@ pub(super) fn ask_all(
 }
 
 /// States a bound of epochs that questions proved.
-fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
+pub(super) fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
     let parts = session.tasks.tasks.len() > 1;
     let bound_us = f64::from(epochs) * session.tasks.epoch_us;
     cx.bound_over(

@@ -1,7 +1,7 @@
 //! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that
 //! is not proven to be the best, programs are asked.
 
-use super::asking::{Asking, ask_all, options, seed};
+use super::asking::{Asking, ask_all, options, seed, state};
 use super::construct::limits;
 use super::lp::{self, FluidBest, ask_fluid_below};
 use super::ranges;
@@ -12,13 +12,15 @@ use crate::floors::proof::floors_of;
 use crate::model::epochs::epoch_us;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
-use crate::plan::floor_covers;
+use crate::plan::{CollectiveResult, floor_covers};
 use crate::programs::questions::QuestionLimits;
 use crate::scenario::network::LinkNetwork;
-use crate::scenario::{CollectiveScenario, EpochRule, TimeRule};
+use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, TimeRule};
 use crate::search::construct::ConstructLimits;
+use crate::trees::library::TreeEffort;
 use lightbay_core::checked::same;
 use lightbay_core::context::Context;
+use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
@@ -35,6 +37,8 @@ const RESTARTS: i64 = 24;
 const PROGRAMS_S: f64 = 5.0;
 /// Columns, with all chunks in all epochs, above which a program would not be solved in some seconds.
 const MOST_COLUMNS: u64 = 400_000;
+/// Deliveries above which chunks are not placed one by one where trees spread them.
+const MOST_WHOLE: usize = 100_000;
 /// Relative difference below which two epochs are the same.
 const SAME: f64 = 1e-9;
 
@@ -108,9 +112,74 @@ fn one_size(
     params: &Params,
     cx: &mut Context<'_, Collective>,
 ) -> Result<Outcome, MethodError> {
+    let pieces = params.bool("pieces");
+    if pieces && trees::suits(scenario).is_ok() {
+        let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
+        // Chunk by chunk takes minutes, and its sends fill files that nobody reads back.
+        if exact.deliveries() > MOST_WHOLE
+            && let Some(kept) = along_trees(scenario, &exact, f64::INFINITY, cx)?
+        {
+            return kept.conclude(cx);
+        }
+    }
+    let (session, schedules) = whole(scenario, limits, params, cx)?;
+    let finish = session.epochs_of(&schedules);
+    let known_us = f64::from(finish) * session.tasks.epoch_us;
+    let mut kept = Kept::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
+    if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
+        kept = better;
+    }
+    let best_us = kept.finish_us();
+    let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
+    let seconds = params.float("programs_s").unwrap_or(0.0);
+    if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
+        if let Kept::Trees { candidate, .. } = &kept {
+            trees::offer(candidate.clone(), "trees", cx)?;
+        }
+        let found = improve(&session, schedules, best_us, seconds, params, cx);
+        let is_better = cx.best().is_some_and(|(value, _)| value < best_us * (1.0 - SAME));
+        match found {
+            Ok(found) if is_better || matches!((&kept, &found), (Kept::Whole { .. }, Kept::Whole { .. })) => {
+                kept = found;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                // The plan that is kept has a bound also where the run ends here.
+                if is_better {
+                    session.state_bound(cx)
+                } else {
+                    kept.conclude(cx)?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    if let Kept::Whole { finish, .. } = &kept
+        && let Some(outcome) = at_floor(scenario, &session, *finish, cx)
+    {
+        return Ok(outcome);
+    }
+    kept.conclude(cx)
+}
+
+/// The best schedule of whole chunks in epochs of several lengths.
+fn whole(
+    scenario: &Arc<CollectiveScenario>,
+    limits: ConstructLimits,
+    params: &Params,
+    cx: &mut Context<'_, Collective>,
+) -> Result<(EpochSession, Vec<EpochSchedule>), MethodError> {
     let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
+    let mut refused = None;
     for length_us in epochs(scenario, params.bool("other_epochs"))? {
-        let session = EpochSession::open(scenario, Some(length_us), cx)?.bounded(cx)?;
+        let session = match EpochSession::open(scenario, Some(length_us), cx) {
+            // Epochs too short for one rule may be long enough by another.
+            Err(error @ MethodError::Invalid(_)) => {
+                refused = Some(error);
+                continue;
+            }
+            opened => opened?.bounded(cx)?,
+        };
         let schedules = session.construct(limits, cx)?;
         let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
         // Of schedules that end at once the one with fewer sends is kept as the plan.
@@ -122,31 +191,25 @@ fn one_size(
             best = Some(((finish_us, sends), schedules, session));
         }
     }
-    let Some((_, schedules, session)) = best else { return Err(super::session::never()) };
-    let seconds = params.float("programs_s").unwrap_or(0.0);
-    let finish = session.epochs_of(&schedules);
-    if params.bool("pieces") {
-        let known_us = f64::from(finish) * session.tasks.epoch_us;
-        if let Some(outcome) = more_pieces(scenario, known_us, cx)? {
-            return Ok(outcome);
-        }
-    }
-    if finish > session.bound_epochs() && seconds > 0.0 {
-        return improve(&session, schedules, seconds, params, cx);
-    }
+    let found = best.map(|(_, schedules, session)| (session, schedules));
+    found.ok_or_else(|| refused.unwrap_or_else(super::session::never))
+}
+
+/// The end of a run whose schedule of whole chunks meets a floor, which is then stated.
+fn at_floor(
+    scenario: &CollectiveScenario,
+    session: &EpochSession,
+    finish: u32,
+    cx: &mut Context<'_, Collective>,
+) -> Option<Outcome> {
     let finish_us = f64::from(finish) * session.tasks.epoch_us;
     let threshold = scenario.time.alpha_threshold;
-    let floor_us = floors_of(scenario, &session.tasks).map(|floors| match threshold {
-        0.0 => floors.with_latency.floor_us,
-        _ => floors.without_latency.floor_us,
-    });
-    if let Some(floor_us) = floor_us.filter(|floor_us| same(finish_us, *floor_us)) {
-        cx.bound_over(floor_us.min(finish_us), floor_covers(threshold));
-        return Ok(Outcome::done(Status::Optimal));
-    }
-    // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
-    session.state_bound(cx);
-    Ok(end(finish, session.bound_epochs()))
+    let floors = floors_of(scenario, &session.tasks)?;
+    let floor = if threshold == 0.0 { &floors.with_latency } else { &floors.without_latency };
+    same(finish_us, floor.floor_us).then(|| {
+        cx.bound_over(floor.floor_us.min(finish_us), floor_covers(threshold));
+        Outcome::done(Status::Optimal)
+    })
 }
 
 /// Numbers of pieces of a chunk that are constructed.
@@ -154,15 +217,15 @@ pub(super) const PIECES: [u32; 3] = [2, 4, 8];
 /// Most deliveries of pieces that are constructed.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
-/// Schedules of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier than the
-/// first of `known_us`; else the bound of the best is stated.
+/// The best schedule of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier
+/// than the first of `known_us`.
 fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
     known_us: f64,
     cx: &mut Context<'_, Collective>,
-) -> Result<Option<Outcome>, MethodError> {
-    // Buffers are counted in chunks, and none of these schedules keeps to them.
-    if scenario.buffer_limit_chunks.is_some() || known_us <= 0.0 {
+) -> Result<Option<Kept>, MethodError> {
+    // Buffers are counted in chunks, and schedules in pieces do not keep to limits that can bind.
+    if known_us <= 0.0 || (scenario.buffer_limit_chunks.is_some() && !holds_nothing(scenario)) {
         return Ok(None);
     }
     let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
@@ -171,8 +234,7 @@ fn more_pieces(
         return Ok(None);
     }
     let mut best: Option<(f64, EpochSession)> = None;
-    let deliveries: usize = exact.tasks.iter().map(|task| task.chunks.deliveries()).sum();
-    let within = |pieces: &u32| deliveries.saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
+    let within = |pieces: &u32| exact.deliveries().saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
     if scenario.time.epoch != EpochRule::Fixed {
         for pieces in PIECES.into_iter().filter(within) {
             let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
@@ -186,73 +248,136 @@ fn more_pieces(
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
     if trees::suits(scenario).is_ok()
         && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
-        && let Some(outcome) = along_trees(scenario, &exact, piece_us, cx)?
+        && let Some(kept) = along_trees(scenario, &exact, piece_us, cx)?
     {
-        return Ok(Some(outcome));
+        return Ok(Some(kept));
     }
-    Ok(best.map(|(finish_us, session)| {
-        session.state_bound(cx);
-        let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
-        if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
-    }))
+    Ok(best.map(|(finish_us, session)| Kept::Pieces { session, finish_us }))
 }
 
-/// Hands over the best schedule along trees, with the floor as its bound, if it ends before `known_us`. Schedules whose
-/// sends can be listed are preferred.
+/// Returns `true` if no GPU ever holds a chunk for others alone: every GPU wants all of them.
+fn holds_nothing(scenario: &CollectiveScenario) -> bool {
+    let demand = &scenario.demand;
+    let spreads = matches!(
+        demand.collective,
+        CollectiveSort::AllGather
+            | CollectiveSort::Broadcast
+            | CollectiveSort::ReduceScatter
+            | CollectiveSort::AllReduce
+    );
+    spreads && demand.rank_nodes(&scenario.topology).len() == scenario.topology.gpus().count()
+}
+
+/// The best schedule along trees if it ends before `known_us`: with its sends where there are few, else in short form.
+/// [`Kept::conclude`] hands it over, with its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
     known_us: f64,
     cx: &mut Context<'_, Collective>,
-) -> Result<Option<Outcome>, MethodError> {
+) -> Result<Option<Kept>, MethodError> {
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let Some(parts) = trees.parts(cx)? else { return Ok(None) };
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
-    let most_sends = trees::MOST_SENDS.unsigned_abs();
-    let effort = trees::effort(scenario, tasks, most_sends);
+    let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };
     let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
         return Ok(None);
     };
     if plan.finish_us >= known_us * (1.0 - SAME) {
         return Ok(None);
     }
-    let candidate = trees::schedule(scenario, &parts, &plan, most_sends)?.candidate(scenario)?;
-    let outcome = trees::stated(candidate.value, floor_us, cx);
-    trees::offer(candidate, "trees", cx)?;
-    Ok(Some(outcome))
+    let made = trees::schedule(scenario, &parts, &plan, trees::MOST_SENDS.unsigned_abs())?;
+    Ok(Some(Kept::Trees { candidate: made.candidate(scenario)?, floor_us }))
 }
 
-/// Asks programs for a schedule that ends earlier: a linear one where nothing is copied, integer ones elsewhere.
+/// Asks programs for a schedule that ends before `best_us`: a linear one where nothing is copied, integer ones
+/// elsewhere. A bound is stated only where the schedules of the session are the best that are known.
 fn improve(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,
+    best_us: f64,
     seconds: f64,
     params: &Params,
     cx: &mut Context<'_, Collective>,
-) -> Result<Outcome, MethodError> {
+) -> Result<Kept, MethodError> {
     let limits = QuestionLimits {
         seconds: seconds / 2.0,
         until_s: cx.elapsed_s() + seconds,
         options: options(params, &[], seed(cx)),
         buffer_limit: session.scenario.buffer_limit_chunks,
     };
-    let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS };
+    let epoch_us = session.tasks.epoch_us;
     let finish = session.epochs_of(&schedules);
+    // The first number of epochs that ends no earlier than what is known.
+    let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
+    let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);
+    let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS, states };
     if lp::suits(&session.scenario, session).is_ok() {
-        let epoch_us = session.tasks.epoch_us;
-        let finish_us = f64::from(finish) * epoch_us;
-        let mut kept = FluidBest { finish_us, finish, proven: 0, epoch_us };
+        let mut kept = FluidBest { finish_us: f64::from(top) * epoch_us, finish: top, proven: 0, epoch_us };
         ask_fluid_below(session, &asking, &mut kept, cx)?;
-        if kept.finish < finish {
-            kept.state_bound(cx);
-            return Ok(end(kept.finish, kept.proven));
-        }
-        session.state_bound(cx);
-        return Ok(end(finish, session.bound_epochs()));
+        return Ok(match kept.finish < top {
+            true => Kept::Parts(kept),
+            false => Kept::Whole { session: session.clone(), finish, proven: session.bound_epochs() },
+        });
     }
-    session.state_bound(cx);
-    let tops: Vec<u32> = schedules.iter().map(|schedule| schedule.finish).collect();
+    if states {
+        session.state_bound(cx);
+    }
+    let tops: Vec<u32> = match schedules.as_slice() {
+        [_] => vec![top],
+        all => all.iter().map(|schedule| schedule.finish).collect(),
+    };
     let all = ask_all(session, schedules, &tops, &asking, cx)?;
-    Ok(end(session.epochs_of(&all.schedules), all.proven))
+    let finish = session.epochs_of(&all.schedules);
+    Ok(Kept::Whole { session: session.clone(), finish, proven: all.proven })
+}
+
+/// The best plan that is known, with what its bound is made of.
+enum Kept {
+    /// Whole chunks, and the epochs that all of them are proven to take.
+    Whole { session: EpochSession, finish: u32, proven: u32 },
+    /// Equal pieces of chunks.
+    Pieces { session: EpochSession, finish_us: f64 },
+    /// Parts of chunks.
+    Parts(FluidBest),
+    /// Trees, and the floor.
+    Trees { candidate: Candidate<CollectiveResult>, floor_us: f64 },
+}
+
+impl Kept {
+    fn finish_us(&self) -> f64 {
+        match self {
+            Self::Whole { session, finish, .. } => f64::from(*finish) * session.tasks.epoch_us,
+            Self::Pieces { finish_us, .. } => *finish_us,
+            Self::Trees { candidate, .. } => candidate.value,
+            Self::Parts(best) => best.finish_us,
+        }
+    }
+
+    /// States the bound, which is one of the epochs and chunks of the plan that is kept.
+    fn conclude(self, cx: &mut Context<'_, Collective>) -> Result<Outcome, MethodError> {
+        Ok(match self {
+            Self::Whole { session, finish, proven } => {
+                state(&session, proven, cx);
+                end(finish, proven)
+            }
+            Self::Pieces { session, finish_us } => {
+                session.state_bound(cx);
+                let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
+                if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
+            }
+            Self::Parts(best) => {
+                best.state_bound(cx);
+                end(best.finish, best.proven)
+            }
+            Self::Trees { candidate, floor_us } => {
+                let outcome = trees::stated(candidate.value, floor_us, cx);
+                // Also where it was handed over before, without its bound.
+                let sends = candidate.result.sends.len() as f64;
+                cx.supersede(candidate.value, sends, "trees", move || candidate)?;
+                outcome
+            }
+        })
+    }
 }

@@ -4,10 +4,10 @@ use super::asking::{
     Asking, MOST_COLUMNS, RunSolver, fold, folding_of, options, question_s, seed, solver_knobs, tell,
 };
 use super::construct::limits;
-use super::session::{EpochSession, end, restarts};
+use super::session::{EpochSession, end, restarts, unreadable};
 use crate::Collective;
 use crate::bounds::{EpochBound, fluid_bound};
-use crate::compose::parts_of_chunks;
+use crate::compose::{is_readable, parts_of_chunks};
 use crate::model::fluid::FluidLinks;
 use crate::model::task::CollectiveTask;
 use crate::plan::{Discipline, covers};
@@ -171,7 +171,14 @@ fn coarse(
         options: options(params, &KNOBS, seed(cx)),
         buffer_limit: None,
     };
-    let asking = Asking { limits, params, only: None, fold: params.bool("fold"), most_columns: MOST_COLUMNS };
+    let asking = Asking {
+        limits,
+        params,
+        only: None,
+        fold: params.bool("fold"),
+        most_columns: MOST_COLUMNS,
+        states: false,
+    };
     let mut kept = FluidBest { finish_us: f64::from(whole) * epoch_us, finish: whole, proven: 0, epoch_us };
     let ended = ask_fluid_below(&session, &asking, &mut kept, cx);
     if best.is_none_or(|known| kept.finish_us < known.finish_us * (1.0 - SAME)) {
@@ -228,6 +235,10 @@ fn offer(
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let sends: usize = schedule.pieces.iter().map(|piece| piece.hops.len()).sum();
+    if !is_readable(&session.scenario, sends, schedule.pieces.len()) {
+        cx.note(Severity::Warning, unreadable(sends));
+        return Ok(());
+    }
     let value = f64::from(schedule.finish) * session.tasks.epoch_us;
     let candidate = parts_of_chunks(&session.scenario, &session.tasks, links, schedule, Some(bound));
     if let Some(candidate) = candidate {

@@ -6,7 +6,7 @@ use super::asking::{
 use super::construct::limits;
 use super::session::{EpochSession, end, restarts};
 use crate::Collective;
-use crate::compose::whole_chunks;
+use crate::compose::{is_readable, whole_chunks};
 use crate::model::schedule::EpochSchedule;
 use crate::programs::copying::{CopyProgram, CopyQuestion};
 use crate::programs::questions::QuestionLimits;
@@ -91,6 +91,7 @@ impl Method<Collective> for CopyMethod {
             only: Some(params.count("epochs") as u32).filter(|epochs| *epochs > 0),
             fold: params.bool("fold"),
             most_columns: MOST_COLUMNS,
+            states: true,
         };
         let all = ask_all(&session, constructed, &tops, &asking, cx)?;
         let (proven, finish) = (all.proven, session.epochs_of(&all.schedules));
@@ -128,6 +129,9 @@ fn make_early(
         }
     }
     let sends: usize = schedules.iter().map(|schedule| schedule.starts.len()).sum();
+    if !is_readable(&session.scenario, sends, session.pieces()) {
+        return Ok(());
+    }
     let finish = session.epochs_of(&schedules);
     let (scenario, bounds) = (Arc::clone(&session.scenario), Arc::clone(&session.bounds));
     let value = f64::from(finish) * tasks.epoch_us;

@@ -111,7 +111,7 @@ impl<'s> RangeSearch<'s> {
             cx.phase("trees", "shares of spanning trees for all sizes");
             parts = along_trees.parts(cx)?;
         }
-        let deliveries: usize = self.tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+        let deliveries = self.tasks.deliveries();
         for at in 0..count {
             cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
             let sized = self.sized(at);

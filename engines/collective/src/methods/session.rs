@@ -2,12 +2,12 @@
 
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
-use crate::compose::{MOST_LISTED_SENDS, epochs_of, exchange_in_short, whole_chunks};
+use crate::compose::{MOST_LISTED_SENDS, epochs_of, exchange_in_short, is_readable, whole_chunks};
 use crate::model::buffers::most_held;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
 use crate::plan::{Discipline, covers};
-use crate::scenario::CollectiveScenario;
+use crate::scenario::{CollectiveScenario, EpochRule};
 use crate::search::construct::{ConstructLimits, Placer, construct};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -15,9 +15,11 @@ use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
+use lightbay_core::read::MAX_FILE_BYTES;
 use std::sync::Arc;
 
 /// The tasks of a scenario in epochs of one length.
+#[derive(Clone)]
 pub(super) struct EpochSession {
     pub(super) scenario: Arc<CollectiveScenario>,
     pub(super) tasks: Arc<CollectiveTasks>,
@@ -50,6 +52,9 @@ impl EpochSession {
     ) -> Result<Self, MethodError> {
         let threshold = scenario.time.alpha_threshold;
         let tasks = CollectiveTasks::in_pieces(scenario, epoch_us, pieces, threshold)?;
+        if let Some(problem) = too_fine(scenario, &tasks) {
+            return Err(MethodError::Invalid(problem.into()));
+        }
         for remark in &tasks.remarks {
             cx.note(Severity::Info, remark.clone());
         }
@@ -95,7 +100,13 @@ impl EpochSession {
         );
     }
 
-    /// Hands a schedule for each task over.
+    /// Chunks, or pieces of them, in all tasks.
+    pub(super) fn pieces(&self) -> usize {
+        self.tasks.tasks.iter().map(|task| task.chunks.len()).sum()
+    }
+
+    /// Hands a schedule for each task over: its sends, or the short form where they are many. A schedule that no reader
+    /// would take back is left out.
     pub(super) fn offer(
         &self,
         schedules: Vec<EpochSchedule>,
@@ -108,16 +119,22 @@ impl EpochSession {
         let (scenario, tasks, bounds) =
             (Arc::clone(&self.scenario), Arc::clone(&self.tasks), Arc::clone(&self.bounds));
         let value = f64::from(finish) * self.tasks.epoch_us;
-        cx.incumbent(value, sends as f64, source, move || {
-            let bounds = (!bounds.is_empty()).then_some(bounds.as_slice());
-            let in_short = match schedules.as_slice() {
-                [schedule] if schedule.starts.len() > MOST_LISTED_SENDS => {
-                    exchange_in_short(&scenario, &tasks, schedule, bounds)
-                }
-                _ => None,
-            };
-            in_short.unwrap_or_else(|| whole_chunks(&scenario, &tasks, &schedules, bounds))
-        })?;
+        let known = |bounds: &Arc<Vec<EpochBound>>| (!bounds.is_empty()).then(|| bounds.to_vec());
+        let in_short = match schedules.as_slice() {
+            [schedule] if sends > MOST_LISTED_SENDS => {
+                exchange_in_short(&scenario, &tasks, schedule, known(&bounds).as_deref())
+            }
+            _ => None,
+        };
+        if let Some(candidate) = in_short {
+            cx.incumbent(value, sends as f64, source, move || candidate)?;
+        } else if is_readable(&scenario, sends, self.pieces()) {
+            cx.incumbent(value, sends as f64, source, move || {
+                whole_chunks(&scenario, &tasks, &schedules, known(&bounds).as_deref())
+            })?;
+        } else {
+            cx.note(Severity::Warning, unreadable(sends));
+        }
         Ok(())
     }
 
@@ -191,6 +208,46 @@ impl EpochSession {
             _ => Ok(()),
         }
     }
+}
+
+/// The remark on a schedule that is left out because of its size.
+pub(super) fn unreadable(sends: usize) -> String {
+    format!(
+        "a schedule of {sends} sends is left out: its file would be larger than the {} MiB that are read back; solve with \
+         auto or trees, which keep symmetric plans small, or for fewer GPUs",
+        MAX_FILE_BYTES >> 20
+    )
+}
+
+/// Epochs of links that schedules may occupy in all: searches keep a number for each.
+const MOST_OCCUPIED: f64 = (1_u64 << 26) as f64;
+
+/// Returns the problem of epochs so short that searches would need gigabytes to keep which of them are taken.
+fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Problem> {
+    let network = &tasks.tasks.first()?.network;
+    let (mut quickest, mut longest) = (f64::INFINITY, 0.0_f64);
+    for link in network.links() {
+        let occupied = tasks.chunk_bytes / (1000.0 * link.capacity_gbyte_per_s * tasks.epoch_us);
+        quickest = quickest.min(occupied);
+        longest = longest.max(occupied + link.alpha_us / tasks.epoch_us);
+    }
+    let occupied = (tasks.deliveries() as f64 * quickest).max(network.links().len() as f64 * longest);
+    if !(occupied > MOST_OCCUPIED && occupied.is_finite()) {
+        return None;
+    }
+    let (name, given) = match scenario.time.epoch {
+        EpochRule::Fixed => ("epoch_us", tasks.epoch_us),
+        _ => ("epoch_multiplier", scenario.time.epoch_multiplier),
+    };
+    // Two digits, rounded up, so that the value works.
+    let least = given * occupied / MOST_OCCUPIED;
+    let digit = 10_f64.powf(least.log10().floor() - 1.0);
+    let least = (least / digit).ceil() * digit;
+    let message = format!(
+        "makes epochs of {} us, of which links are occupied for {occupied:.0} in all; at most {MOST_OCCUPIED} are planned",
+        tasks.epoch_us
+    );
+    Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))
 }
 
 /// The refusal of a limit that lets no chunk pass GPUs that do not want it, where one has no other way.

@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::{CollectiveResult, PieceSend};
 use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop};
 use crate::testing::{in_epochs, own, preset};
-use lightbay_core::checked::{BoundTrust, Checked, downcast};
+use lightbay_core::checked::{AnyChecked, BoundTrust, Checked, downcast};
 use lightbay_core::event::EndStatus;
 use lightbay_core::plan::Status;
 use lightbay_core::testing::Ask;
@@ -394,5 +394,63 @@ fn plans_are_those_of_their_methods() {
     ] {
         let told = told(plan, method, status);
         assert!(if text.is_empty() { told.is_empty() } else { told.contains(text) }, "{method}: {told}");
+    }
+}
+
+/// A torus of a size with AllGather of so many bytes.
+fn torus(size: &str, bytes: f64) -> CollectiveScenario {
+    use lightbay_core::param::ParamValue;
+    let mut scenario = preset("ring8-allgather-1mb");
+    scenario.set("network", None, &ParamValue::Text("torus".to_owned())).unwrap();
+    scenario.set("network_size", None, &ParamValue::Text(size.to_owned())).unwrap();
+    scenario.set("output_buffer_bytes", None, &ParamValue::Float(bytes)).unwrap();
+    scenario
+}
+
+/// Large networks are planned in short form, within a thousandth of the floor, and links carry what they can.
+#[test]
+fn large_tori_are_planned_in_short_form_close_to_their_floor() {
+    // 384 GPUs of six links of 50 GB/s: 383/384 of 1 GB enter each at 300 GB/s, 3324.65 us, and a hop takes 1 us.
+    let scenario = torus("8x8x6", 1e9);
+    let plan = solved("auto", &scenario);
+    let result = &plan.plan().result;
+    assert!(result.sends.is_empty() && result.trees.len() == 1);
+    let floor_us = 1e9 / 384.0 * 383.0 / 300e3;
+    let finish_us = plan.plan().objective.value;
+    assert!(finish_us >= floor_us && finish_us <= floor_us * 1.001, "{finish_us} {floor_us}");
+    assert_eq!(plan.bound_trust(), BoundTrust::Verified);
+    let text = plan.to_json().unwrap();
+    assert!(text.len() < 4 << 20, "{} bytes", text.len());
+}
+
+#[test]
+fn the_usual_method_is_no_worse_than_trees() {
+    let wide = CollectiveScenario { buffer_limit_chunks: Some(100), ..preset("dgx1-allgather-1mb") };
+    for (name, scenario) in [
+        ("amdx1-allgather-1mb", preset("amdx1-allgather-1mb")),
+        ("a100x2-allgather-64mb", preset("a100x2-allgather-64mb")),
+        ("torus3x3-allreduce-1mb", preset("torus3x3-allreduce-1mb")),
+        ("a torus", torus("4x4", 1e8)),
+        // Every GPU wants every chunk, so no limit on those held for others binds.
+        ("a buffer limit that binds nothing", wide),
+    ] {
+        let [auto, trees] = ["auto", "trees"].map(|method| solved(method, &scenario).plan().objective.value);
+        assert!(auto <= trees * (1.0 + 1e-9), "{name}: auto {auto}, trees {trees}");
+    }
+}
+
+#[test]
+fn epochs_too_short_to_keep_are_refused_with_one_that_works() {
+    let mut scenario = preset("dgx1-allgather-1mb");
+    let fixed = |scenario: &mut CollectiveScenario, epoch_us| {
+        (scenario.time.epoch, scenario.time.epoch_us) = (EpochRule::Fixed, Some(epoch_us));
+    };
+    fixed(&mut scenario, 1e-7);
+    for method in ["auto", "construct", "ring", "teccl-milp", "teccl-astar"] {
+        let refused = Ask::of(&all(), method, scenario.clone()).run();
+        let told = format!("{:?}", refused.done);
+        // 32 links of 0.7 us and 5 us of transmission: 1.8e9 epochs are above 2^26, of which 2.8e-6 us keep below.
+        assert!(told.contains("epoch_us") && told.contains("at least 2.8e-6"), "{method}: {told}");
+        assert!(refused.done.plan.is_none(), "{method}");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::session::end;
 use crate::Collective;
-use crate::compose::{pieces_along_trees, trees_in_short, whole_chunks};
+use crate::compose::{is_readable, pieces_along_trees, trees_in_short, whole_chunks};
 use crate::floors::proof::floors_of;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTasks;
@@ -12,6 +12,7 @@ use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use crate::trees::library::{TreeEffort, TreeSorts};
 use crate::trees::parts::{PartsPlan, TreeParts};
+use crate::trees::sends::ListSends;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
@@ -36,7 +37,9 @@ impl Method<Collective> for TreesMethod {
         let smallest = "Smallest piece that data is cut into.";
         let pieces = "Maximum number of pieces per rank (per tree in periodic schedules).";
         let sorts = TreeSorts::ALL.map(|(name, _)| name);
-        let schedule = "Pieces as soon as links are free (list), one of every tree in each epoch (periodic), or what ends first.";
+        let schedule = "Order of the pieces: along few trees as soon as links are free (list), one of every tree in each \
+                        epoch (periodic), along a tree of its own each, grown over free links (matching, without switches), \
+                        or what ends first (auto).";
         let sends = "Most sends that a plan lists; plans of more keep their trees in short form.";
         MethodInfo {
             name: "trees",
@@ -68,15 +71,22 @@ impl Method<Collective> for TreesMethod {
     ) -> Result<Outcome, MethodError> {
         let scenario = &scenario.body;
         suits(scenario)?;
+        let sorts = TreeSorts::ALL.into_iter().find(|(name, _)| Some(*name) == params.text("schedule"));
+        let sorts = sorts.map_or(TreeSorts::All, |(_, sorts)| sorts);
+        let ranks = scenario.demand.rank_nodes(&scenario.topology).len();
+        if sorts == TreeSorts::Matching && ranks < scenario.topology.nodes.len() {
+            let message =
+                "is matching, and some nodes are switches or no ranks, through which nothing is matched";
+            return Err(MethodError::Invalid(Problem::new("schedule", message, "use list or auto").into()));
+        }
         let tasks = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         let floor = floors_of(scenario, &tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
         cx.note(Severity::Info, format!("no schedule of any number of chunks ends before {floor:.3} us"));
-        let sorts = TreeSorts::ALL.into_iter().find(|(name, _)| Some(*name) == params.text("schedule"));
         let effort = TreeEffort {
             min_piece_bytes: params.float("min_piece_bytes").unwrap_or(MIN_PIECE_BYTES),
             most_pieces: params.count("most_pieces") as u32,
             multiple: scenario.demand.chunks_per_rank,
-            sorts: sorts.map_or(TreeSorts::All, |(_, sorts)| sorts),
+            sorts,
             ..TreeEffort::default()
         };
         let trees = ScenarioTrees::of(scenario, &tasks);
@@ -181,7 +191,11 @@ pub(super) fn schedule(
     most_sends: u64,
 ) -> Result<ScheduleForm, MethodError> {
     let shard_bytes = shard_bytes(sized);
-    if let Some((epoch_us, pieces, sends)) = parts.sends(plan, shard_bytes, most_sends) {
+    let is_readable = |(_, _, all): &(f64, u32, Vec<ListSends>)| {
+        let sends = all.iter().map(|part| part.sends.len()).sum();
+        is_readable(sized, sends, all.iter().map(|part| part.roots.len()).sum())
+    };
+    if let Some((epoch_us, pieces, sends)) = parts.sends(plan, shard_bytes, most_sends).filter(is_readable) {
         let per_chunk = pieces / sized.demand.chunks_per_rank.max(1);
         let (tasks, schedules) = pieces_along_trees(sized, epoch_us, per_chunk, &sends)?;
         return Ok(ScheduleForm::Listed(Box::new(tasks), schedules));

@@ -158,21 +158,36 @@ fn closure(network: &LinkNetwork, generators: &[&Symmetry], most: usize) -> Opti
     Some(elements)
 }
 
-/// The group that permutations of nodes generate, as long as it has at most as many elements as there are GPUs.
+/// Images of all nodes under every element of the group that permutations of nodes generate, in which only the identity
+/// keeps a GPU in place.
 ///
 /// # Errors
 /// A sentence on a permutation that is no symmetry, or a larger group.
-pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Symmetry>, String> {
-    let symmetries: Vec<Symmetry> = generators
-        .iter()
-        .enumerate()
-        .map(|(place, nodes)| {
-            network.symmetry(nodes).map_err(|why| format!("symmetry {place} of its trees {why}"))
-        })
-        .collect::<Result<_, _>>()?;
-    let generators: Vec<&Symmetry> = symmetries.iter().collect();
-    closure(network, &generators, network.gpus().len().max(1))
-        .ok_or_else(|| "the symmetries of its trees keep a GPU in place".to_owned())
+pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<Vec<u32>>, String> {
+    for (place, nodes) in generators.iter().enumerate() {
+        network.symmetry(nodes).map_err(|why| format!("symmetry {place} of its trees {why}"))?;
+    }
+    let identity: Vec<u32> = (0..network.node_count() as u32).collect();
+    let Some(first) = network.gpus().first().map(|gpu| *gpu as usize) else { return Ok(vec![identity]) };
+    // Where no element but the identity keeps a GPU, the image of the first GPU tells elements apart.
+    let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(identity[first], 0)]);
+    let mut elements = vec![identity];
+    let mut at = 0;
+    while at < elements.len() {
+        for generator in generators {
+            let next: Vec<u32> = elements[at].iter().map(|node| generator[*node as usize]).collect();
+            match places.get(&next[first]) {
+                Some(&known) if elements[known] == next => {}
+                Some(_) => return Err("the symmetries of its trees keep a GPU in place".to_owned()),
+                None => {
+                    places.insert(next[first], elements.len());
+                    elements.push(next);
+                }
+            }
+        }
+        at += 1;
+    }
+    Ok(elements)
 }
 
 /// Elements of the group that symmetries generate, those that are met first.

@@ -128,6 +128,11 @@ impl CollectiveTasks {
         self
     }
 
+    /// Deliveries of chunks, or of pieces, in all tasks.
+    pub fn deliveries(&self) -> usize {
+        self.tasks.iter().map(|task| task.chunks.deliveries()).sum()
+    }
+
     /// The same with a chunk of its own for every delivery: nothing is copied on the way.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {

@@ -5,7 +5,7 @@ use crate::floors::proof::floors_of_sizes;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::SizeRange;
 use crate::scenario::network::LinkNetwork;
-use crate::scenario::{CollectiveScenario, CollectiveSort};
+use crate::scenario::{CollectiveScenario, CollectiveSort, EpochRule, TimeRule};
 use crate::search::baselines::{FixedWays, by_fixed_ways};
 use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
@@ -54,7 +54,7 @@ pub(super) fn sizes(
         "floor",
         floors.into_iter().map(|floors| Some(floors.with_latency.floor_us)).collect(),
     )];
-    let deliveries: usize = tasks.tasks.iter().map(|task| task.chunks.deliveries()).sum();
+    let deliveries: usize = tasks.deliveries();
     let mut pieces = vec![None; sizes.len()];
     if deliveries <= MOST_DELIVERIES {
         curves.extend(trees(scenario, &tasks, &sizes, &mut pieces, deadline));
@@ -104,7 +104,13 @@ fn baseline(scenario: &CollectiveScenario, bytes: f64, ways: FixedWays, deadline
     if deadline.is_over() {
         return None;
     }
-    let mut tasks = CollectiveTasks::of(&scenario.sized(bytes), None).ok()?;
+    let mut sized = scenario.sized(bytes);
+    // A fixed epoch suits one size; of others it may make billions. Replays know none.
+    if sized.time.epoch == EpochRule::Fixed {
+        sized.time =
+            TimeRule { epoch: EpochRule::FastestLink, epoch_us: None, epoch_multiplier: 1.0, ..sized.time };
+    }
+    let mut tasks = CollectiveTasks::of(&sized, None).ok()?;
     if ways == FixedWays::ShortestPaths {
         tasks = tasks.one_by_one();
     }

@@ -65,15 +65,16 @@ pub fn compact(
     let generators = library.fold().generators().to_vec();
     let format = FORMAT.to_owned();
     match &plan.sort {
-        TreePlanSort::List { pieces, order } => {
-            let list = library.list(plan.variant, shard_bytes, *pieces, *order)?;
-            let trees = listed(network, &list, *pieces);
+        TreePlanSort::List { .. } | TreePlanSort::Matched(_) => {
+            let list = library.whole_pieces(plan, shard_bytes)?;
+            let pieces = plan.sort.pieces();
+            let trees = listed(network, &list, pieces);
             Some(CompactPlan {
                 format,
                 discipline: CompactDiscipline::WholeChunk,
                 epoch_us: list.timing.epoch_us,
                 shard_bytes,
-                pieces_per_tree: *pieces,
+                pieces_per_tree: pieces,
                 finish_epochs: u64::from(list.schedule.finish),
                 trees,
                 generators,

@@ -1,8 +1,11 @@
 //! Trees of a network prepared once, from which the best schedule for any amount of data is made.
 
+mod matched;
+
 use super::columns::{ColumnLimits, Packing, TreeProgram, TreeQuestion};
 use super::fold::Fold;
 use super::list::{Batch, ListOrder, ListSchedule, list_schedule};
+use super::matching::Matching;
 use super::periodic::{PeriodicFigures, periodic};
 use super::pieces::spread;
 use super::timing::PieceTiming;
@@ -10,6 +13,7 @@ use super::tree::Tree;
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use std::sync::Arc;
 
 /// Trees of a network for data that every rank has one shard of, at several rates: the lower the rate, the shorter the
 /// ways.
@@ -19,7 +23,9 @@ pub struct TreeLibrary<'n> {
     fold: Fold,
     ranks: usize,
     /// Roots for which trees are made.
-    roots: usize,
+    data: Vec<u32>,
+    /// Largest rate per shard, GB/s; infinite if it is not known.
+    limit: f64,
     variants: Vec<Packing>,
     /// Numbers of pieces of which the trees of each variant take whole numbers, 1 if there is no small one.
     wholes: Vec<u32>,
@@ -40,6 +46,11 @@ const MOST_WHOLE: u64 = 512;
 
 /// Number of pieces times the combinations that are tried with it.
 const FEW: usize = 640;
+
+/// Share above the floor at which the search for list schedules ends.
+const AT_FLOOR: f64 = 1e-5;
+/// The same where a matching comes so close, which lists on direct networks do not.
+pub(super) const CLOSE: f64 = 1e-3;
 
 /// Limits of the search for a schedule: counted, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
@@ -80,12 +91,23 @@ pub enum TreeSorts {
     List,
     /// Periodic schedules alone.
     Periodic,
+    /// Matchings of pieces to links alone.
+    Matching,
 }
 
 impl TreeSorts {
     /// All, with their names.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("auto", Self::All), ("list", Self::List), ("periodic", Self::Periodic)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("auto", Self::All),
+        ("list", Self::List),
+        ("periodic", Self::Periodic),
+        ("matching", Self::Matching),
+    ];
+
+    /// Returns `true` if schedules of another kind of these are tried.
+    fn tries(self, other: Self) -> bool {
+        self == Self::All || self == other
+    }
 }
 
 /// Way in which the pieces of a plan are sent.
@@ -100,14 +122,17 @@ pub enum TreePlanSort {
     },
     /// One piece of every tree in each epoch.
     Periodic(PeriodicFigures),
+    /// Equal pieces, each along a tree of its own that grows over the links that are free.
+    Matched(Arc<Matching>),
 }
 
 impl TreePlanSort {
     /// Pieces of each rank's data, or of each tree's share of it.
-    pub const fn pieces(&self) -> u32 {
+    pub fn pieces(&self) -> u32 {
         match self {
             Self::List { pieces, .. } => *pieces,
             Self::Periodic(figures) => figures.pieces,
+            Self::Matched(matching) => matching.pieces,
         }
     }
 }
@@ -173,8 +198,8 @@ impl<'n> TreeLibrary<'n> {
         }
         drop(program);
         let wholes = variants.iter().map(whole_pieces).collect();
-        let roots = weights.iter().filter(|weight| **weight > 0.0).count();
-        Ok(Some(Self { network, fold, ranks: ranks.len(), roots, variants, wholes }))
+        let data = fold.representatives().iter().copied().filter(|root| roots.contains(root)).collect();
+        Ok(Some(Self { network, fold, ranks: ranks.len(), data, limit: rate, variants, wholes }))
     }
 
     /// The fold of the network.
@@ -192,6 +217,11 @@ impl<'n> TreeLibrary<'n> {
         self.variants.iter().map(|packing| packing.rate).fold(0.0, f64::max)
     }
 
+    /// Time that no schedule for shards of `shard_bytes` can beat, µs.
+    pub fn floor_us(&self, shard_bytes: f64) -> f64 {
+        shard_bytes / (1000.0 * self.limit)
+    }
+
     /// Returns the best schedule for shards of `shard_bytes` among those that the effort allows to try. `floor_us` is a
     /// time that none can beat: the search ends near it.
     ///
@@ -204,13 +234,14 @@ impl<'n> TreeLibrary<'n> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<TreePlan>, MethodError> {
+        let floor_us = floor_us.max(self.floor_us(shard_bytes));
         let mut best: Option<TreePlan> = None;
         let mut take = |plan: TreePlan| {
             if best.as_ref().is_none_or(|best| plan.finish_us < best.finish_us * (1.0 - 1e-9)) {
                 best = Some(plan);
             }
         };
-        let periodic = if effort.sorts == TreeSorts::List { &[][..] } else { &self.variants[..] };
+        let periodic = if effort.sorts.tries(TreeSorts::Periodic) { &self.variants[..] } else { &[][..] };
         for (variant, packing) in periodic.iter().enumerate() {
             watch.checkpoint()?;
             if let Some(figures) = self.periodic(packing, shard_bytes, effort) {
@@ -221,21 +252,27 @@ impl<'n> TreeLibrary<'n> {
                 });
             }
         }
-        if effort.sorts == TreeSorts::Periodic {
-            return Ok(best);
-        }
-        let hops = (self.ranks.max(2) as u64 - 1) * self.roots.max(1) as u64;
+        let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
         // Large networks are worth more work: some pieces on each of their links at least.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);
         let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
+        if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
+            let matched = self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?;
+            matched.into_iter().for_each(&mut take);
+        }
+        if !effort.sorts.tries(TreeSorts::List) {
+            return Ok(best);
+        }
         // Combinations of trees and order, the best of the last number of pieces first.
         let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
         for variant in 0..self.variants.len() {
             combinations.extend(ListOrder::ALL.map(|order| (f64::INFINITY, variant, order)));
         }
         let mut left = effort.all_hops.max(LEAST_RUNS * run_hops);
+        let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
+        let close = if is_matched { CLOSE } else { AT_FLOOR };
         for count in piece_counts(most as u32) {
             // Many pieces cost much: only what was good with fewer is tried with them.
             let mut runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
@@ -249,7 +286,7 @@ impl<'n> TreeLibrary<'n> {
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
                 // Rounding to whole pieces may load links less than the shares do, but not by much.
                 let hopeless = bound * 0.98 > known;
-                let enough = runs == 0 || cost > left || known <= floor_us * (1.0 + 1e-5);
+                let enough = runs == 0 || cost > left || known <= floor_us * (1.0 + close);
                 if hopeless || enough {
                     *score = if hopeless { f64::INFINITY } else { *score };
                     continue;
@@ -312,6 +349,20 @@ impl<'n> TreeLibrary<'n> {
             }
         }
         best
+    }
+
+    /// Returns a schedule of whole pieces with what it is made of; `None` of periodic ones, and if it has too many epochs.
+    pub fn whole_pieces<'l>(&'l self, plan: &'l TreePlan, shard_bytes: f64) -> Option<ListPlan<'l>> {
+        match &plan.sort {
+            TreePlanSort::List { pieces, order } => self.list(plan.variant, shard_bytes, *pieces, *order),
+            TreePlanSort::Matched(matching) => {
+                let timing = PieceTiming::new(self.network, shard_bytes / f64::from(matching.pieces))?;
+                let batches = matching.trees.iter().map(|tree| Batch { tree, pieces: 1 }).collect();
+                let schedule = ListSchedule { finish: matching.finish, starts: matching.starts.clone() };
+                Some(ListPlan { timing, batches, schedule })
+            }
+            TreePlanSort::Periodic(_) => None,
+        }
     }
 
     /// Returns the list schedule of some trees; `None` if it has too many epochs.

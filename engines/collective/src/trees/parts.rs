@@ -1,8 +1,9 @@
 //! Trees of a collective: those of its only part, or of both halves of AllReduce, which share the length of their epochs.
 
 use super::compact::compact;
-use super::library::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};
+use super::library::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};
 use super::list::ListOrder;
+use super::matching::MatchOrder;
 use super::sends::{ListSends, list_sends};
 use crate::floors::floor::network_floor;
 use crate::plan::compact::CompactPlan;
@@ -76,9 +77,10 @@ impl<'n> TreeParts<'n> {
             return Ok(plan.map(|plan| PartsPlan { finish_us: plan.finish_us, plans: vec![plan] }));
         }
         let sorts: &[TreeSorts] = match effort.sorts {
-            TreeSorts::All => &[TreeSorts::List, TreeSorts::Periodic],
+            TreeSorts::All => &[TreeSorts::Matching, TreeSorts::List, TreeSorts::Periodic],
             TreeSorts::List => &[TreeSorts::List],
             TreeSorts::Periodic => &[TreeSorts::Periodic],
+            TreeSorts::Matching => &[TreeSorts::Matching],
         };
         let mut best: Option<PartsPlan> = None;
         for &sorts in sorts {
@@ -94,27 +96,50 @@ impl<'n> TreeParts<'n> {
             counts.sort_unstable();
             counts.dedup();
             for pieces in counts {
-                let plans: Option<Vec<TreePlan>> = (0..own.len())
-                    .map(|part| self.with_pieces(part, &own[part], pieces, shard_bytes))
-                    .collect();
-                let Some(plans) = plans.and_then(|plans| self.in_common_epochs(plans, shard_bytes)) else {
+                let mut plans = Vec::with_capacity(own.len());
+                for (part, plan) in own.iter().enumerate() {
+                    plans.extend(self.with_pieces(part, plan, pieces, shard_bytes, watch)?);
+                }
+                let all = Some(plans).filter(|plans| plans.len() == own.len());
+                let Some(plans) = all.and_then(|plans| self.in_common_epochs(plans, shard_bytes)) else {
                     continue;
                 };
                 if best.as_ref().is_none_or(|best| plans.finish_us < best.finish_us) {
                     best = Some(plans);
                 }
             }
+            let floor_us: f64 = self.libraries.iter().map(|library| library.floor_us(shard_bytes)).sum();
+            let is_close = best.as_ref().is_some_and(|best| best.finish_us <= floor_us * (1.0 + CLOSE));
+            if sorts == TreeSorts::Matching && is_close {
+                break;
+            }
         }
         Ok(best)
     }
 
     /// The schedule of a part with another number of pieces.
-    fn with_pieces(&self, part: usize, plan: &TreePlan, pieces: u32, shard_bytes: f64) -> Option<TreePlan> {
+    fn with_pieces<W: Watch>(
+        &self,
+        part: usize,
+        plan: &TreePlan,
+        pieces: u32,
+        shard_bytes: f64,
+        watch: &mut W,
+    ) -> Result<Option<TreePlan>, MethodError> {
         if plan.sort.pieces() == pieces {
-            return Some(plan.clone());
+            return Ok(Some(plan.clone()));
         }
         let library = &self.libraries[part];
-        match &plan.sort {
+        Ok(match &plan.sort {
+            TreePlanSort::Matched(_) => {
+                let mut best: Option<TreePlan> = None;
+                for order in MatchOrder::ALL {
+                    let found = library.matched(shard_bytes, pieces, order, watch)?;
+                    let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
+                    best = found.filter(|found| found.finish_us < known).or(best);
+                }
+                best
+            }
             TreePlanSort::List { .. } => ListOrder::ALL
                 .into_iter()
                 .filter_map(|order| {
@@ -125,11 +150,12 @@ impl<'n> TreeParts<'n> {
                 })
                 .min_by(|one, other| one.finish_us.total_cmp(&other.finish_us)),
             TreePlanSort::Periodic(_) => {
-                let figures = library.periodic_with(plan.variant, shard_bytes, pieces)?;
-                let sort = TreePlanSort::Periodic(figures);
-                Some(TreePlan { finish_us: figures.finish_us, variant: plan.variant, sort })
+                library.periodic_with(plan.variant, shard_bytes, pieces).map(|figures| {
+                    let sort = TreePlanSort::Periodic(figures);
+                    TreePlan { finish_us: figures.finish_us, variant: plan.variant, sort }
+                })
             }
-        }
+        })
     }
 
     /// Schedules of all parts in epochs of one length.
@@ -168,8 +194,7 @@ impl<'n> TreeParts<'n> {
         let (mut epoch_us, mut all, mut count) = (0.0, Vec::new(), 0_u64);
         let pieces = plan.plans.first()?.sort.pieces();
         for ((network, library), plan) in self.networks.iter().zip(&self.libraries).zip(&plan.plans) {
-            let TreePlanSort::List { pieces, order } = plan.sort else { return None };
-            let list = library.list(plan.variant, shard_bytes, pieces, order)?;
+            let list = library.whole_pieces(plan, shard_bytes)?;
             let each =
                 list.batches.iter().map(|batch| u64::from(batch.pieces) * batch.tree.links().len() as u64);
             count += each.sum::<u64>() * library.fold().order() as u64;

@@ -25,6 +25,75 @@ pub(super) const fn tree_limit(stored: u64) -> u64 {
     TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
 }
 
+/// Most bytes of memory that the tree takes for a byte of text: those of numbers of one digit, each with its comma.
+pub(super) const MOST_PER_BYTE: u64 = size_of::<Value>() as u64 / 2 + 1;
+
+/// Returns `true` if the tree of a valid text takes at most `limit` bytes. No tree is built.
+pub(super) fn fits(bytes: &[u8], limit: u64) -> bool {
+    let mut state = State { left: limit, twice: Vec::new() };
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    Weight { state: &mut state }.deserialize(&mut parser).is_ok()
+}
+
+/// A value that is counted and not kept.
+struct Weight<'s> {
+    state: &'s mut State,
+}
+
+impl<'de> DeserializeSeed<'de> for Weight<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
+        self.state.take(size_of::<Value>() as u64)?;
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Weight<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
+        self.state.take(value.len() as u64)
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while entries.next_element_seed(Weight { state: &mut *self.state })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(key) = entries.next_key::<String>()? {
+            self.state.take(ENTRY_BYTES + key.len() as u64)?;
+            entries.next_value_seed(Weight { state: &mut *self.state })?;
+        }
+        Ok(())
+    }
+}
+
 /// Parses `bytes` into a tree of at most `limit` bytes.
 pub(super) fn parse(bytes: &[u8], limit: u64) -> Result<Value, Problem> {
     parse_without(bytes, limit, &[])

@@ -41,7 +41,7 @@ fn exchanges_in_short_form_stand_for_their_sends() {
         assert!(short.sends.is_empty() && short.trees[0].trees.len() * 16 <= listed.pieces.len(), "{name}");
         assert_eq!(broken(&scenario, &short), Vec::<String>::new(), "{name}");
         assert_eq!(short.claims.bounds, listed.claims.bounds);
-        let all = unfolded(&scenario, &short).unwrap();
+        let all = unfolded(&scenario, &short, u64::MAX).unwrap();
         assert_eq!(all.sends.len(), listed.sends.len());
         let sends = |result: &CollectiveResult| {
             let named = result

@@ -23,7 +23,7 @@ fn result(plan: &Checked<Collective>) -> &CollectiveResult {
 fn wrong_in_list(scenario: &CollectiveScenario, short: &CollectiveResult) -> Result<Vec<String>, String> {
     use crate::check::{ScheduleEnvelope, check};
     use crate::compose::{figures_of, unfolded};
-    let listed = unfolded(scenario, short)?;
+    let listed = unfolded(scenario, short, u64::MAX)?;
     let metrics = figures_of(&listed, scenario);
     let value = listed.claims.finish_us;
     let envelope = ScheduleEnvelope { value, bound: None, bound_covers: None, metrics: &metrics };
@@ -179,4 +179,13 @@ fn plans_are_written_and_read() {
         let again = CollectiveResult::read(&mut fields, &mut problems);
         assert_eq!(again.as_ref(), Some(result(&made)), "{problems}");
     }
+}
+
+#[test]
+fn matchings_are_refused_where_nodes_are_switches() {
+    let refused =
+        Ask::of(&all(), "trees", preset("a100x2-allgather-64mb")).typed(&[("schedule", "matching")]).run();
+    assert!(format!("{:?}", refused.done).contains("some nodes are switches"), "{:?}", refused.done);
+    let plan = solved(&preset("torus3x3-allreduce-1mb"), &[("schedule", "matching"), ("most_sends", "0")]);
+    assert_eq!(wrong_in_list(&preset("torus3x3-allreduce-1mb"), result(&plan)), Ok(Vec::new()));
 }

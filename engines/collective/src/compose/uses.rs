@@ -1,0 +1,172 @@
+//! What links carry under a plan in short form, without a list of its sends: links of an orbit carry the same at the same
+//! time, because each element of the group maps a hop to another link of its orbit.
+
+use super::unfold::{Unfolding, part_of_one, unfoldings};
+use crate::plan::CollectiveResult;
+use crate::plan::compact::{CompactDiscipline, CompactTree};
+use crate::scenario::CollectiveScenario;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Data on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkUse {
+    /// Epoch at whose beginning the link begins to transmit.
+    pub transmits: u32,
+    /// Epoch at whose beginning it starts: its last byte is at the link.
+    pub epoch: u32,
+    /// Epoch at whose beginning all of it can be used at the other end.
+    pub usable: u32,
+    /// Pieces, which follow each other epoch by epoch.
+    pub pieces: u32,
+    /// Size of all of them, bytes.
+    pub bytes: f64,
+    /// `true` if it is added up on its way.
+    pub adds_up: bool,
+}
+
+/// What each link carries under a plan in short form, by parts of the collective.
+#[derive(Clone, Debug)]
+pub struct LinkUses {
+    parts: Vec<PartUses>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct PartUses {
+    /// Orbit of each link, by its ends.
+    orbits: FxHashMap<(u32, u32), u32>,
+    /// Uses of one link of each orbit, by epoch.
+    uses: FxHashMap<u32, Vec<LinkUse>>,
+}
+
+impl LinkUses {
+    /// What links carry under a plan in short form.
+    ///
+    /// # Errors
+    /// A sentence on why the plan cannot be followed.
+    pub fn of(scenario: &CollectiveScenario, result: &CollectiveResult) -> Result<Self, String> {
+        let parts = unfoldings(scenario, result)?;
+        let parts = parts.iter().map(PartUses::of).collect::<Result<_, _>>()?;
+        Ok(Self { parts })
+    }
+
+    /// What a link carries, part by part and by epoch.
+    pub fn of_link(&self, ends: (u32, u32)) -> impl Iterator<Item = &LinkUse> {
+        self.parts.iter().flat_map(move |part| {
+            let uses = part.orbits.get(&ends).and_then(|orbit| part.uses.get(orbit));
+            uses.into_iter().flatten()
+        })
+    }
+}
+
+impl PartUses {
+    fn of(part: &Unfolding<'_>) -> Result<Self, String> {
+        let mut network = part.network.clone();
+        let symmetries = part.part.generators.iter().map(|nodes| part.network.symmetry(nodes));
+        network.add_generators(symmetries.collect::<Result<Vec<_>, _>>()?);
+        let orbit_of = network.link_orbits();
+        let ends = |link: usize| {
+            let ends = &network.links()[link];
+            if part.adds { (ends.to, ends.from) } else { (ends.from, ends.to) }
+        };
+        let mut all = Self {
+            orbits: orbit_of.iter().enumerate().map(|(link, orbit)| (ends(link), *orbit)).collect(),
+            uses: FxHashMap::default(),
+        };
+        for tree in &part.part.trees {
+            all.add(part, tree, &orbit_of)?;
+        }
+        for uses in all.uses.values_mut() {
+            uses.sort_unstable_by(|a, b| a.epoch.cmp(&b.epoch).then(a.usable.cmp(&b.usable)));
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, part: &Unfolding<'_>, tree: &CompactTree, orbit_of: &[u32]) -> Result<(), String> {
+        let hops = part.hops(tree, &|node| Ok(node))?;
+        // Pieces of periodic schedules take the same way one epoch after the other.
+        let (runs, pieces, bytes) = match part.part.discipline {
+            CompactDiscipline::WholeChunk => (tree.starts.len(), 1, part.piece_bytes),
+            CompactDiscipline::Fluid => {
+                let pieces = part.part.pieces_per_tree;
+                (1, pieces, part.part.shard_bytes * part_of_one(&tree.share)?)
+            }
+        };
+        let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for run in 0..runs {
+            seen.clear();
+            let mut ends: Vec<u32> = Vec::with_capacity(hops.len());
+            for (hop, (links, before)) in hops.iter().enumerate() {
+                let start = part.start(tree, (run, hop), before.map(|before| ends[before]))?;
+                let (way, takes) = part.way(links);
+                for (link, passage, back) in way {
+                    if !seen.insert((link, start + passage.starts)) {
+                        continue;
+                    }
+                    let (from, on_link) = if part.adds {
+                        let last = start + takes + pieces - 1;
+                        let finish = part.part.finish_epochs as u32;
+                        (finish.checked_sub(last).ok_or("a tree ends too late")?, back)
+                    } else {
+                        (start, passage)
+                    };
+                    let at = part.begin + from;
+                    self.uses.entry(orbit_of[link as usize]).or_default().push(LinkUse {
+                        transmits: at + on_link.transmits,
+                        epoch: at + on_link.starts,
+                        usable: at + on_link.arrives + pieces - 1,
+                        pieces,
+                        bytes,
+                        adds_up: part.adds,
+                    });
+                }
+                ends.push(start + takes);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::unfolded;
+    use crate::testing::preset;
+    use lightbay_core::checked::downcast;
+    use lightbay_core::testing::Ask;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn links_carry_what_the_list_of_sends_puts_on_them() {
+        for (name, schedule) in [
+            ("torus3x3-allreduce-1mb", "matching"),
+            ("dgx1-allgather-1mb", "list"),
+            ("dgx1-allgather-1mb", "periodic"),
+            ("ndv2x2-allgather-1mb", "list"),
+        ] {
+            let scenario = preset(name);
+            let typed = [("schedule", schedule), ("most_sends", "0"), ("most_pieces", "4")];
+            let ended = Ask::of(&crate::methods::all(), "trees", scenario.clone()).typed(&typed).run();
+            let plan = downcast::<crate::Collective>(ended.done.plan.as_ref().unwrap()).unwrap();
+            let short = &plan.plan().result;
+            assert!(!short.trees.is_empty(), "{name}");
+            let uses = LinkUses::of(&scenario, short).unwrap();
+            let listed = unfolded(&scenario, short, u64::MAX).unwrap();
+            let mut by_link: BTreeMap<(u32, u32), (f64, u32)> = BTreeMap::new();
+            for send in &listed.sends {
+                let load = by_link.entry((send.from, send.to)).or_default();
+                load.0 += listed.pieces[send.piece as usize].size_bytes;
+                load.1 += 1;
+            }
+            for link in &scenario.topology.links {
+                let ends = (link.from, link.to);
+                let (bytes, sends) = by_link.get(&ends).copied().unwrap_or_default();
+                let carried: f64 = uses.of_link(ends).map(|one| one.bytes).sum();
+                assert!(
+                    (carried - bytes).abs() <= 1e-6 * bytes.max(1.0),
+                    "{name} {ends:?}: {carried} {bytes}"
+                );
+                assert_eq!(uses.of_link(ends).map(|one| one.pieces).sum::<u32>(), sends, "{name} {ends:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The best matching of pieces to links for an amount of data.
+
+use super::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
+use crate::trees::matching::{MatchOrder, Matching, matching, suits};
+use crate::trees::timing::PieceTiming;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use std::sync::Arc;
+
+/// Part of the hops of all schedules that matchings may take.
+const PART: u64 = 4;
+
+/// Share above the floor below which more pieces are not worth their room in the plan.
+const ENOUGH: f64 = 1e-4;
+
+impl TreeLibrary<'_> {
+    /// Returns `true` if pieces can be matched to links: every node is a rank.
+    pub(super) fn is_matched(&self) -> bool {
+        suits(self.network) && self.ranks == self.network.node_count()
+    }
+
+    /// Returns the schedule of a matching with a number of pieces of every root; `None` if it has too many epochs.
+    ///
+    /// # Errors
+    /// The reason of the run to stop.
+    pub fn matched<W: Watch>(
+        &self,
+        shard_bytes: f64,
+        pieces: u32,
+        order: MatchOrder,
+        watch: &mut W,
+    ) -> Result<Option<TreePlan>, MethodError> {
+        let Some(timing) = PieceTiming::new(self.network, shard_bytes / f64::from(pieces)) else {
+            return Ok(None);
+        };
+        let found = matching((self.network, &self.fold), &self.data, &timing, pieces, order, watch)?;
+        Ok(found.map(|found: Matching| TreePlan {
+            finish_us: f64::from(found.finish) * timing.epoch_us,
+            variant: 0,
+            sort: TreePlanSort::Matched(Arc::new(found)),
+        }))
+    }
+
+    /// The best matching among numbers of pieces up to `most`, each the double of the one before: more pieces fill the
+    /// links earlier, fewer lose less to rounding latencies up to epochs.
+    pub(super) fn plan_matched<W: Watch>(
+        &self,
+        shard_bytes: f64,
+        floor_us: f64,
+        (most, hops): (u32, u64),
+        effort: &TreeEffort,
+        watch: &mut W,
+    ) -> Result<Option<TreePlan>, MethodError> {
+        let mut best: Option<TreePlan> = None;
+        let mut left = effort.all_hops / PART;
+        let multiple = effort.multiple.max(1);
+        let mut before = 0;
+        for count in piece_counts(most) {
+            let pieces = (count / multiple * multiple).max(multiple);
+            let cost = hops * u64::from(pieces);
+            let doubled = pieces >= 2 * before || count == most;
+            if !doubled || (best.is_some() && cost * MatchOrder::ALL.len() as u64 > left) {
+                continue;
+            }
+            before = pieces;
+            for order in MatchOrder::ALL {
+                let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
+                if known <= floor_us * (1.0 + ENOUGH) {
+                    return Ok(best);
+                }
+                left = left.saturating_sub(cost);
+                watch.count(cost);
+                let found = self.matched(shard_bytes, pieces, order, watch)?;
+                best = found.filter(|found| found.finish_us < known * (1.0 - 1e-9)).or(best);
+            }
+        }
+        Ok(best)
+    }
+}

@@ -1,0 +1,241 @@
+//! Matching of pieces to links by earliest arrival, as TACOS does in time-expanded networks (Won et al., MICRO 2024), on
+//! the folded network: whenever a link is free, it starts a piece that its far end neither has nor awaits.
+//!
+//! Every piece so gets a tree of its own whose load no rounding of shares unbalances: on direct networks with many links
+//! alike, all of them are busy until shortly before the end. One link stands for its class, because the images of a
+//! piece take the other links of the class at the same time.
+
+use super::fold::Fold;
+use super::timing::PieceTiming;
+use super::tree::{ROOT, Tree};
+use crate::scenario::network::LinkNetwork;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Order in which pieces that wait for the same link are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchOrder {
+    /// At random.
+    Random,
+    /// To GPUs near the root first, ties at random.
+    Near,
+    /// To GPUs far from the root first, ties at random.
+    Far,
+}
+
+impl MatchOrder {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Random, Self::Near, Self::Far];
+}
+
+/// Trees of single pieces with the start of every hop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matching {
+    /// Pieces of every root.
+    pub pieces: u32,
+    /// Epochs until the last piece has arrived.
+    pub finish: u32,
+    /// The tree of each piece, root by root.
+    pub trees: Vec<Tree>,
+    /// Start of each hop, by tree.
+    pub starts: Vec<Vec<u32>>,
+}
+
+/// What can happen; arrivals of an epoch come before the links that start something in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    /// A piece is at a node.
+    Arrives { piece: u32, node: u32 },
+    /// A class of links may start something.
+    Frees { class: u32 },
+}
+
+/// A start that waits: its key, a random number, the piece and the link.
+type Waiting = (i32, u32, u32, u32);
+
+/// Work between two checkpoints, in happenings.
+const BETWEEN: u32 = 4_096;
+
+/// Returns `true` if a network consists of GPUs and links between them, where matching is complete: hops are links.
+pub fn suits(network: &LinkNetwork) -> bool {
+    network.gpus().len() == network.node_count()
+}
+
+/// Returns trees of `pieces` pieces for each of `roots`, which stand for their orbits; `None` if some GPU cannot be reached, or if
+/// there are too many epochs.
+///
+/// # Errors
+/// The reason of the run to stop.
+pub fn matching<W: Watch>(
+    (network, fold): (&LinkNetwork, &Fold),
+    roots: &[u32],
+    timing: &PieceTiming,
+    pieces: u32,
+    order: MatchOrder,
+    watch: &mut W,
+) -> Result<Option<Matching>, MethodError> {
+    let classes = fold.class_links().len();
+    let mut state = Matcher {
+        network,
+        fold,
+        timing,
+        trees: Vec::with_capacity(roots.len() * pieces as usize),
+        starts: Vec::new(),
+        reached: Vec::new(),
+        keys: roots.iter().map(|root| keys(network, *root, order)).collect(),
+        pieces,
+        waiting: vec![BinaryHeap::new(); classes],
+        free: vec![0; classes],
+        next: vec![u32::MAX; classes],
+        happenings: BinaryHeap::new(),
+        random: 0x9e37_79b9,
+    };
+    for root in roots {
+        for _ in 0..pieces {
+            let piece = state.trees.len() as u32;
+            state.trees.push(Tree::new(*root));
+            state.starts.push(Vec::with_capacity(network.node_count()));
+            let mut reached = vec![UNREACHED; network.node_count()];
+            reached[*root as usize] = ROOT;
+            state.reached.push(reached);
+            state.happenings.push(Reverse((0, Happening::Arrives { piece, node: *root })));
+        }
+    }
+    let (mut finish, mut seen) = (0, 0);
+    while let Some(Reverse((time, happening))) = state.happenings.pop() {
+        seen += 1;
+        if seen % BETWEEN == 0 {
+            watch.checkpoint()?;
+        }
+        match happening {
+            Happening::Arrives { piece, node } => {
+                finish = finish.max(time);
+                state.arrive(time, piece, node);
+            }
+            Happening::Frees { class } => {
+                if state.start_next(time, class).is_none() {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+    let spans = |tree: &Tree| tree.hops().len() + 1 == network.node_count();
+    let complete = state.trees.iter().all(spans);
+    let Matcher { trees, starts, .. } = state;
+    Ok(complete.then_some(Matching { pieces, finish, trees, starts }))
+}
+
+/// Mark of a node that a piece neither is at nor goes to. [`ROOT`] marks its root.
+const UNREACHED: u32 = u32::MAX - 1;
+
+/// Key of every node: the smallest is served first.
+fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
+    let mut keys = vec![0; network.node_count()];
+    if order == MatchOrder::Random {
+        return keys;
+    }
+    let step = if order == MatchOrder::Near { 1 } else { -1 };
+    let mut seen = vec![false; network.node_count()];
+    let mut queue = VecDeque::from([root]);
+    seen[root as usize] = true;
+    while let Some(node) = queue.pop_front() {
+        for &link in network.out_links(node) {
+            let head = network.links()[link as usize].to;
+            if !std::mem::replace(&mut seen[head as usize], true) {
+                keys[head as usize] = keys[node as usize] + step;
+                queue.push_back(head);
+            }
+        }
+    }
+    keys
+}
+
+/// State while time passes.
+struct Matcher<'n> {
+    network: &'n LinkNetwork,
+    fold: &'n Fold,
+    timing: &'n PieceTiming,
+    trees: Vec<Tree>,
+    starts: Vec<Vec<u32>>,
+    /// Hop that brings each piece to each node.
+    reached: Vec<Vec<u32>>,
+    /// Key of each node, by root.
+    keys: Vec<Vec<i32>>,
+    pieces: u32,
+    /// Starts that wait, by class; those whose piece got there another way meanwhile are passed over.
+    waiting: Vec<BinaryHeap<Reverse<Waiting>>>,
+    /// First epoch at which each class is free.
+    free: Vec<u32>,
+    /// Next epoch at which each class is looked at.
+    next: Vec<u32>,
+    happenings: BinaryHeap<Reverse<(u32, Happening)>>,
+    random: u32,
+}
+
+impl Matcher<'_> {
+    /// The next number of a xorshift generator: ties need no better one, and a seed of its own keeps plans the same.
+    fn random(&mut self) -> u32 {
+        let mut next = self.random;
+        next ^= next << 13;
+        next ^= next >> 17;
+        next ^= next << 5;
+        self.random = next;
+        next
+    }
+
+    /// Looks at a class again at an epoch, unless that happens earlier anyway.
+    fn look(&mut self, class: u32, time: u32) {
+        if time < self.next[class as usize] {
+            self.next[class as usize] = time;
+            self.happenings.push(Reverse((time, Happening::Frees { class })));
+        }
+    }
+
+    /// A piece is at a node, so that the links out of it may send it to nodes that do not await it.
+    fn arrive(&mut self, time: u32, piece: u32, node: u32) {
+        let network = self.network;
+        for &link in network.out_links(node) {
+            let head = network.links()[link as usize].to;
+            if self.reached[piece as usize][head as usize] != UNREACHED {
+                continue;
+            }
+            let class = self.fold.classes()[link as usize];
+            let key = self.keys[(piece / self.pieces) as usize][head as usize];
+            let tie = self.random();
+            self.waiting[class as usize].push(Reverse((key, tie, piece, link)));
+            self.look(class, time.max(self.free[class as usize]));
+        }
+    }
+
+    /// Starts the first piece that waits for a class; `None` if epochs are numbers too large.
+    fn start_next(&mut self, time: u32, class: u32) -> Option<()> {
+        let place = class as usize;
+        if self.next[place] != time {
+            return Some(());
+        }
+        self.next[place] = u32::MAX;
+        while let Some(Reverse((_, _, piece, link))) = self.waiting[place].pop() {
+            let ends = &self.network.links()[link as usize];
+            let reached = &mut self.reached[piece as usize];
+            if reached[ends.to as usize] != UNREACHED {
+                continue;
+            }
+            let parent = reached[ends.from as usize];
+            reached[ends.to as usize] = self.trees[piece as usize].add(parent, ends.from, ends.to, &[link]);
+            self.starts[piece as usize].push(time);
+            self.free[place] = time.checked_add(self.timing.occupies[link as usize])?;
+            let arrival = self.free[place].checked_add(self.timing.delays[link as usize])?;
+            self.happenings.push(Reverse((arrival, Happening::Arrives { piece, node: ends.to })));
+            break;
+        }
+        if !self.waiting[place].is_empty() {
+            self.look(class, self.free[place].max(time + 1));
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
