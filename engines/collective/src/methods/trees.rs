@@ -5,7 +5,7 @@ use crate::Collective;
 use crate::compose::{is_readable, pieces_along_trees, trees_in_short, whole_chunks};
 use crate::floors::proof::floors_of;
 use crate::model::schedule::EpochSchedule;
-use crate::model::task::CollectiveTasks;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, CollectiveResult, floor_covers};
 use crate::scenario::network::LinkNetwork;
@@ -148,9 +148,8 @@ impl ScenarioTrees {
             }
             _ => ranks.clone(),
         };
-        let planned =
-            |task: &crate::model::task::CollectiveTask| task.real.clone().with_copying(task.switch_copies);
-        Self { networks: tasks.tasks.iter().map(planned).collect(), roots, ranks }
+        let networks = tasks.tasks.iter().map(CollectiveTask::for_trees).collect();
+        Self { networks, roots, ranks }
     }
 
     /// Makes the trees.

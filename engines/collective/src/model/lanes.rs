@@ -29,30 +29,31 @@ struct Paces {
 }
 
 impl Paces {
-    fn new(network: &LinkNetwork, epochs: &EpochModel) -> Self {
-        let links = || network.links().iter().zip(&epochs.links);
+    /// Paces where each link transmits a chunk for so long, in any unit.
+    fn new(network: &LinkNetwork, occupied: &[u32]) -> Self {
+        let links = || network.links().iter().zip(occupied.iter().copied());
         let through = |node: u32| network.is_cut_through() && network.is_switch(node);
         // Slowest transmission of any hop of a chain that goes on from a switch.
         let mut caps = vec![0u32; network.node_count()];
         let mut changed = true;
         while std::mem::take(&mut changed) {
-            for (ends, model) in links().filter(|(ends, _)| through(ends.from)) {
+            for (ends, occupied) in links().filter(|(ends, _)| through(ends.from)) {
                 let after = if through(ends.to) { caps[ends.to as usize] } else { 0 };
                 let cap = &mut caps[ends.from as usize];
-                changed |= *cap < model.occupied.max(after);
-                *cap = (*cap).max(model.occupied).max(after);
+                changed |= *cap < occupied.max(after);
+                *cap = (*cap).max(occupied).max(after);
             }
         }
         let mut sets: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); network.node_count()];
         changed = true;
         while std::mem::take(&mut changed) {
-            for (ends, model) in links().filter(|(ends, _)| through(ends.to)) {
+            for (ends, occupied) in links().filter(|(ends, _)| through(ends.to)) {
                 let before: Vec<u32> = match through(ends.from) {
                     true => sets[ends.from as usize].iter().copied().collect(),
                     false => vec![0],
                 };
                 for pace in before {
-                    let arrives = pace.max(model.occupied).min(caps[ends.to as usize]);
+                    let arrives = pace.max(occupied).min(caps[ends.to as usize]);
                     changed |= sets[ends.to as usize].insert(arrives);
                 }
             }
@@ -98,7 +99,8 @@ impl LaneNetwork {
 
     /// The lanes of a network whose links are in epochs each for itself.
     pub fn new(network: &LinkNetwork, mut epochs: EpochModel) -> Self {
-        let paces = Paces::new(network, &epochs);
+        let occupied: Vec<u32> = epochs.links.iter().map(|link| link.occupied).collect();
+        let paces = Paces::new(network, &occupied);
         let lane = |link: u32, model: &LinkEpochs, pace: u32| LinkEpochs {
             carrier: link,
             pace,
@@ -145,6 +147,17 @@ impl LaneNetwork {
     }
 }
 
+/// Returns `true` if chunks arrive at some switch at several paces in epochs that tell all rates apart.
+pub fn differ_by_rate(network: &LinkNetwork) -> bool {
+    let mut rates: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
+    rates.sort_unstable_by(|a, b| b.total_cmp(a));
+    rates.dedup();
+    // Which paces there are depends on the order of the transmissions alone.
+    let place = |rate: f64| rates.partition_point(|known| *known > rate) as u32 + 1;
+    let occupied: Vec<u32> = network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect();
+    Paces::new(network, &occupied).count as usize > network.node_count()
+}
+
 /// A symmetry of the real network on the network of its lanes.
 fn extended(lanes: &LinkNetwork, paces: &Paces, symmetry: &Symmetry) -> Option<Symmetry> {
     let mut nodes = symmetry.nodes.clone();
@@ -161,13 +174,18 @@ mod tests {
     use crate::scenario::SwitchHop;
     use crate::testing::own;
 
-    /// GPUs 0 and 2 at 100 GB/s and GPU 1 at `up` and `down` GB/s to switch 3, in epochs of 10 us for chunks of 1 MB.
-    fn lanes(up: f64, down: f64) -> LaneNetwork {
+    /// GPUs 0 and 2 at 100 GB/s and GPU 1 at `up` and `down` GB/s to switch 3.
+    fn star(up: f64, down: f64) -> LinkNetwork {
         let fast = [(0, 3, 100.0, 0.0), (2, 3, 100.0, 0.0), (3, 0, 100.0, 0.0), (3, 2, 100.0, 0.0)];
         let links: Vec<_> = fast.into_iter().chain([(1, 3, up, 0.0), (3, 1, down, 0.0)]).collect();
         let mut scenario = own(4, &[3], &links, &[]);
         scenario.topology.switch_model.hop = SwitchHop::CutThrough;
-        let network = LinkNetwork::of(&scenario.topology).unwrap();
+        LinkNetwork::of(&scenario.topology).unwrap()
+    }
+
+    /// Its lanes in epochs of 10 us for chunks of 1 MB.
+    fn lanes(up: f64, down: f64) -> LaneNetwork {
+        let network = star(up, down);
         let epochs = EpochModel::new(&network, 10.0, 1e6, 0.0);
         LaneNetwork::new(&network, epochs)
     }
@@ -185,6 +203,15 @@ mod tests {
         let slow_up = lanes(10.0, 100.0);
         assert_eq!((slow_up.network.node_count(), latency(&slow_up, 1, 3)), (4, Some(10)));
         assert_eq!(latency(&slow_up, 3, 0), Some(0));
+    }
+
+    #[test]
+    fn rates_tell_paces_apart_that_epochs_do_not() {
+        let differ = |up, down| differ_by_rate(&star(up, down));
+        // 99 and 100 GB/s take an epoch each if epochs are long enough.
+        assert!(differ(99.0, 99.0) && !differ(100.0, 100.0));
+        // What arrives slower than every way down is as good as what arrives at its pace.
+        assert!(!differ(10.0, 100.0) && differ(10.0, 50.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
-use super::lanes::LaneNetwork;
+use super::lanes::{LaneNetwork, differ_by_rate};
 use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
@@ -187,6 +187,12 @@ impl CollectiveTask {
     /// Returns `true` if some switch cuts through at several paces.
     pub fn has_lanes(&self) -> bool {
         self.network.node_count() > self.real.node_count()
+    }
+
+    /// The network for trees, whose epochs are not those of the task: its switches add up what arrives at one rate alone.
+    pub fn for_trees(&self) -> LinkNetwork {
+        let copies = self.switch_copies && !(self.adds && differ_by_rate(&self.real.reversed()));
+        self.real.clone().with_copying(copies)
     }
 
     /// The lanes of the same network with other symmetries.

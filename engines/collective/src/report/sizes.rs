@@ -138,8 +138,7 @@ fn trees(
         return None;
     }
     let ranks = demand.rank_nodes(&scenario.topology);
-    let networks: Vec<LinkNetwork> =
-        tasks.tasks.iter().map(|task| task.real.clone().with_copying(task.switch_copies)).collect();
+    let networks: Vec<LinkNetwork> = tasks.tasks.iter().map(CollectiveTask::for_trees).collect();
     let mut watch = Unwatched::default();
     let parts = TreeParts::new(&networks, &ranks, &ranks, &mut watch).ok()??;
     let effort = TreeEffort { run_hops: EFFORT[0], all_hops: EFFORT[1], ..TreeEffort::default() };
