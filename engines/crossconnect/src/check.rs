@@ -18,6 +18,7 @@ use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
+use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
@@ -72,9 +73,11 @@ pub mod code {
     pub const PAIR: &str = "pair";
     /// A figure of the order is wrong.
     pub const FLOWS: &str = "flows";
+    /// The plan is not of the sort that its method makes.
+    pub const METHOD: &str = "method";
 
     /// All.
-    pub const ALL: [&str; 25] = [
+    pub const ALL: [&str; 26] = [
         SCHEMA,
         SWITCHES,
         SORTED,
@@ -100,6 +103,7 @@ pub mod code {
         RECEIVER,
         PAIR,
         FLOWS,
+        METHOD,
     ];
 }
 
@@ -160,6 +164,18 @@ impl Findings {
         }
         self.list
     }
+}
+
+/// The method that orders phases; every other one changes circuits.
+const ORDERING: &str = "all-to-all-order";
+
+/// Says what is wrong if a plan is not of the sort that its method makes. The method tells which plans are ranked with
+/// each other: an order removes no circuit, whatever the changes remove.
+pub fn of_method(result: &CrossconnectResult, method: &str) -> Option<Violation> {
+    let is_order = result.order().is_some();
+    let holds = if is_order { "an order of phases" } else { "changes of circuits" };
+    let text = format!("'{}' does not make {holds}; name the method that made the plan", printable(method));
+    (is_order != (method == ORDERING)).then(|| Violation::new(code::METHOD, text))
 }
 
 /// Checks a plan. All but the bound is recomputed at any depth.

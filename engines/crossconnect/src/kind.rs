@@ -81,6 +81,9 @@ impl Kind for Crossconnect {
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
+        if let Some(violation) = check::of_method(&plan.result, &plan.method) {
+            return Verdict::refused(vec![violation]);
+        }
         let envelope = Envelope {
             value: plan.objective.value,
             bound: plan.objective.bound,
