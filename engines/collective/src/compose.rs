@@ -16,7 +16,8 @@ pub use uses::{LinkUse, LinkUses};
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::floors::proof::floors_of;
-use crate::model::schedule::{EpochSchedule, mirrored};
+use crate::model::mirror::mirrored;
+use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{
     BoundClaim, ChunkPiece, CollectiveResult, Discipline, FloorClaim, PieceSend, PlanTime, ScheduleClaims,

@@ -5,6 +5,7 @@
 //! | [`symmetries`] | symmetries that are not declared |
 //! | [`epochs`] | links in epochs |
 //! | [`passing`] | what a hop takes beyond the hops before it |
+//! | [`mirror`] | schedules that are planned backwards, as they happen |
 //! | [`lanes`] | switches that cut through, by the pace at which chunks arrive |
 //! | [`fluid`] | links for parts of chunks |
 //! | [`group`] | groups of symmetries that fix no GPU |
@@ -19,6 +20,7 @@ pub mod epochs;
 pub mod fluid;
 pub mod group;
 pub mod lanes;
+pub mod mirror;
 pub mod passing;
 pub mod schedule;
 pub mod symmetries;

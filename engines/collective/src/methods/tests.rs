@@ -6,6 +6,7 @@ use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop};
 use crate::testing::{in_epochs, own, preset};
 use lightbay_core::checked::{AnyChecked, BoundTrust, Checked, downcast};
 use lightbay_core::event::EndStatus;
+use lightbay_core::kind::Depth;
 use lightbay_core::plan::Status;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;

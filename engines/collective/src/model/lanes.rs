@@ -147,15 +147,32 @@ impl LaneNetwork {
     }
 }
 
-/// Returns `true` if chunks arrive at some switch at several paces in epochs that tell all rates apart.
-pub fn differ_by_rate(network: &LinkNetwork) -> bool {
+/// Epochs of transmission over each link such that all rates differ; which paces there are depends on their order alone.
+fn by_rate(network: &LinkNetwork) -> Vec<u32> {
     let mut rates: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
     rates.sort_unstable_by(|a, b| b.total_cmp(a));
     rates.dedup();
-    // Which paces there are depends on the order of the transmissions alone.
     let place = |rate: f64| rates.partition_point(|known| *known > rate) as u32 + 1;
-    let occupied: Vec<u32> = network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect();
-    Paces::new(network, &occupied).count as usize > network.node_count()
+    network.links().iter().map(|link| place(link.capacity_gbyte_per_s)).collect()
+}
+
+/// Returns `true` if chunks arrive at some switch at several paces in epochs that tell all rates apart, or if links slide
+/// in them.
+pub fn differ_by_rate(network: &LinkNetwork) -> bool {
+    let occupied = by_rate(network);
+    Paces::new(network, &occupied).count as usize > network.node_count() || slides(network, &occupied)
+}
+
+/// Returns `true` if some link between switches that cut through is faster than hops before and after it by differences
+/// that are not the same for all chains: see [`super::mirror`]. Links transmit a chunk for so long.
+pub fn slides(network: &LinkNetwork, occupied: &[u32]) -> bool {
+    let (there, back) = (Paces::new(network, occupied), Paces::new(&network.reversed(), occupied));
+    network.links().iter().zip(occupied).any(|(link, occupied)| {
+        let (before, after) = (&there.of_node[link.from as usize], &back.of_node[link.to as usize]);
+        let mut held =
+            before.iter().flat_map(|before| after.iter().map(|after| *occupied.max(before.min(after))));
+        held.next().is_some_and(|first| held.any(|other| other != first))
+    })
 }
 
 /// A symmetry of the real network on the network of its lanes.

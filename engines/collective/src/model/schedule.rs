@@ -1,5 +1,6 @@
 //! Starts of chunks on links: which ones are needed, and when they would end without epochs.
 
+use super::mirror::{MirroredStart, mirrored, settled};
 use super::passing::Passing;
 use super::task::CollectiveTask;
 use rustc_hash::FxHashMap;
@@ -31,6 +32,9 @@ impl EpochSchedule {
         for_each_chunk(starts, |starts| {
             finish = finish.max(prune(task, starts, &mut kept));
         });
+        if task.slides {
+            finish = settled(task, &mut kept, finish);
+        }
         kept.sort_unstable();
         Self { starts: kept, finish }
     }
@@ -43,7 +47,7 @@ impl EpochSchedule {
 
     /// The same with chunks of another size, bytes.
     pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
-        replay(task, &self.starts, chunk_bytes)
+        replay(task, self, chunk_bytes)
     }
 }
 
@@ -104,61 +108,37 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
     finish
 }
 
-/// A start on a link of the network as it is, of a schedule that is planned backwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MirroredStart {
-    /// The epoch at whose beginning it starts.
-    pub epoch: u32,
-    /// The link of the real network.
-    pub link: u32,
-    /// Slowest transmission before the link on the chain, epochs.
-    pub pace: u32,
+/// A start as it is replayed.
+#[derive(Clone, Copy)]
+struct Replayed {
+    /// Epoch in which its transmission begins.
+    begin: u32,
+    /// Epoch at which it starts, and that from which on its data is usable.
+    epoch: u32,
+    arrival: u32,
+    start: ChunkStart,
 }
 
-/// The starts of a schedule that ends at `finish`, one by one, as they are on the network turned round and played
-/// backwards. A link transmits in the mirrored epochs; a hop out of a switch starts when the last byte is there.
-pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
-    let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
-    let model = |start: &ChunkStart| &task.epochs.links[start.link as usize];
-    let through = |node: u32| task.real.is_cut_through() && task.network.is_switch(node);
-    // Starts out of every switch, by chunk, node and epoch.
-    let mut leaving: FxHashMap<(u32, u32, u32), Vec<usize>> = FxHashMap::default();
-    for (at, start) in starts.iter().enumerate().filter(|(_, start)| through(ends(start).from)) {
-        leaving.entry((start.chunk, ends(start).from, start.epoch)).or_default().push(at);
+/// The starts of a schedule with their epochs; those of what is played backwards as they happen, turned round.
+fn replayed(task: &CollectiveTask, schedule: &EpochSchedule) -> Vec<Replayed> {
+    if task.backwards {
+        let real = mirrored(task, &schedule.starts, schedule.finish);
+        let turned = |(start, real): (&ChunkStart, &MirroredStart)| {
+            let begin = schedule.finish.saturating_sub(real.arrival);
+            let arrival = schedule.finish.saturating_sub(real.epoch);
+            Replayed { begin, epoch: begin, arrival, start: *start }
+        };
+        return schedule.starts.iter().zip(&real).map(turned).collect();
     }
-    let mut paces: Vec<Option<u32>> = vec![None; starts.len()];
-    for first in 0..starts.len() {
-        // Hops that follow each other without a wait, at most as many as there are switches.
-        let mut open = vec![first];
-        while let Some(&at) = open.last() {
-            let start = &starts[at];
-            let after: &[usize] = match through(ends(start).to) {
-                true => leaving
-                    .get(&(start.chunk, ends(start).to, start.epoch + model(start).latency))
-                    .map_or(&[], Vec::as_slice),
-                false => &[],
-            };
-            let unknown = after.iter().copied().filter(|next| paces[*next].is_none() && !open.contains(next));
-            let unknown: Vec<usize> = unknown.collect();
-            if unknown.is_empty() {
-                let pace = |next: &usize| model(&starts[*next]).occupied.max(paces[*next].unwrap_or(0));
-                paces[at] = Some(after.iter().map(pace).min().unwrap_or(0));
-                open.pop();
-            } else {
-                open.extend(unknown);
-            }
-        }
-    }
-    let mirror = |(start, pace): (&ChunkStart, &Option<u32>)| {
-        let (model, pace) = (model(start), pace.unwrap_or(0));
-        let transmitted = start.epoch - model.early + model.occupied + model.delay;
-        let early = if through(ends(start).to) { model.occupied.min(pace) } else { 0 };
-        MirroredStart { epoch: finish - transmitted + early, link: model.carrier, pace }
+    let forwards = |start: &ChunkStart| {
+        let link = &task.epochs.links[start.link as usize];
+        let (begin, arrival) = (start.epoch - link.early, start.epoch + link.latency);
+        Replayed { begin, epoch: start.epoch, arrival, start: *start }
     };
-    starts.iter().zip(&paces).map(mirror).collect()
+    schedule.starts.iter().map(forwards).collect()
 }
 
-fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64 {
+fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> f64 {
     let mut free = vec![0.0f64; task.real.links().len()];
     // Times at which a chunk is at a GPU, and those of arrivals at a switch by the epoch in which it has to leave.
     let mut at_gpu: FxHashMap<(u32, u32), Passing> = FxHashMap::default();
@@ -167,51 +147,51 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart], chunk_bytes: f64) -> f64
         at_gpu.insert((chunk as u32, task.chunks.source(chunk)), Passing::whole(0.0));
     }
     let mut end = 0.0f64;
-    let mut send =
-        |start: &ChunkStart, at_gpu: &mut FxHashMap<_, Passing>, at_switch: &mut FxHashMap<_, _>| {
-            let link = &task.network.links()[start.link as usize];
-            let model = &task.epochs.links[start.link as usize];
-            let data = if task.network.is_switch(link.from) {
-                // Without copies every departure takes an arrival of its own.
-                at_switch
-                    .get_mut(&(start.chunk, task.origins[link.from as usize], start.epoch))
-                    .and_then(|pieces| first(pieces, !task.switch_copies))
-            } else {
-                at_gpu.get(&(start.chunk, link.from)).copied()
-            };
-            let Some(data) = data else { return false };
-            let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
-            let free = &mut free[model.carrier as usize];
-            let arrival = data.over(model.through, transmission, link.alpha_us, free);
-            if task.network.is_switch(link.to) {
-                let leaves = start.epoch + model.latency;
-                let switch = task.origins[link.to as usize];
-                at_switch.entry((start.chunk, switch, leaves)).or_insert_with(Vec::new).push(arrival);
-            } else {
-                let entry = at_gpu.entry((start.chunk, link.to)).or_insert(arrival);
-                if arrival.last_us < entry.last_us {
-                    *entry = arrival;
-                }
-                end = end.max(arrival.last_us);
-            }
-            true
+    // Sums share an arrival wherever switches add up, even if no search plans for it.
+    let shares = if task.adds { task.real.switch_reduces() } else { task.switch_copies };
+    let mut send = |send: &Replayed, at_gpu: &mut FxHashMap<_, Passing>, at_switch: &mut FxHashMap<_, _>| {
+        let start = send.start;
+        let link = &task.network.links()[start.link as usize];
+        let model = &task.epochs.links[start.link as usize];
+        let data = if task.network.is_switch(link.from) {
+            // Without copies every departure takes an arrival of its own.
+            at_switch
+                .get_mut(&(start.chunk, task.origins[link.from as usize], send.epoch))
+                .and_then(|pieces| first(pieces, !shares))
+        } else {
+            at_gpu.get(&(start.chunk, link.from)).copied()
         };
-    let transmits = |start: &ChunkStart| start.epoch - task.epochs.links[start.link as usize].early;
-    let mut order = starts.to_vec();
+        let Some(data) = data else { return false };
+        let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
+        let free = &mut free[model.carrier as usize];
+        let arrival = data.over(model.through, transmission, link.alpha_us, free);
+        if task.network.is_switch(link.to) {
+            let switch = task.origins[link.to as usize];
+            at_switch.entry((start.chunk, switch, send.arrival)).or_insert_with(Vec::new).push(arrival);
+        } else {
+            let entry = at_gpu.entry((start.chunk, link.to)).or_insert(arrival);
+            if arrival.last_us < entry.last_us {
+                *entry = arrival;
+            }
+            end = end.max(arrival.last_us);
+        }
+        true
+    };
     // In the order of transmission, then in that in which plans list sends: on a link that starts several at once it
     // decides.
-    order.sort_unstable_by_key(|start| {
-        let link = &task.real.links()[task.epochs.links[start.link as usize].carrier as usize];
-        (transmits(start), link.from, link.to, start.chunk)
+    let mut order = replayed(task, schedule);
+    order.sort_unstable_by_key(|send| {
+        let link = &task.real.links()[task.epochs.links[send.start.link as usize].carrier as usize];
+        (send.begin, link.from, link.to, send.start.chunk)
     });
     // A send may feed another one of its own epoch, so an epoch is swept until nothing moves before the next one begins.
     // What still waits is fed by a fast hop after a slow one, which transmits later than a slow one after it.
-    let mut pending: Vec<ChunkStart> = Vec::new();
-    for of_epoch in order.chunk_by(|a, b| transmits(a) == transmits(b)) {
+    let mut pending: Vec<Replayed> = Vec::new();
+    for of_epoch in order.chunk_by(|a, b| a.begin == b.begin) {
         pending.extend(of_epoch);
         loop {
             let before = pending.len();
-            pending.retain(|start| !send(start, &mut at_gpu, &mut at_switch));
+            pending.retain(|one| !send(one, &mut at_gpu, &mut at_switch));
             if pending.is_empty() || pending.len() == before {
                 break;
             }

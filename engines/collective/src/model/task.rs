@@ -2,7 +2,7 @@
 
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
-use super::lanes::{LaneNetwork, differ_by_rate};
+use super::lanes::{LaneNetwork, differ_by_rate, slides};
 use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 ///
 /// Collectives that collect or add up are planned on the network with every link turned round. Link numbers stay, and a
 /// transmission in epochs k to k + kappa becomes one of the real link that ends at F − k less the latency, where F is the
-/// finish: see [`super::schedule::mirrored`].
+/// finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
     /// Nodes and lanes that schedules of whole chunks use: the network itself unless chunks arrive at a switch that cuts
@@ -35,6 +35,8 @@ pub struct CollectiveTask {
     pub backwards: bool,
     /// `true` if data is added up on the way.
     pub adds: bool,
+    /// `true` if a schedule is played backwards and starts have to be settled for it: see [`super::mirror::settled`].
+    pub slides: bool,
 }
 
 /// Tasks of a scenario, to be carried out one after the other: two for AllReduce, one for all others.
@@ -112,7 +114,11 @@ impl CollectiveTasks {
                 let mut task =
                     CollectiveTask::over(real, model, chunks.clone(), switch_copies, (backwards, adds));
                 // What a switch adds up has to arrive at one pace.
-                task.switch_copies &= !adds || !LaneNetwork::new(&network, epochs.clone()).has_lanes();
+                let occupied: Vec<u32> = epochs.links.iter().map(|link| link.occupied).collect();
+                task.slides = backwards
+                    && (LaneNetwork::new(&network, epochs.clone()).has_lanes()
+                        || slides(&network, &occupied));
+                task.switch_copies &= !adds || !task.slides;
                 task
             })
             .collect();
@@ -159,7 +165,18 @@ impl CollectiveTask {
         let LaneNetwork { network, epochs, origins } = LaneNetwork::new(&real, epochs);
         let lengths = epochs.links.iter().map(|link| link.latency).collect();
         let distances = EpochDistances::new(&network, lengths);
-        Self { network, real, origins, epochs, chunks, distances, switch_copies, backwards, adds }
+        Self {
+            network,
+            real,
+            origins,
+            epochs,
+            chunks,
+            distances,
+            switch_copies,
+            backwards,
+            adds,
+            slides: false,
+        }
     }
 
     /// The task on its network turned round, as what is planned backwards happens.

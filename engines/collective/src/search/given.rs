@@ -5,7 +5,8 @@
 
 use super::construct::{ChainTable, LinkTracks, NEVER};
 use crate::model::distances::FAR;
-use crate::model::schedule::{ChunkStart, EpochSchedule, mirrored};
+use crate::model::mirror::mirrored;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
 use crate::model::task::CollectiveTask;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;

@@ -199,3 +199,79 @@ fn a_hop_that_takes_nothing_is_refused() {
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert!(told.iter().any(|one| one.contains("from 3 to 1 arrives at 300 us")), "{told:?}");
 }
+
+/// Two switches with two GPUs each at some rates, and a fast link between them.
+fn fast_between(ports: [f64; 4], between: f64, collective: CollectiveSort) -> CollectiveScenario {
+    let pairs = [(0, 4, ports[0]), (1, 4, ports[1]), (2, 5, ports[2]), (3, 5, ports[3]), (4, 5, between)];
+    let both = |(a, b, rate): (u32, u32, f64)| [(a, b, rate, 0.7), (b, a, rate, 0.7)];
+    let links: Vec<_> = pairs.into_iter().flat_map(both).collect();
+    cutting_through(6, &[4, 5], &links, collective, 4e6)
+}
+
+/// Played backwards, a fast link between slow ones transmits as late as forwards: where its last byte is there.
+#[test]
+fn a_fast_link_between_slow_ones_plays_backwards() {
+    // Every GPU sends and receives 3 MB at 10 GB/s.
+    let even = |sort| fast_between([10.0; 4], 100.0, sort);
+    ends(&even(ReduceScatter), 300.0, 300.0, 301.4);
+    ends(&even(Gather), 300.0, 300.0, 301.4);
+    ends(&even(AllReduce), 400.0, 600.0, 401.4);
+}
+
+/// The same where it stands between fast hops as well, so that what it carries slides by different times.
+#[test]
+fn a_link_between_fast_and_slow_ones_plays_backwards() {
+    let mixed = |sort| fast_between([10.0, 100.0, 10.0, 100.0], 50.0, sort);
+    ends(&mixed(ReduceScatter), 300.0, 400.0, 301.4);
+    ends(&mixed(Gather), 300.0, 320.0, 301.4);
+    ends(&mixed(AllReduce), 400.0, 800.0, 401.4);
+}
+
+/// Random networks of unequal ports, with up to three switches in a row: every plan passes the exact check, and none ends
+/// below its floor. `LIGHTBAY_RANDOM_PORTS` sets the number of networks.
+#[test]
+fn plans_of_random_ports_pass() {
+    use lightbay_core::random::Streams;
+    use rand::RngExt;
+    let rates = [100.0, 50.0, 25.0, 10.0];
+    let sorts = [Broadcast, Scatter, Gather, AllGather, AllToAll, ReduceScatter, AllReduce];
+    let count = std::env::var("LIGHTBAY_RANDOM_PORTS").map_or(42, |text| text.parse().unwrap());
+    for case in 0..count {
+        let mut stream = Streams::new(7).stream(case);
+        let mut draw = |below: u32| stream.random_range(0..below);
+        let (gpus, switches) = (3 + draw(3), 1 + draw(3));
+        let mut links = Vec::new();
+        let mut both = |from: u32, to: u32, draw: &mut dyn FnMut(u32) -> u32| {
+            for (from, to) in [(from, to), (to, from)] {
+                links.push((from, to, rates[draw(4) as usize], 0.7 * f64::from(draw(2))));
+            }
+        };
+        for gpu in 0..gpus {
+            both(gpu, gpus + gpu % switches, &mut draw);
+        }
+        for switch in 1..switches {
+            both(gpus + switch - 1, gpus + switch, &mut draw);
+        }
+        let switches: Vec<u32> = (gpus..gpus + switches).collect();
+        let sort = sorts[case as usize % sorts.len()];
+        let nodes = gpus + switches.len() as u32;
+        let mut scenario = cutting_through(nodes, &switches, &links, sort, 1e6 * f64::from(gpus));
+        scenario.topology.switch_model.copy = draw(3) > 0;
+        scenario.topology.switch_model.reduce = draw(3) == 0;
+        scenario.time.alpha_threshold = if draw(2) == 0 { 0.0 } else { 0.1 };
+        let runs: [(&str, &[(&str, &str)]); 3] =
+            [("construct", &[]), ("ring", &[]), ("auto", &[("programs_s", "0")])];
+        for (method, params) in runs {
+            let ended = Ask::of(&all(), method, scenario.clone()).typed(params).run();
+            let done = &ended.done;
+            assert!(done.plan.is_some(), "case {case}, {method}, {:?}: {done:?}", scenario.topology.links);
+            let plan = downcast::<Collective>(done.plan.as_ref().unwrap()).unwrap();
+            let exact = Checked::verify(plan.plan().clone(), Depth::EXACT);
+            assert!(
+                exact.is_ok(),
+                "case {case}, {method}: {:?}",
+                exact.map(|_| ()).map_err(|e| e.violations)
+            );
+        }
+    }
+}

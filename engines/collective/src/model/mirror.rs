@@ -1,0 +1,186 @@
+//! Schedules that are planned on the network turned round, as they are on the network as it is.
+//!
+//! A hop out of a switch that cuts through transmits in the last epochs before its last byte is there, and in those of its
+//! own transmission. So a fast link between two switches transmits late behind a slow hop, and turned round it does the
+//! same: the epochs of its transmission are not those of the plan turned round, but later by
+//! `min(slowest hop before, slowest hop after) - its own`. Where that is the same for all that a link carries, nothing
+//! meets that did not meet before; elsewhere starts are settled once more: see [`settled`].
+
+use super::passing::passages;
+use super::schedule::ChunkStart;
+use super::task::CollectiveTask;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A start on a link of the network as it is, of a schedule that is planned backwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MirroredStart {
+    /// The epoch at whose beginning it starts.
+    pub epoch: u32,
+    /// The epoch from which on its data is usable.
+    pub arrival: u32,
+    /// The link of the real network.
+    pub link: u32,
+    /// Slowest transmission before the link on the chain, epochs.
+    pub pace: u32,
+}
+
+/// Starts that follow each start without a wait, out of the switch that it enters. Where switches do not copy, each takes
+/// a departure of its own.
+fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); starts.len()];
+    if !task.real.is_cut_through() {
+        return after;
+    }
+    let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
+    // Starts out of every switch, by chunk, node and epoch.
+    let mut leaving: FxHashMap<(u32, u32, u32), Vec<usize>> = FxHashMap::default();
+    for (at, start) in starts.iter().enumerate().filter(|(_, start)| task.network.is_switch(ends(start).from))
+    {
+        leaving.entry((start.chunk, ends(start).from, start.epoch)).or_default().push(at);
+    }
+    for (start, after) in
+        starts.iter().zip(&mut after).filter(|(start, _)| task.network.is_switch(ends(start).to))
+    {
+        let key = (start.chunk, ends(start).to, start.epoch + task.epochs.latency(start.link));
+        let Some(leaving) = leaving.get_mut(&key) else { continue };
+        if task.switch_copies {
+            after.clone_from(leaving);
+        } else {
+            after.extend(leaving.pop());
+        }
+    }
+    after
+}
+
+/// The starts of a schedule that ends at `finish`, one by one, as they are on the network turned round and played
+/// backwards. Ways begin in the mirrored epochs; a hop out of a switch starts when the last byte is there.
+pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
+    let model = |at: usize| &task.epochs.links[starts[at].link as usize];
+    let after = following(task, starts);
+    let mut known: Vec<Option<MirroredStart>> = vec![None; starts.len()];
+    for first in 0..starts.len() {
+        // Hops that follow each other without a wait, at most as many as there are switches.
+        let mut open = vec![first];
+        while let Some(&at) = open.last() {
+            let unknown =
+                after[at].iter().copied().filter(|next| known[*next].is_none() && !open.contains(next));
+            let unknown: Vec<usize> = unknown.collect();
+            if !unknown.is_empty() {
+                open.extend(unknown);
+                continue;
+            }
+            open.pop();
+            let before = after[at].iter().filter_map(|next| {
+                let real = known[*next]?;
+                Some((real.pace.max(model(*next).occupied), real.arrival))
+            });
+            let link = model(at);
+            let transmitted = (starts[at].epoch - link.early).saturating_add(link.occupied + link.delay);
+            let (pace, epoch) = before.min().unwrap_or((0, finish.saturating_sub(transmitted)));
+            let arrival = epoch + link.delay + link.occupied.saturating_sub(pace);
+            known[at] = Some(MirroredStart { epoch, arrival, link: link.carrier, pace });
+        }
+    }
+    known.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Transmissions that links have taken, by the epoch in which they begin.
+struct Taken(Vec<BTreeMap<u32, u32>>);
+
+impl Taken {
+    /// First epoch from `begin` on at which a link has room; `begin` itself if it has room there.
+    fn free_from(&self, task: &CollectiveTask, link: u32, begin: u32) -> u32 {
+        let (model, taken) = (&task.epochs.links[link as usize], &self.0[link as usize]);
+        // Several chunks start in an epoch only where each takes one.
+        let near = taken.range((begin + 1).saturating_sub(model.occupied)..begin + model.occupied);
+        let meets = near.filter(|(_, count)| **count >= model.starts).map(|(at, _)| at + model.occupied);
+        meets.max().unwrap_or(begin)
+    }
+
+    fn take(&mut self, link: u32, begin: u32) {
+        *self.0[link as usize].entry(begin).or_default() += 1;
+    }
+}
+
+/// A way from GPU to GPU as it is on the real network.
+struct Way {
+    /// Epoch in which it is planned to begin.
+    begins: u32,
+    /// Its hops, in the order of the real network.
+    hops: Vec<usize>,
+}
+
+/// Settles the starts of a schedule played backwards whose transmissions, as they are on the real network, could meet, or
+/// whose chunks could meet in a switch at several paces: ways are put in the order of their epochs, none earlier than planned or than what it waits for, and each as soon as
+/// all of its links are free (list scheduling). Returns the finish.
+pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
+    let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
+    let real = mirrored(task, starts, finish);
+    let after = following(task, starts);
+    let mut ways: Vec<Way> = Vec::new();
+    for first in (0..starts.len()).filter(|at| !task.network.is_switch(ends(&starts[*at]).from)) {
+        let mut hops = vec![first];
+        while let Some(&next) = hops.last().and_then(|last| after[*last].first()) {
+            hops.push(next);
+        }
+        hops.reverse();
+        ways.push(Way { begins: real[hops[0]].epoch, hops });
+    }
+    ways.sort_unstable_by(|a, b| a.begins.cmp(&b.begins).then(a.hops.cmp(&b.hops)));
+    let mut taken = Taken(vec![BTreeMap::new(); task.real.links().len()]);
+    // Pace of what arrives at switches, by chunk, node and epoch: what meets there has to arrive at one pace.
+    let mut paces: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
+    // Epochs from which on GPUs have all of a chunk that they pass on.
+    let mut there: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut settled: Vec<(u32, u32)> = Vec::with_capacity(ways.len());
+    for way in &ways {
+        let model = |at: &usize| &task.epochs.links[starts[*at].link as usize];
+        let passed = passages(way.hops.iter().map(|at| model(at).hop()), true);
+        let (chunk, from) = (starts[way.hops[0]].chunk, ends(&starts[way.hops[0]]).to);
+        let slowest = way.hops.iter().scan(0, |pace, at| {
+            *pace = model(at).occupied.max(*pace);
+            Some(*pace)
+        });
+        let slowest: Vec<u32> = slowest.collect();
+        let switch = |at: usize| task.origins[ends(&starts[way.hops[at]]).from as usize];
+        let entered = 0..way.hops.len() - 1;
+        let mut begin = way.begins.max(there.get(&(chunk, from)).copied().unwrap_or(0));
+        loop {
+            let hops = way.hops.iter().zip(&passed);
+            let waits = hops.map(|(at, passage)| {
+                let transmits = begin + passage.transmits;
+                taken.free_from(task, model(at).carrier, transmits) - transmits
+            });
+            let meets = |at: usize| {
+                let known = paces.get(&(chunk, switch(at), begin + passed[at].arrives));
+                known.is_some_and(|pace| *pace != slowest[at])
+            };
+            let wait = waits.max().unwrap_or(0).max(u32::from(entered.clone().any(meets)));
+            if wait == 0 {
+                break;
+            }
+            begin += wait;
+        }
+        for at in entered {
+            paces.insert((chunk, switch(at), begin + passed[at].arrives), slowest[at]);
+        }
+        for (at, passage) in way.hops.iter().zip(&passed) {
+            taken.take(model(at).carrier, begin + passage.transmits);
+        }
+        let arrival = begin + passed.last().map_or(0, |last| last.arrives);
+        if let Some(&last) = way.hops.last() {
+            let known = there.entry((chunk, ends(&starts[last]).from)).or_default();
+            *known = (*known).max(arrival);
+        }
+        settled.push((begin, arrival));
+    }
+    let end = settled.iter().map(|(_, arrival)| *arrival).max().unwrap_or(finish).max(finish);
+    for (way, (begin, _)) in ways.iter().zip(settled) {
+        for &at in &way.hops {
+            // Planned the other way round, what is later begins earlier.
+            starts[at].epoch = starts[at].epoch + (end - finish) - (begin - way.begins);
+        }
+    }
+    end
+}
