@@ -34,7 +34,7 @@ pub struct Decoder {
 
 /// The beginning of something in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum Awaited {
     /// A lone Escape, which is a key unless more follows at once.
     Escape,
     /// A sequence or a letter of several bytes, whose rest may take its time on a slow line.
@@ -59,12 +59,12 @@ impl Decoder {
     }
 
     /// Returns what the buffer holds the beginning of, and with that how long its rest is waited for.
-    pub fn waiting(&self) -> Option<Waiting> {
+    pub fn waiting(&self) -> Option<Awaited> {
         match self.buffer.as_slice() {
             _ if self.paste.is_some() => None,
             [] => None,
-            [0x1b] => Some(Waiting::Escape),
-            _ => Some(Waiting::Rest),
+            [0x1b] => Some(Awaited::Escape),
+            _ => Some(Awaited::Rest),
         }
     }
 
@@ -75,7 +75,7 @@ impl Decoder {
         if waiting.is_some() {
             self.buffer.clear();
         }
-        if waiting == Some(Waiting::Escape) {
+        if waiting == Some(Awaited::Escape) {
             out.push(TerminalInput::Key(Key::plain(Code::Esc)));
         }
     }
@@ -90,9 +90,10 @@ impl Decoder {
             }
             match step(&self.buffer) {
                 // The end is still waited for: its bytes must not be taken for keys. The last byte may be half of it.
+                // `>` opens private parameters, so that what is left over is no key either.
                 Step::Wait if self.buffer.len() > SEQUENCE_LIMIT => {
                     let last = self.buffer.len() - 1;
-                    self.buffer.drain(2..last);
+                    self.buffer.splice(2..last, [b'>']);
                     return;
                 }
                 Step::Wait => return,
@@ -435,8 +436,8 @@ mod tests {
             decoder.feed(part, &mut out);
             let patience = match decoder.waiting() {
                 None => continue,
-                Some(Waiting::Escape) => 30,
-                Some(Waiting::Rest) => 950,
+                Some(Awaited::Escape) => 30,
+                Some(Awaited::Rest) => 950,
             };
             if *pause >= patience {
                 decoder.time_out(&mut out);
@@ -456,7 +457,7 @@ mod tests {
     fn parts_of_a_sequence_are_never_keys() {
         const END: u32 = 1500;
         // (0.2126 x 0x1d1d + 0.7152 x 0x2020 + 0.0722 x 0x2121) / 65535
-        let dark: &[&str] = &["background 0.1232"];
+        let dark: &[&str] = &["background 0.1233"];
         let paste: &[&str] = &["Paste(\"set seq=8192\")"];
         let cases: &[(&[(&[u8], u32)], &[&str])] = &[
             // Device attributes.

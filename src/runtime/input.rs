@@ -1,6 +1,6 @@
 //! The one reader of the terminal: a thread that waits for bytes and ends for good when there are no more.
 
-use crate::runtime::decode::{Decoder, TerminalInput, Waiting};
+use crate::runtime::decode::{Awaited, Decoder, TerminalInput};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -67,8 +67,8 @@ fn read_all(tty: &File, stopped: &PipeReader, sender: &mpsc::Sender<Read>) {
     let mut inputs = Vec::new();
     loop {
         let wait = decoder.waiting().map(|waiting| match waiting {
-            Waiting::Escape => &ESCAPE_WAIT,
-            Waiting::Rest => &REST_WAIT,
+            Awaited::Escape => &ESCAPE_WAIT,
+            Awaited::Rest => &REST_WAIT,
         });
         let mut fds =
             [PollFd::new(tty, PollFlags::IN), PollFd::from_borrowed_fd(stopped.as_fd(), PollFlags::IN)];

@@ -256,7 +256,7 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
             s["logical_circuits"][0][1] = json!(9);
             s["logical_circuits"][1][0] = json!(9);
         },
-        &["pod 0 needs 12 circuits but has 4 ports", "pod 1 wants 12"],
+        &["pod 0 needs 12 circuits but has 4 ports", "pod 1 needs 12"],
     );
     wrong(
         &|s| first(s, &|c| c["port_a_index"] = json!(1)),

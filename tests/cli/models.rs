@@ -66,7 +66,12 @@ fn a_model_goes_out_and_its_solution_comes_back_as_a_plan() {
     // The same from the scenario instead of the names, and from standard input.
     let again = ["import", "sol", "-", "preset:tiny4", "--set", "method=delta-select"];
     let other: serde_json::Value = place.feed(&again, place.read("tiny4.sol").as_bytes()).done().json();
-    assert_eq!(other, plan);
+    // They come from other files.
+    let without_import = |mut plan: serde_json::Value| {
+        plan["provenance"].as_object_mut().unwrap().remove("import");
+        plan
+    };
+    assert_eq!(without_import(other), without_import(plan.clone()));
     // A plan can be asked about again: its own method and parameters.
     place.run(&["export", "plan.json", "--to", "mps", "-o", "again.mps"]).done();
     assert_eq!(place.read("again.mps"), place.read("tiny4.mps"));

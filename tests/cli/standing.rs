@@ -128,9 +128,9 @@ fn a_plan_is_held_against_the_scenario_that_was_asked_for() {
         (
             "ring8-allgather-1mb",
             "construct",
-            "/topology/links/3/alpha_us",
-            json!(7.0),
-            "topology.links.alpha_us is 16 values",
+            "/topology/symmetry_generators",
+            json!([]),
+            "topology.symmetry_generators is",
         ),
         ("moe-small", "auto", "/prices/copper_cable_usd", json!(151.0), "copper_cable_usd is 150"),
     ] {

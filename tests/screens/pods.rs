@@ -319,7 +319,7 @@ fn header_table_and_comparison_speak_of_throughput() {
     let screen = bench.screen("pod-header", 160, 45);
     let header = screen.lines().next().unwrap();
     has(header, &format!("MCF {lower:.5}"));
-    has(header, "bound 0.01548");
+    has(header, "bound 0.01549");
     has(header, &format!("gap {:.1} %", (0.015_484 - lower) / lower * 100.0));
     assert!(upper / lower - 1.0 < 5e-5, "this pod is certified to rounding");
     has(header, "certified to <0.01 %");

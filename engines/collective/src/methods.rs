@@ -15,8 +15,6 @@ mod session;
 mod trees;
 
 #[cfg(test)]
-mod random;
-#[cfg(test)]
 mod tests;
 
 use crate::Collective;

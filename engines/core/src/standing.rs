@@ -246,7 +246,15 @@ impl Standing {
     pub fn words(&self, named: bool) -> String {
         let label = if named { format!("{} ", self.objective.label) } else { String::new() };
         let on = if named { " on" } else { "" };
-        let text = |bound: &KnownBound| self.objective.bound_with_unit(bound.value);
+        // A bound that the value meets is printed with the value's digits.
+        let text = |bound: &KnownBound| {
+            let is_met = bound.gap <= ROUNDING;
+            if is_met {
+                self.objective.with_unit(bound.value)
+            } else {
+                self.objective.bound_with_unit(bound.value)
+            }
+        };
         let left = |bound: &KnownBound| format!("{}, gap {}", bound.over(), quantity::gap(bound.gap));
         let mut parts: Vec<String> = Vec::new();
         for bound in &self.bounds {

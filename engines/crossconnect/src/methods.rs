@@ -13,11 +13,11 @@ mod idle;
 mod knobs;
 mod lns;
 mod polish;
-#[cfg(test)]
-mod promises;
 mod proof;
 mod repair;
 mod session;
+#[cfg(test)]
+mod tests;
 
 pub use all_to_all::NAME as ORDER;
 

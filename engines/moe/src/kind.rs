@@ -6,8 +6,6 @@ mod named;
 mod terms;
 
 #[cfg(test)]
-mod property;
-#[cfg(test)]
 mod tests;
 
 use crate::Moe;

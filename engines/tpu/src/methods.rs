@@ -10,9 +10,9 @@ mod greedy;
 mod idle;
 mod lp;
 mod milp;
-#[cfg(test)]
-mod promises;
 mod random;
+#[cfg(test)]
+mod tests;
 
 use crate::Tpu;
 use approach::OnModel;

@@ -66,12 +66,12 @@ const ABSENT: &str = "-";
 
 /// A part of the differences of scenarios.
 #[derive(Clone, Copy)]
-enum Part {
+enum FieldPart {
     Fields,
     Origin,
 }
 
-impl Part {
+impl FieldPart {
     fn of<'a>(self, subject: &ComparedPlan<'a>) -> &'a [(String, [String; 2])] {
         match (self, subject.apart) {
             (_, None) => &[],
@@ -84,7 +84,7 @@ impl Part {
 /// The differences beyond knobs as settings: owner, name, and the value in each plan.
 pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Vec<Option<ParamValue>>)> {
     let mut rows = Vec::new();
-    for (scope, part) in [(Scope::Scenario, Part::Fields), (Scope::Origin, Part::Origin)] {
+    for (scope, part) in [(Scope::Scenario, FieldPart::Fields), (Scope::Origin, FieldPart::Origin)] {
         let mut seen = BTreeSet::new();
         for (name, [first, _]) in subjects.iter().flat_map(|subject| part.of(subject)) {
             if !seen.insert(name.as_str()) {

@@ -1,6 +1,6 @@
 //! The bound of a plan, worked out again: for the path, cut or sum over links that it names.
 
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lanes, LinkLane};
 use super::links::{CheckedLink, CheckedLinks};
 use super::{Findings, code, words};
 use crate::plan::{CollectiveResult, Discipline};
@@ -146,21 +146,21 @@ impl<'a> BoundProof<'a> {
     /// Links into a set, with the ways to and from them.
     fn entries(&self, inside: &[u32]) -> Entries<'_> {
         let is_in = |node: u32| inside.binary_search(&node).is_ok();
-        let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<Lane<'a>>)| {
+        let crosses = |(tail, head, lanes): &&'_ (u32, u32, Vec<LinkLane<'a>>)| {
             !lanes.is_empty() && !is_in(*tail) && is_in(*head)
         };
-        let entries: Vec<&Vec<Lane<'_>>> =
+        let entries: Vec<&Vec<LinkLane<'_>>> =
             self.lanes.links.iter().filter(crosses).map(|(.., lanes)| lanes).collect();
         // Starts at different paces of one link are compared by the times at which they transmit.
-        let least = |lanes: &Vec<Lane<'_>>, row: &dyn Fn(&Lane<'_>) -> Vec<u64>| {
+        let least = |lanes: &Vec<LinkLane<'_>>, row: &dyn Fn(&LinkLane<'_>) -> Vec<u64>| {
             let rows: Vec<Vec<u64>> = lanes.iter().map(row).collect();
             (0..self.lanes.count).map(|node| rows.iter().map(|row| row[node]).min().unwrap_or(FAR)).collect()
         };
-        let before = |lane: &Lane<'_>| -> Vec<u64> {
+        let before = |lane: &LinkLane<'_>| -> Vec<u64> {
             let row = self.lanes.distances(lane.tail, true, |lane| lane.latency);
             row.into_iter().map(|way| way.saturating_sub(if way < FAR { lane.shift } else { 0 })).collect()
         };
-        let after = |lane: &Lane<'_>| -> Vec<u64> {
+        let after = |lane: &LinkLane<'_>| -> Vec<u64> {
             let row = self.lanes.distances(lane.head, false, |lane| lane.latency);
             row.into_iter().map(|way| way + lane.latency + lane.shift).collect()
         };
@@ -261,7 +261,7 @@ impl<'a> BoundProof<'a> {
             for chunk in 0..self.chunks.len() {
                 let source = self.chunks.source(chunk);
                 if row.as_ref().is_none_or(|(known, _)| *known != source) {
-                    let of_lane = |lane: &Lane<'_>| length(lane.link);
+                    let of_lane = |lane: &LinkLane<'_>| length(lane.link);
                     row = Some((source, self.lanes.distances(source as usize, false, of_lane)));
                 }
                 let row = row.as_ref().map_or(&[][..], |(_, row)| row);
@@ -273,7 +273,7 @@ impl<'a> BoundProof<'a> {
         let counts = |head: u32| unicast || !self.lanes.is_switch(head);
         let room = |finish: u64| -> u64 {
             let links = self.lanes.links.iter().filter(|(_, head, _)| counts(*head));
-            let of_link = |(.., lanes): &(u32, u32, Vec<Lane<'_>>)| {
+            let of_link = |(.., lanes): &(u32, u32, Vec<LinkLane<'_>>)| {
                 let after = lanes.iter().map(|lane| lane.latency + lane.shift).min();
                 lanes
                     .first()

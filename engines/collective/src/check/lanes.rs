@@ -5,7 +5,7 @@ use super::links::CheckedLink;
 
 /// A link as it leaves a switch at which chunks arrive at some pace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lane<'a> {
+pub(super) struct LinkLane<'a> {
     /// Node, or switch at a pace, that it leaves.
     pub(super) tail: usize,
     /// Node, or switch at a pace, that it enters.
@@ -21,7 +21,7 @@ pub(super) struct Lane<'a> {
 #[derive(Debug)]
 pub(super) struct Lanes<'a> {
     /// Tail and head of every link, in the direction of planning, with its lanes.
-    pub(super) links: Vec<(u32, u32, Vec<Lane<'a>>)>,
+    pub(super) links: Vec<(u32, u32, Vec<LinkLane<'a>>)>,
     /// Number of nodes, with switches at each pace beyond the first.
     pub(super) count: usize,
     is_switch: &'a [bool],
@@ -78,7 +78,7 @@ impl<'a> Lanes<'a> {
             let lane = |(at, &pace): (usize, &u32)| {
                 let rest = if through(tail) { link.window.saturating_sub(pace) } else { link.window };
                 let arrives = paces[head as usize].binary_search(&pace.max(link.window)).unwrap_or(0);
-                Lane {
+                LinkLane {
                     tail: place(tail, at),
                     head: if through(head) { place(head, arrives) } else { head as usize },
                     link,
@@ -92,7 +92,12 @@ impl<'a> Lanes<'a> {
     }
 
     /// Shortest ways from a node, or to it, for lengths of lanes; to nodes and switches at a pace.
-    pub(super) fn distances(&self, node: usize, into: bool, length: impl Fn(&Lane<'_>) -> u64) -> Vec<u64> {
+    pub(super) fn distances(
+        &self,
+        node: usize,
+        into: bool,
+        length: impl Fn(&LinkLane<'_>) -> u64,
+    ) -> Vec<u64> {
         let mut best = vec![super::bound::FAR; self.count];
         best[node] = 0;
         // Rounds over all links until nothing changes (Bellman and Ford).

@@ -235,7 +235,7 @@ fn machines_become_networks() {
     let switched =
         read_as("nccl", &bare, &[("intra", ParamValue::Text("nvswitch:300".to_owned()))], false).unwrap();
     assert_eq!((switched.topology.nodes.len(), switched.topology.links.len()), (3, 4));
-    for wrong in ["nvswitch", "mesh:0", "ring:3", "none"] {
+    for wrong in ["nvswitch", "mesh:0", "ring:3"] {
         let told =
             read_as("nccl", &bare, &[("intra", ParamValue::Text(wrong.to_owned()))], false).unwrap_err();
         assert!(told.contains(&format!("is '{wrong}'")), "{told}");

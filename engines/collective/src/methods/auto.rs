@@ -125,7 +125,7 @@ fn one_size(
     let (session, schedules) = whole(scenario, limits, params, cx)?;
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
-    let mut kept = Kept::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
+    let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
     if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
         kept = better;
     }
@@ -133,13 +133,19 @@ fn one_size(
     let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
     let seconds = params.float("programs_s").unwrap_or(0.0);
     if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
-        if let Kept::Trees { candidate, .. } = &kept {
+        if let KeptSchedule::Trees { candidate, .. } = &kept {
             trees::offer(candidate.clone(), "trees", cx)?;
         }
         let found = improve(&session, schedules, best_us, seconds, params, cx);
         let is_better = cx.best().is_some_and(|(value, _)| value < best_us * (1.0 - SAME));
         match found {
-            Ok(found) if is_better || matches!((&kept, &found), (Kept::Whole { .. }, Kept::Whole { .. })) => {
+            Ok(found)
+                if is_better
+                    || matches!(
+                        (&kept, &found),
+                        (KeptSchedule::Whole { .. }, KeptSchedule::Whole { .. })
+                    ) =>
+            {
                 kept = found;
             }
             Ok(_) => {}
@@ -154,7 +160,7 @@ fn one_size(
             }
         }
     }
-    if let Kept::Whole { finish, .. } = &kept
+    if let KeptSchedule::Whole { finish, .. } = &kept
         && let Some(outcome) = at_floor(scenario, &session, *finish, cx)
     {
         return Ok(outcome);
@@ -223,7 +229,7 @@ fn more_pieces(
     scenario: &Arc<CollectiveScenario>,
     known_us: f64,
     cx: &mut Context<'_, Collective>,
-) -> Result<Option<Kept>, MethodError> {
+) -> Result<Option<KeptSchedule>, MethodError> {
     // Buffers are counted in chunks, and schedules in pieces do not keep to limits that can bind.
     if known_us <= 0.0 || (scenario.buffer_limit_chunks.is_some() && !holds_nothing(scenario)) {
         return Ok(None);
@@ -252,7 +258,7 @@ fn more_pieces(
     {
         return Ok(Some(kept));
     }
-    Ok(best.map(|(finish_us, session)| Kept::Pieces { session, finish_us }))
+    Ok(best.map(|(finish_us, session)| KeptSchedule::Pieces { session, finish_us }))
 }
 
 /// Returns `true` if no GPU ever holds a chunk for others alone: every GPU wants all of them.
@@ -269,13 +275,13 @@ fn holds_nothing(scenario: &CollectiveScenario) -> bool {
 }
 
 /// The best schedule along trees if it ends before `known_us`: with its sends where there are few, else in short form.
-/// [`Kept::conclude`] hands it over, with its bound.
+/// [`KeptSchedule::conclude`] hands it over, with its bound.
 fn along_trees(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,
     known_us: f64,
     cx: &mut Context<'_, Collective>,
-) -> Result<Option<Kept>, MethodError> {
+) -> Result<Option<KeptSchedule>, MethodError> {
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let Some(parts) = trees.parts(cx)? else { return Ok(None) };
@@ -288,7 +294,7 @@ fn along_trees(
         return Ok(None);
     }
     let made = trees::schedule(scenario, &parts, &plan, trees::MOST_SENDS.unsigned_abs())?;
-    Ok(Some(Kept::Trees { candidate: made.candidate(scenario)?, floor_us }))
+    Ok(Some(KeptSchedule::Trees { candidate: made.candidate(scenario)?, floor_us }))
 }
 
 /// Asks programs for a schedule that ends before `best_us`: a linear one where nothing is copied, integer ones
@@ -300,7 +306,7 @@ fn improve(
     seconds: f64,
     params: &Params,
     cx: &mut Context<'_, Collective>,
-) -> Result<Kept, MethodError> {
+) -> Result<KeptSchedule, MethodError> {
     let limits = QuestionLimits {
         seconds: seconds / 2.0,
         until_s: cx.elapsed_s() + seconds,
@@ -317,8 +323,8 @@ fn improve(
         let mut kept = FluidBest { finish_us: f64::from(top) * epoch_us, finish: top, proven: 0, epoch_us };
         ask_fluid_below(session, &asking, &mut kept, cx)?;
         return Ok(match kept.finish < top {
-            true => Kept::Parts(kept),
-            false => Kept::Whole { session: session.clone(), finish, proven: session.bound_epochs() },
+            true => KeptSchedule::Parts(kept),
+            false => KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() },
         });
     }
     if states {
@@ -330,11 +336,11 @@ fn improve(
     };
     let all = ask_all(session, schedules, &tops, &asking, cx)?;
     let finish = session.epochs_of(&all.schedules);
-    Ok(Kept::Whole { session: session.clone(), finish, proven: all.proven })
+    Ok(KeptSchedule::Whole { session: session.clone(), finish, proven: all.proven })
 }
 
 /// The best plan that is known, with what its bound is made of.
-enum Kept {
+enum KeptSchedule {
     /// Whole chunks, and the epochs that all of them are proven to take.
     Whole { session: EpochSession, finish: u32, proven: u32 },
     /// Equal pieces of chunks.
@@ -345,7 +351,7 @@ enum Kept {
     Trees { candidate: Candidate<CollectiveResult>, floor_us: f64 },
 }
 
-impl Kept {
+impl KeptSchedule {
     fn finish_us(&self) -> f64 {
         match self {
             Self::Whole { session, finish, .. } => f64::from(*finish) * session.tasks.epoch_us,

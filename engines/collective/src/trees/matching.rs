@@ -53,7 +53,7 @@ enum Happening {
 }
 
 /// A start that waits: its key, a random number, the piece and the link.
-type Waiting = (i32, u32, u32, u32);
+type WaitingStart = (i32, u32, u32, u32);
 
 /// Work between two checkpoints, in happenings.
 const BETWEEN: u32 = 4_096;
@@ -165,7 +165,7 @@ struct Matcher<'n> {
     keys: Vec<Vec<i32>>,
     pieces: u32,
     /// Starts that wait, by class; those whose piece got there another way meanwhile are passed over.
-    waiting: Vec<BinaryHeap<Reverse<Waiting>>>,
+    waiting: Vec<BinaryHeap<Reverse<WaitingStart>>>,
     /// First epoch at which each class is free.
     free: Vec<u32>,
     /// Next epoch at which each class is looked at.

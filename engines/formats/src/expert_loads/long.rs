@@ -18,7 +18,7 @@ const NAMES: [(&str, &[&str]); 5] = [
 
 /// Places of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Columns {
+pub(super) struct LongColumns {
     layer: usize,
     expert: usize,
     count: usize,
@@ -55,7 +55,7 @@ pub fn is_long_header(header: &[&str]) -> bool {
 }
 
 /// The columns of a header: by their own name, or by what it begins with.
-pub(super) fn columns(header: &[&str]) -> Result<Columns, Problem> {
+pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
     let find = |column: usize| {
         let words = NAMES[column].1;
         let own = header.iter().position(|name| words.contains(&plain(name).as_str()));
@@ -64,7 +64,7 @@ pub(super) fn columns(header: &[&str]) -> Result<Columns, Problem> {
     };
     let [layer, expert, count, iteration, rank] = std::array::from_fn(find);
     if let (Some(layer), Some(expert), Some(count)) = (layer, expert, count) {
-        return Ok(Columns { layer, expert, count, iteration, rank });
+        return Ok(LongColumns { layer, expert, count, iteration, rank });
     }
     let missing = [layer, expert, count].into_iter().zip(NAMES).find(|(place, _)| place.is_none());
     let missing = missing.map_or("count", |(_, (name, _))| name);
@@ -84,7 +84,7 @@ pub(super) fn columns(header: &[&str]) -> Result<Columns, Problem> {
 
 /// Reads the rows below a header.
 pub(super) fn read<'a>(
-    columns: &Columns,
+    columns: &LongColumns,
     header: &[&str],
     lines: impl Iterator<Item = (usize, &'a str)>,
     limits: &Limits,

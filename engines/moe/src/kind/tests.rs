@@ -12,6 +12,8 @@ use lightbay_core::report::Report;
 use lightbay_core::testing::Ask;
 use std::sync::Arc;
 
+mod property;
+
 fn solve(preset: &str, method: &str, params: &[(&str, &str)]) -> Arc<lightbay_core::checked::Checked<Moe>> {
     let body = presets::scenario(preset).unwrap();
     let done = Ask::of(&all(), method, body).typed(params).run().sound().done;

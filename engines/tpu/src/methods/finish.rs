@@ -7,6 +7,8 @@
 //! | faults | `tolerated_ocs_faults = 1` or `with_faults` | what remains when one switch fails, for all 48 |
 //! | simulate | `simulate` | saturation and latency by the flit simulator |
 
+mod tightening;
+
 use crate::Tpu;
 use crate::methods::assemble::{Parts, candidate};
 use crate::model::baselines;
@@ -31,6 +33,7 @@ use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::{Unwatched, Watch};
 use rand::Rng;
 use std::sync::Arc;
+use tightening::Tightening;
 
 /// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
 pub const ROUTE_STREAM: u64 = 1 << 40;
@@ -569,66 +572,4 @@ fn sweep(
     }
     parts.faults = cases;
     Ok(())
-}
-
-/// A watch that hands over better lower ends of a certificate when they are reported.
-struct Tightening<'t, 'c> {
-    cx: &'t mut Context<'c, Tpu>,
-    pod: Arc<Topology>,
-    hops: Hops,
-    source: &'t str,
-    refused: Option<MethodError>,
-}
-
-impl Watch for Tightening<'_, '_> {
-    fn checkpoint(&mut self) -> Result<(), MethodError> {
-        match self.refused.take() {
-            Some(refused) => Err(refused),
-            None => self.cx.checkpoint(),
-        }
-    }
-
-    fn report(&mut self, body: EventBody) {
-        if let EventBody::Series(point) = &body
-            && point.name == series::MCF_LOWER
-            && point.y > 0.0
-        {
-            // The hop bound is the certificate that needs no proof.
-            let certificate = Certificate {
-                lower: point.y,
-                upper: metrics::hop_bound_of(&self.pod, self.hops),
-                class_lengths: None,
-                link_lengths: None,
-                rounds: 0,
-            };
-            let (pod, hops) = (Arc::clone(&self.pod), self.hops);
-            let handed = self.cx.incumbent(point.y, 0.0, self.source, move || {
-                candidate(Parts::of((*pod).clone(), hops, certificate))
-            });
-            if let Err(error) = handed {
-                self.refused = Some(error);
-            }
-        }
-        self.cx.report(body);
-    }
-
-    fn count(&mut self, units: u64) {
-        self.cx.count_work(units);
-    }
-
-    fn elapsed_s(&self) -> f64 {
-        self.cx.elapsed_s()
-    }
-
-    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        Watch::<()>::stop_test(self.cx)
-    }
-
-    fn threads(&self) -> usize {
-        self.cx.threads()
-    }
-
-    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.cx.parallel(work)
-    }
 }

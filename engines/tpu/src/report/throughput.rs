@@ -10,7 +10,7 @@ use crate::scenario::TpuScenario;
 use lightbay_core::quantity::open_percent;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unit};
-use standing::Standing;
+use standing::PodStanding;
 
 /// Forms on a screen: the time of a run by order of magnitude, or evenly.
 pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
@@ -50,7 +50,7 @@ impl Compared<'_> {
         let working = run.filter(|run| run.is_active || self.result.is_none());
         let known = self.beside.shown().and_then(|plan| plan.bound);
         let bound = working.map_or(known, |run| run.bound);
-        let standing = Standing::of(working, self.result, bound, self.yardsticks);
+        let standing = PodStanding::of(working, self.result, bound, self.yardsticks);
         let section = Section::empty("Throughput, flits per cycle")
             .context(Phrase::new().muted(Self::context(run, &standing)))
             .answer(standing.answer())
@@ -69,7 +69,7 @@ impl Compared<'_> {
     }
 
     /// The gap that the certificate of a run leaves, or the unit.
-    fn context(run: Option<&RunBeside>, standing: &Standing) -> String {
+    fn context(run: Option<&RunBeside>, standing: &PodStanding) -> String {
         let rounds = run.map_or(0, |run| run.points(crate::series::MCF_LOWER).len());
         match standing.gap().filter(|_| rounds > 0) {
             Some(gap) => format!("certificate gap {} % after {rounds} rounds", open_percent(gap, 2)),
@@ -77,7 +77,7 @@ impl Compared<'_> {
         }
     }
 
-    fn sentence(&self, run: Option<&RunBeside>, standing: &Standing) -> Phrase {
+    fn sentence(&self, run: Option<&RunBeside>, standing: &PodStanding) -> Phrase {
         let chips = self.scenario.nodes() as f64;
         let mut phrase = match (standing.certified, standing.metric) {
             (Some(certified), _) => Phrase::new()
@@ -100,7 +100,7 @@ impl Compared<'_> {
     }
 
     /// Every network of the size; `working` stands for the pod that a run works on.
-    fn networks(&self, working: Option<&Standing>) -> Table {
+    fn networks(&self, working: Option<&PodStanding>) -> Table {
         let nodes = self.scenario.nodes();
         let cover = self.yardsticks.cover;
         let columns = vec![

@@ -57,7 +57,7 @@ fn what_does_not_fit_is_named() {
     let text = |matrix: &CircuitMatrix, hall: SwitchHall| scenario(matrix, hall).unwrap_err().to_string();
     assert!(text(&matrix(&[4, 4], &[(0, 0, 1)]), hall(2)).contains("1 circuit between pods 0 and 0"));
     assert!(
-        text(&matrix(&[4, 4], &[(0, 1, 5)]), hall(2)).contains("stage 0 wants 5 circuits and has 4 ports")
+        text(&matrix(&[4, 4], &[(0, 1, 5)]), hall(2)).contains("stage 0 needs 5 circuits but has 4 ports")
     );
     assert!(text(&matrix(&[4, 4], &[]), hall(0)).contains("ocs_count: is 0"));
     assert!(text(&matrix(&[20_000, 4], &[]), hall(1)).contains("more than 4096 ports"));

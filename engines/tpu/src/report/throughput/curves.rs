@@ -1,7 +1,7 @@
 //! Growth of the certified throughput while a run works, under its bounds and between the tori.
 
 use super::mcf;
-use super::standing::{Standing, certificates};
+use super::standing::{PodStanding, certificates};
 use crate::series;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Tone, Unit};
@@ -15,13 +15,13 @@ const TWO_LENGTH: usize = 2;
 /// Curves of a run with what they are measured against.
 pub(super) struct Growth<'a> {
     run: &'a RunBeside,
-    standing: &'a Standing,
+    standing: &'a PodStanding,
     /// Name in JSON, label, meaning and points, before they are put on an axis.
     series: Vec<(String, String, Tone, Vec<RunPoint>)>,
 }
 
 impl<'a> Growth<'a> {
-    pub(super) fn of(run: &'a RunBeside, standing: &'a Standing) -> Self {
+    pub(super) fn of(run: &'a RunBeside, standing: &'a PodStanding) -> Self {
         let mut growth = Self { run, standing, series: Vec::new() };
         let best = certificates(run);
         let certified = if best.is_empty() {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_certificate_takes_over_from_the_metrics_and_every_curve_ends_now() {
         let run = run();
-        let standing = Standing::of(Some(&run), None, None, &Yardsticks::of(4, None));
+        let standing = PodStanding::of(Some(&run), None, None, &Yardsticks::of(4, None));
         let growth = Growth::of(&run, &standing);
         let names: Vec<&str> = growth.series.iter().map(|series| series.0.as_str()).collect();
         assert_eq!(names, ["certified", "upper"]);

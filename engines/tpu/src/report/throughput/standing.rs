@@ -1,4 +1,4 @@
-//! Standing of a pod: what is certified of it, what its metrics allow, what any pod could reach, and the tori.
+//! PodStanding of a pod: what is certified of it, what its metrics allow, what any pod could reach, and the tori.
 
 use crate::analysis::Yardsticks;
 use crate::model::baselines;
@@ -34,7 +34,7 @@ pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
 
 /// The values that are set against each other.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Standing {
+pub(super) struct PodStanding {
     /// Bound on the throughput of any pod of the size.
     pub any: f64,
     /// Bound on this pod by its metrics.
@@ -45,7 +45,7 @@ pub(super) struct Standing {
     pub tori: Vec<(String, f64)>,
 }
 
-impl Standing {
+impl PodStanding {
     /// From a run that works on a pod, or from a plan.
     pub(super) fn of(
         run: Option<&RunBeside>,
@@ -118,8 +118,8 @@ pub(super) mod tests {
         }
     }
 
-    fn standing(run: &RunBeside) -> Standing {
-        Standing::of(Some(run), None, Some(0.006_624), &Yardsticks::of(4, None))
+    fn standing(run: &RunBeside) -> PodStanding {
+        PodStanding::of(Some(run), None, Some(0.006_624), &Yardsticks::of(4, None))
     }
 
     #[test]

@@ -16,7 +16,7 @@ const MOST_STEPS: u64 = 30_000_000;
 const STRIDE: u64 = 4096;
 
 /// A job with all ports that the others can leave it.
-pub(super) struct Member {
+pub(super) struct JointMember {
     /// Weight of its makespan.
     pub weight: f64,
     /// Shared pod of its first pod.
@@ -29,12 +29,12 @@ pub(super) struct Optimum {
     /// Weighted sum of makespans that no plans beat.
     pub least_s: f64,
     /// The best plans that are known, if any keeps the limits.
-    pub reached: Option<Best>,
+    pub reached: Option<JointBest>,
 }
 
 /// The optimum of all jobs, of which none may take longer than its limit; `None` if there are too many allocations.
 pub(super) fn optimum(
-    members: &[Member],
+    members: &[JointMember],
     budget: &[u64],
     rates: RateControl,
     limits_s: &[f64],
@@ -61,7 +61,7 @@ struct Choices {
 }
 
 /// Allocations of all jobs that go together.
-pub(super) struct Best {
+pub(super) struct JointBest {
     /// Weighted sum of the makespans.
     pub sum_s: f64,
     /// Circuits of every job.
@@ -74,7 +74,7 @@ fn best(
     budget: &[u64],
     depth: Depth,
     makespan_s: impl Fn(usize, &Valued) -> f64,
-) -> Option<Best> {
+) -> Option<JointBest> {
     let value = |job: usize, at: usize| jobs[job].weight * makespan_s(job, &jobs[job].all[at]);
     let orders: Vec<Vec<usize>> = (0..jobs.len())
         .map(|job| {
@@ -88,7 +88,7 @@ fn best(
     for job in (0..jobs.len()).rev() {
         rest[job] = rest[job + 1] + value(job, *orders[job].first()?);
     }
-    let mut search = Search {
+    let mut search = JointSearch {
         jobs,
         orders: &orders,
         value: &value,
@@ -105,10 +105,10 @@ fn best(
     }
     let (sum_s, chosen) = (search.best_s, search.best?);
     let circuits = jobs.iter().zip(&chosen).map(|(job, at)| job.all[*at].circuits.clone()).collect();
-    Some(Best { sum_s, circuits })
+    Some(JointBest { sum_s, circuits })
 }
 
-struct Search<'a> {
+struct JointSearch<'a> {
     jobs: &'a [Choices],
     /// Allocations of every job, quickest first.
     orders: &'a [Vec<usize>],
@@ -123,7 +123,7 @@ struct Search<'a> {
     best: Option<Vec<usize>>,
 }
 
-impl Search<'_> {
+impl JointSearch<'_> {
     /// Completes a choice for the first jobs in all ways that can be better; `false` if the search is given up.
     fn extend(&mut self, sum_s: f64) -> bool {
         let job = self.chosen.len();

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 const TOLERANCE: f64 = 1e-9;
 
 /// A basis by what its columns and rows stand for.
-pub(super) type Standing = FxHashMap<Part, BasisStatus>;
+pub(super) type BasisRows = FxHashMap<Part, BasisStatus>;
 
 /// The best schedule of one event order.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Point {
     /// Makespan that one unit of length more would save: before the first event, then in every interval.
     pub prices: Vec<f64>,
     /// The basis to start a neighbour from.
-    pub standing: Standing,
+    pub standing: BasisRows,
 }
 
 /// Counts of what was solved.
@@ -66,7 +66,7 @@ impl Solver {
         &mut self,
         competition: &Competition,
         order: EventOrder,
-        near: Option<&Standing>,
+        near: Option<&BasisRows>,
     ) -> Result<Option<Point>, MethodError> {
         let program = OrderProgram::new(competition, &order);
         let mut solution = self.run(&program, near)?;
@@ -76,7 +76,7 @@ impl Solver {
         Ok(point(&program, competition, order, solution))
     }
 
-    fn run(&mut self, program: &OrderProgram, near: Option<&Standing>) -> Result<Solution, MethodError> {
+    fn run(&mut self, program: &OrderProgram, near: Option<&BasisRows>) -> Result<Solution, MethodError> {
         let failed = |error: lightbay_highs::error::Error| MethodError::Failed(error.to_string());
         let mut instance = Instance::new(&program.model).map_err(failed)?;
         let mut options = Options::new()
@@ -98,7 +98,7 @@ impl Solver {
 }
 
 /// The basis of a neighbour for the columns and rows of a program, made as large as a basis must be.
-fn carried(program: &OrderProgram, near: &Standing) -> Basis {
+fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     let known = |part: &Part, otherwise| near.get(part).copied().unwrap_or(otherwise);
     let columns = program.columns.iter().map(|part| known(part, BasisStatus::Lower)).collect();
     let rows = program.rows.iter().map(|part| known(part, BasisStatus::Basic)).collect();
