@@ -115,8 +115,8 @@ fn compare<'v>(a: Places<'v>, b: Places<'v>, path: &str, out: &mut Vec<Differenc
     } else if all().all(Value::is_array) {
         let (mut rows_a, mut rows_b) = (Vec::new(), Vec::new());
         for (a, b) in a.iter().zip(&b) {
-            let rows = |list: &Option<&Value>| list.and_then(Value::as_array).map_or(0, Vec::len);
-            for row in 0..rows(a).max(rows(b)) {
+            let rows = |list: Option<&Value>| list.and_then(Value::as_array).map_or(0, Vec::len);
+            for row in 0..rows(*a).max(rows(*b)) {
                 rows_a.push(a.and_then(|list| list.get(row)));
                 rows_b.push(b.and_then(|list| list.get(row)));
             }

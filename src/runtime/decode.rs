@@ -459,6 +459,7 @@ mod tests {
         // (0.2126 x 0x1d1d + 0.7152 x 0x2020 + 0.0722 x 0x2121) / 65535
         let dark: &[&str] = &["background 0.1233"];
         let paste: &[&str] = &["Paste(\"set seq=8192\")"];
+        #[expect(clippy::type_complexity, reason = "a table of one test")]
         let cases: &[(&[(&[u8], u32)], &[&str])] = &[
             // Device attributes.
             (&[(b"\x1b[?62", 60), (b";22;52c", END)], &[]),

@@ -210,10 +210,10 @@ impl Standing {
                     text.push_str(&bound.over());
                 }
                 if !bound.is_verified() {
-                    text.push_str(&format!(", claimed and {}", self.unverified()));
+                    text += &[", claimed and ", self.unverified()].concat();
                 }
             }
-            None => text.push_str(&format!(", claimed and {}", self.unverified())),
+            None => text += &[", claimed and ", self.unverified()].concat(),
         }
         text
     }

@@ -72,7 +72,8 @@ fn measured() -> AnyScenario {
 }
 
 fn counted() -> AnyScenario {
-    let rows: String = (0..16).map(|at| format!("{},{},{}\n", at / 8, at % 8, 1 + at % 5)).collect();
+    let rows: Vec<String> = (0..16).map(|at| format!("{},{},{}\n", at / 8, at % 8, 1 + at % 5)).collect();
+    let rows = rows.concat();
     let input =
         Input { name: "counts.csv".to_owned(), bytes: format!("layer,expert,count\n{rows}").into_bytes() };
     import("routing_counts", &[input], &settings("model=mixtral_8x7b"), false).unwrap().product.scenario()

@@ -130,7 +130,7 @@ fn every_knob_of_counts_changes_the_scenario() {
     assert_ne!(read(rows, "axis=layers model=mixtral_8x22b"), read(rows, "axis=layers"));
     assert_ne!(read(rows, "axis=iterations"), read(rows, "axis=layers"));
     // All layers of a model of four stages.
-    let all = (0..32).map(|layer| format!("{layer},1,1,1,1,1,1,1\n")).collect::<String>();
+    let all = (0..32).map(|layer| format!("{layer},1,1,1,1,1,1,1\n")).collect::<Vec<_>>().concat();
     assert_ne!(read(&all, "axis=layers stage=1"), read(&all, "axis=layers stage=2"));
     let log = "num_global_tokens_per_expert [5,4,3,2]\nnum_global_tokens_per_expert [1,2,3,4]\n";
     assert_ne!(read(log, "layers=1"), read(log, "layers=2"));

@@ -69,9 +69,10 @@ impl<'a> Lanes<'a> {
             if at == 0 { node as usize } else { first_extra[node as usize] + at - 1 }
         };
         let lanes = links.iter().map(|&(tail, head, link)| {
-            let of_tail: Vec<u32> = match through(tail) {
-                true if !paces[tail as usize].is_empty() => paces[tail as usize].clone(),
-                _ => vec![0],
+            let of_tail: Vec<u32> = if through(tail) && !paces[tail as usize].is_empty() {
+                paces[tail as usize].clone()
+            } else {
+                vec![0]
             };
             let early = |pace: u32| if through(tail) { pace.min(link.window) } else { 0 };
             let first = of_tail.iter().map(|pace| early(*pace)).min().unwrap_or(0);

@@ -18,7 +18,7 @@ pub(super) fn check(
     found: &mut Findings,
 ) {
     let nodes = &scenario.topology.nodes;
-    let mut least = least(scenario, chunks, links, |node| Some(node), nodes.len());
+    let mut least = least(scenario, chunks, links, Some, nodes.len());
     let groups = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group as usize + 1);
     let group = |node: u32| nodes.get(node as usize).and_then(|node| node.group);
     let of_groups = self::least(scenario, chunks, links, group, groups);
@@ -65,8 +65,12 @@ fn least(
     for link in links.links.iter().filter(works) {
         let (from, to) = (part(link.from), part(link.to));
         if from != to {
-            to.into_iter().for_each(|to| rates[to as usize][0] += link.bytes_per_us);
-            from.into_iter().for_each(|from| rates[from as usize][1] += link.bytes_per_us);
+            if let Some(to) = to {
+                rates[to as usize][0] += link.bytes_per_us;
+            }
+            if let Some(from) = from {
+                rates[from as usize][1] += link.bytes_per_us;
+            }
         }
     }
     if sort == CollectiveSort::AllReduce {
@@ -88,10 +92,10 @@ fn least(
             let mut crosses = false;
             for dest in chunks.dests(chunk).map(&part).filter(|dest| *dest != source) {
                 crosses = true;
-                if let Some(dest) = dest.map(|dest| dest as usize) {
-                    if std::mem::replace(&mut last[dest], chunk) != chunk {
-                        bytes[dest][enters] += links.chunk_bytes;
-                    }
+                if let Some(dest) = dest.map(|dest| dest as usize)
+                    && std::mem::replace(&mut last[dest], chunk) != chunk
+                {
+                    bytes[dest][enters] += links.chunk_bytes;
                 }
             }
             if let (Some(source), true) = (source, crosses) {

@@ -84,7 +84,9 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
 /// Generators of a group, as permutations of the nodes of the real network.
 fn real_generators(task: &CollectiveTask, folding: &Folding) -> Vec<Vec<u32>> {
     let mut generators = folding.generators(&task.network);
-    generators.iter_mut().for_each(|nodes| nodes.truncate(task.real.node_count()));
+    for nodes in &mut generators {
+        nodes.truncate(task.real.node_count());
+    }
     generators
 }
 

@@ -152,7 +152,7 @@ fn one_size(
             Err(error) => {
                 // The plan that is kept has a bound also where the run ends here.
                 if is_better {
-                    session.state_bound(cx)
+                    session.state_bound(cx);
                 } else {
                     kept.conclude(cx)?;
                 }
@@ -322,9 +322,10 @@ fn improve(
     if lp::suits(&session.scenario, session).is_ok() {
         let mut kept = FluidBest { finish_us: f64::from(top) * epoch_us, finish: top, proven: 0, epoch_us };
         ask_fluid_below(session, &asking, &mut kept, cx)?;
-        return Ok(match kept.finish < top {
-            true => KeptSchedule::Parts(kept),
-            false => KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() },
+        return Ok(if kept.finish < top {
+            KeptSchedule::Parts(kept)
+        } else {
+            KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() }
         });
     }
     if states {
@@ -340,6 +341,7 @@ fn improve(
 }
 
 /// The best plan that is known, with what its bound is made of.
+#[expect(clippy::large_enum_variant, reason = "a run keeps one")]
 enum KeptSchedule {
     /// Whole chunks, and the epochs that all of them are proven to take.
     Whole { session: EpochSession, finish: u32, proven: u32 },

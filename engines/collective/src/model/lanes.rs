@@ -48,9 +48,10 @@ impl Paces {
         changed = true;
         while std::mem::take(&mut changed) {
             for (ends, occupied) in links().filter(|(ends, _)| through(ends.to)) {
-                let before: Vec<u32> = match through(ends.from) {
-                    true => sets[ends.from as usize].iter().copied().collect(),
-                    false => vec![0],
+                let before: Vec<u32> = if through(ends.from) {
+                    sets[ends.from as usize].iter().copied().collect()
+                } else {
+                    vec![0]
                 };
                 for pace in before {
                     let arrives = pace.max(occupied).min(caps[ends.to as usize]);

@@ -238,7 +238,9 @@ impl CollectiveTask {
     /// Nodes of `network`, each with `true` if its node of `real` is in a set.
     pub fn membership(&self, inside: &[u32]) -> Vec<bool> {
         let mut is_in = vec![false; self.real.node_count()];
-        inside.iter().for_each(|node| is_in[*node as usize] = true);
+        for node in inside {
+            is_in[*node as usize] = true;
+        }
         self.origins.iter().map(|node| is_in[*node as usize]).collect()
     }
 

@@ -146,8 +146,7 @@ impl CrossconnectScenario {
             }
             let ways =
                 if both_ways && near != far { vec![(near, far), (far, near)] } else { vec![(near, far)] };
-            let first =
-                ways.into_iter().filter_map(|(near, far)| seen.insert((ocs_id, near, far), index)).next();
+            let first = ways.into_iter().find_map(|(near, far)| seen.insert((ocs_id, near, far), index));
             if let Some(first) = first {
                 problems.add(path, format!("repeats strays[{first}]"), "list it once");
             }

@@ -110,7 +110,9 @@ impl Reading {
                     match parent {
                         Some(at) => self.found.devices[at].nets.push(net),
                         None => {
-                            self.found.cpus.last_mut().into_iter().for_each(|cpu| cpu.nets.push(net.clone()))
+                            if let Some(cpu) = self.found.cpus.last_mut() {
+                                cpu.nets.push(net);
+                            }
                         }
                     }
                 }

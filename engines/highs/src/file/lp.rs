@@ -101,7 +101,9 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
     ];
     for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
         out.line(title);
-        lines.iter().for_each(|line| out.line(&format!(" {line}")));
+        for line in lines {
+            out.line(&format!(" {line}"));
+        }
     }
     out.line("End");
     Ok(out.text)

@@ -122,17 +122,16 @@ fn staged(
 ) -> Result<Vec<usize>, Problem> {
     let is_whole = [layers.len(), loads.layers.len()].contains(&(model.layers as usize));
     if !is_whole || model.pp < 2 {
-        return match stage {
-            None => Ok(layers),
-            Some(_) => {
-                let message = format!(
-                    "has no effect: the file counts {} layers, the model has {} in {} stages",
-                    layers.len(),
-                    model.layers,
-                    model.pp
-                );
-                Err(Problem::new(STAGE, message, "leave it out, or give all layers of the model"))
-            }
+        return if stage.is_none() {
+            Ok(layers)
+        } else {
+            let message = format!(
+                "has no effect: the file counts {} layers, the model has {} in {} stages",
+                layers.len(),
+                model.layers,
+                model.pp
+            );
+            Err(Problem::new(STAGE, message, "leave it out, or give all layers of the model"))
         };
     }
     let stages: Vec<&[usize]> = layers.chunks(layers.len().div_ceil(model.pp as usize)).collect();

@@ -127,7 +127,6 @@ fn loads_of_a_real_model_are_evened_out_below_eplb() {
             let found = balanced(&shape, &load, &packed);
             let (before, after) = (imbalance(&shape, &load, &packed), imbalance(&shape, &load, &found));
             let least = least_imbalance(&shape, &load);
-            println!("{ranks} {redundant}: {before:.4} {after:.4} {least:.4} {}", doubled(&shape, &found));
             assert!(
                 after <= 1.003_f64.max(least * (1.0 + 1e-9)),
                 "{ranks} {redundant}: {before} {after} {least}"

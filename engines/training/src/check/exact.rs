@@ -352,7 +352,7 @@ pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
         };
         let mut ports = port_use(&case.net, &circuits);
         ports.truncate(real);
-        all.push(Valued { ports, circuits, least_s, reached_s });
+        all.push(Valued { circuits, ports, least_s, reached_s });
     }
     Some(all)
 }

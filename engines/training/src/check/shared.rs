@@ -334,7 +334,7 @@ fn bound(
         floor_s += f64::from(placed.weight) * floor.value_s;
         weights += f64::from(placed.weight);
         covers = covers.or(floor.covers);
-        members.push(joint::Member { weight: f64::from(placed.weight), first: *first, case });
+        members.push(joint::JointMember { weight: f64::from(placed.weight), first: *first, case });
     }
     let mut floor = exact::Floor { value_s: floor_s / weights, covers };
     if depth.is_exact() && exact::exceeds(bound_s, floor.value_s) {

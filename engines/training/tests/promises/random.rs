@@ -170,7 +170,7 @@ fn job(random: &mut Stream) -> Job {
 fn scenario(number: u64) -> TrainingScenario {
     let mut random = Streams::new(number).stream(7);
     let draws = std::iter::from_fn(|| {
-        Some(if number % 3 == 0 {
+        Some(if number.is_multiple_of(3) {
             TrainingScenario::Job(job(&mut random))
         } else {
             TrainingScenario::Instance(instance(&mut random))

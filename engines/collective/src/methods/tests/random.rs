@@ -2,6 +2,8 @@
 //!
 //! `LIGHTBAY_RANDOM_SCENARIOS` sets the number of scenarios, each of them solved by every method, `LIGHTBAY_RANDOM_FIRST` the number of the first one.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "counts of long runs")]
+
 use super::all;
 use crate::Collective;
 use crate::scenario::{

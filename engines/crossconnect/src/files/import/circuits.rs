@@ -119,9 +119,9 @@ impl<'a> Connections<'a> {
                 }
                 let is_half = ends.is_some_and(|ends| halves.contains(&ends));
                 if is_half {
-                    half.push(listed)
+                    half.push(listed);
                 } else {
-                    surplus.push(listed)
+                    surplus.push(listed);
                 }
                 found.strays.extend(self.stray(ocs, listed));
             }

@@ -1,5 +1,7 @@
 //! Random small regions and every method: a plan that passes, or a refusal that says why.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "counts of long runs")]
+
 use crate::Moe;
 use crate::methods::all;
 use crate::scenario::{

@@ -34,7 +34,9 @@ impl Placer<'_> {
                 let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
                 let Some(wait) = wait else {
                     finish = finish.max(end);
-                    new.into_iter().for_each(|stay| held[stay.node as usize].push(stay));
+                    for stay in new {
+                        held[stay.node as usize].push(stay);
+                    }
                     break;
                 };
                 let leaves = self.starts[first..].iter().map(|start| start.epoch).min();
@@ -52,7 +54,9 @@ impl Placer<'_> {
             self.starts.drain(first..).map(|start| self.track_of[start.link as usize]).collect();
         freed.sort_unstable();
         freed.dedup();
-        freed.iter().for_each(|track| self.tracks.forget(*track));
+        for track in &freed {
+            self.tracks.forget(*track);
+        }
         for start in &self.starts {
             let track = self.track_of[start.link as usize];
             if freed.binary_search(&track).is_ok() {
