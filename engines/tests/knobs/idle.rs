@@ -42,19 +42,12 @@ fn forms() -> Vec<(&'static str, AnyScenario, &'static str)> {
         ("random hall", preset("crossconnect-8-8-25").unwrap(), "lumos-repair"),
         ("hall", preset("crossconnect-example").unwrap(), "lumos-repair"),
         ("region", preset("moe-small").unwrap(), "mfabric-swap"),
-        ("region of one server", changed("moe-small", "tp=1"), "mfabric-swap"),
         ("region without circuits", changed("moe-small", "optical_degree=0"), "mfabric-swap"),
-        (
-            "region of circuits alone",
-            changed("moe-small", "pp=1 cluster_servers=4 optical_degree=8"),
-            "mfabric-swap",
-        ),
         (
             "region with places",
             changed("moe-small", "expert_placement=free redundant_experts=8"),
             "mfabric-placed",
         ),
-        ("counted region", counted(), "mfabric-swap"),
         ("GPUs at links", preset("dgx1-allgather-200kb").unwrap(), "construct"),
         ("GPUs at a switch", preset("dgx2x1-reducescatter-1mb").unwrap(), "construct"),
     ]
@@ -69,14 +62,6 @@ fn measured() -> AnyScenario {
     let name = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
     let input = Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
     import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().product.scenario()
-}
-
-fn counted() -> AnyScenario {
-    let rows: Vec<String> = (0..16).map(|at| format!("{},{},{}\n", at / 8, at % 8, 1 + at % 5)).collect();
-    let rows = rows.concat();
-    let input =
-        Input { name: "counts.csv".to_owned(), bytes: format!("layer,expert,count\n{rows}").into_bytes() };
-    import("routing_counts", &[input], &settings("model=mixtral_8x7b"), false).unwrap().product.scenario()
 }
 
 fn instance() -> AnyScenario {

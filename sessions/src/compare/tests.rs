@@ -42,20 +42,21 @@ fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
     );
     assert_eq!(table.settings[1].values, [None, Some(ParamValue::Float(0.01))]);
     let names: Vec<&str> = table.figures.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(names, ["cost", "bound", "weight", "elapsed_s"]);
+    assert_eq!(names, ["cost", "bound", "gap", "weight", "elapsed_s"]);
     assert_eq!(
         table.figures[0].changes,
         [Some(MetricChange { difference: -0.5, percent: Some(-25.0), verdict: Verdict::Better })]
     );
     assert_eq!(table.figures[1].changes, [None], "the reference has no bound");
-    assert_eq!(table.figures[2].changes[0].unwrap().verdict, Verdict::Worse);
-    assert_eq!(table.figures[3].changes[0].unwrap().verdict, Verdict::Tie);
+    assert_eq!(table.figures[3].changes[0].unwrap().verdict, Verdict::Worse);
+    assert_eq!(table.figures[4].changes[0].unwrap().verdict, Verdict::Tie);
 }
 
 #[test]
 fn only_outcomes_are_judged() {
     let (mut a, mut b) = (header(2.0), header(1.5));
-    for (header, figure) in [(&mut a, 1.0), (&mut b, 2.0)] {
+    // Both bounds are below the values, which no plan beats.
+    for (header, figure) in [(&mut a, 1.0), (&mut b, 1.25)] {
         header.objective.bound = Some(figure);
         header.objective.gap = Some(figure);
         header.provenance.elapsed_s = figure;

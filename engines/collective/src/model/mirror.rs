@@ -104,7 +104,7 @@ impl Taken {
 }
 
 /// A way from GPU to GPU as it is on the real network.
-struct Way {
+struct MirroredWay {
     /// Epoch in which it is planned to begin.
     begins: u32,
     /// Its hops, in the order of the real network.
@@ -118,14 +118,14 @@ pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) ->
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
     let real = mirrored(task, starts, finish);
     let after = following(task, starts);
-    let mut ways: Vec<Way> = Vec::new();
+    let mut ways: Vec<MirroredWay> = Vec::new();
     for first in (0..starts.len()).filter(|at| !task.network.is_switch(ends(&starts[*at]).from)) {
         let mut hops = vec![first];
         while let Some(&next) = hops.last().and_then(|last| after[*last].first()) {
             hops.push(next);
         }
         hops.reverse();
-        ways.push(Way { begins: real[hops[0]].epoch, hops });
+        ways.push(MirroredWay { begins: real[hops[0]].epoch, hops });
     }
     ways.sort_unstable_by(|a, b| a.begins.cmp(&b.begins).then(a.hops.cmp(&b.hops)));
     let mut taken = Taken(vec![BTreeMap::new(); task.real.links().len()]);
