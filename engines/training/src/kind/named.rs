@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn jobs_are_named_after_model_and_gpus() {
         let of = |name: &str| usual(&presets::scenario(name).expect("a preset"));
-        assert_eq!(of("megatron_177b"), "megatron_177b-192-gpus");
-        assert_eq!(of("deepseek_671b"), "deepseek_671b-512-gpus");
+        assert_eq!(of("megatron_177b"), "megatron_177b-384-gpus");
+        assert_eq!(of("deepseek_671b"), "deepseek_671b-256-gpus");
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u3
         problems.add(
             name,
             format!("needs {} ports in pod {pod}, which has {ports}", i64::from(ports) - free),
-            format!("take circuits from the links of pod {pod}"),
+            format!("remove circuits from the links of pod {pod}"),
         );
     }
     problems.into_result(x)
