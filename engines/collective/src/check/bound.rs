@@ -83,7 +83,7 @@ pub(super) fn prove(
 /// Ways, cuts and sums on the network of a part of the collective.
 pub(super) struct BoundProof<'a> {
     chunks: &'a ChunkList,
-    /// The lanes of all links, turned round where the collective is planned backwards.
+    /// The lanes of all links, reversed where the collective is planned backwards.
     lanes: Lanes<'a>,
 }
 

@@ -82,7 +82,7 @@ fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
 struct FloorCheck<'a> {
     scenario: &'a CollectiveScenario,
     chunks: &'a ChunkList,
-    /// Tail, head and the link, turned round where the collective is planned backwards.
+    /// Tail, head and the link, reversed where the collective is planned backwards.
     links: Vec<(u32, u32, &'a CheckedLink)>,
     is_switch: &'a [bool],
     turned: bool,

@@ -29,7 +29,7 @@ struct Passing {
 
 /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs.
 ///
-/// Pieces are `scale` times as large as the plan says. Collectives that are played backwards are replayed as they are planned, with all links turned round; AllReduce takes
+/// Pieces are `scale` times as large as the plan says. Collectives that are played backwards are replayed as they are planned, with all links reversed; AllReduce takes
 /// the sum of both halves.
 pub(super) fn replay_us(
     scenario: &CollectiveScenario,

@@ -50,7 +50,7 @@ pub(super) fn unfoldings<'u>(
     let mut parts = Vec::with_capacity(result.trees.len());
     let mut begin = 0_u32;
     for (place, part) in result.trees.iter().enumerate() {
-        // Of two parts, the first adds up on the network turned round.
+        // Of two parts, the first adds up on the reversed network.
         let adds = scenario.demand.collective.reduces() && place == 0;
         let times = (adds, begin);
         parts.push(Unfolding::new(&network, &chunks, part, times, result.time.alpha_threshold));

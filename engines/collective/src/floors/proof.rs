@@ -204,7 +204,7 @@ impl<'t> FloorSearch<'t> {
             (CollectiveSort::Broadcast, Some(root)) if self.copies => {
                 sets.extend(find(self.network, &root, &self.ranks)?.map(|found| set(found.cut, false)));
             }
-            // From the root to each rank: turned round, all data gathers at one GPU.
+            // From the root to each rank: reversed, all data gathers at one GPU.
             (CollectiveSort::Scatter | CollectiveSort::Gather | CollectiveSort::Broadcast, Some(root)) => {
                 let turned = self.network.reversed();
                 sets.extend(find(&turned, &self.ranks, &root)?.map(|found| set(found.cut, true)));

@@ -1,8 +1,8 @@
-//! Schedules that are planned on the network turned round, as they are on the network as it is.
+//! Schedules that are planned on the reversed network, as they are on the network as it is.
 //!
 //! A hop out of a switch that cuts through transmits in the last epochs before its last byte is there, and in those of its
-//! own transmission. So a fast link between two switches transmits late behind a slow hop, and turned round it does the
-//! same: the epochs of its transmission are not those of the plan turned round, but later by
+//! own transmission. So a fast link between two switches transmits late behind a slow hop, and reversed it does the
+//! same: the epochs of its transmission are not those of the plan reversed, but later by
 //! `min(slowest hop before, slowest hop after) - its own`. Where that is the same for all that a link carries, nothing
 //! meets that did not meet before; elsewhere starts are settled once more: see [`settled`].
 
@@ -53,7 +53,7 @@ fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
     after
 }
 
-/// The starts of a schedule that ends at `finish`, one by one, as they are on the network turned round and played
+/// The starts of a schedule that ends at `finish`, one by one, as they are on the reversed network and played
 /// backwards. Ways begin in the mirrored epochs; a hop out of a switch starts when the last byte is there.
 pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
     let model = |at: usize| &task.epochs.links[starts[at].link as usize];

@@ -119,7 +119,7 @@ struct Replayed {
     start: ChunkStart,
 }
 
-/// The starts of a schedule with their epochs; those of what is played backwards as they happen, turned round.
+/// The starts of a schedule with their epochs; those of what is played backwards as they happen, reversed.
 fn replayed(task: &CollectiveTask, schedule: &EpochSchedule) -> Vec<Replayed> {
     if task.backwards {
         let real = mirrored(task, &schedule.starts, schedule.finish);

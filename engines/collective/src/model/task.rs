@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 /// A network in epochs with chunks to spread.
 ///
-/// Collectives that collect or add up are planned on the network with every link turned round. Link numbers stay, and a
+/// Collectives that collect or add up are planned on the network with every link reversed. Link numbers stay, and a
 /// transmission in epochs k to k + kappa becomes one of the real link that ends at F − k less the latency, where F is the
 /// finish: see [`super::mirror::mirrored`].
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct CollectiveTask {
     /// Nodes and lanes that schedules of whole chunks use: the network itself unless chunks arrive at a switch that cuts
     /// through at several paces; see [`super::lanes`].
     pub network: LinkNetwork,
-    /// Nodes and links, turned round if the task is played backwards.
+    /// Nodes and links, reversed if the task is played backwards.
     pub real: LinkNetwork,
     /// Node of `real` of every node of `network`.
     pub origins: Vec<u32>,
@@ -179,7 +179,7 @@ impl CollectiveTask {
         }
     }
 
-    /// The task on its network turned round, as what is planned backwards happens.
+    /// The task on its reversed network, as what is planned backwards happens.
     #[must_use]
     pub fn turned(&self) -> Self {
         let real = self.real.reversed();

@@ -44,7 +44,7 @@ fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
     let backwards = subject.scenario.demand.collective.starts_backwards();
     claims.enumerate().any(|(part, bound)| {
         let is_in = |node: u32| bound.inside.binary_search(&node).is_ok();
-        // The first part of a collective that is planned backwards has its cut turned round.
+        // The first part of a collective that is planned backwards has its cut reversed.
         let (from, to) = if backwards && part == 0 { (to, from) } else { (from, to) };
         !bound.inside.is_empty() && !is_in(from) && is_in(to)
     })

@@ -182,12 +182,12 @@ impl LinkNetwork {
         }
     }
 
-    /// The network with every link turned round.
+    /// The network with every link reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let turned = |link: &NetworkLink| NetworkLink { from: link.to, to: link.from, ..link.clone() };
         let mut network = self.with_parts(self.nodes.clone(), self.links.iter().map(turned).collect());
-        // A permutation that keeps links keeps them turned round as well.
+        // A permutation that keeps links keeps them reversed as well.
         network.generators.clone_from(&self.generators);
         network
     }

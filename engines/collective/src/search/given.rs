@@ -37,7 +37,7 @@ pub struct GivenStep {
 /// A schedule in epochs, with what had to be changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenSchedule {
-    /// The schedule of the task, turned round where the task is.
+    /// The schedule of the task, reversed where the task is.
     pub schedule: EpochSchedule,
     /// Sends between GPUs that no link or chain of switches joins, which go by way of other GPUs.
     pub detours: usize,
@@ -51,7 +51,7 @@ pub struct GivenSchedule {
 /// A sentence about steps that wait for each other, chunks that are sent before they are there, and GPUs without a way
 /// between them.
 pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSchedule, String> {
-    // What is played backwards is put into epochs as it happens, and turned round at the end.
+    // What is played backwards is put into epochs as it happens, and reversed at the end.
     let turned;
     let forward = if task.backwards {
         turned = task.turned();
