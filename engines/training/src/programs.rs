@@ -1,11 +1,12 @@
-//! Integer programs over circuits and schedules, and what keeps them small.
+//! Integer programs over circuits and schedules, and what keeps them small. Sections are those of
+//! docs/methods/training.md.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`interval`] | intervals of variable length (DELTA Eq. 3-18) |
-//! | [`fixed_step`] | slots of fixed length (DELTA Eq. 19-30) |
-//! | [`selection`] | numbers of circuits and the durations that follow from them |
-//! | [`circuit_bounds`] | the most circuits of a link that can be useful (DELTA Alg. 2) |
+//! | [`interval`] | intervals of variable length (DELTA Eq. 3-18; section 11) |
+//! | [`fixed_step`] | slots of fixed length (DELTA Eq. 19-30; section 11) |
+//! | [`selection`] | numbers of circuits and the durations that follow from them (section 8) |
+//! | [`circuit_bounds`] | the most circuits of a link that can be useful (DELTA Alg. 2; section 5) |
 
 pub mod circuit_bounds;
 pub mod fixed_step;

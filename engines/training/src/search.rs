@@ -1,20 +1,20 @@
-//! Searches for circuits, rates and ports.
+//! Searches for circuits, rates and ports. Sections are those of docs/methods/training.md.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`circuits`] | circuits that are found and handed over |
-//! | [`baselines`] | circuits from the traffic matrix alone |
-//! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6) |
+//! | [`baselines`] | circuits from the traffic matrix alone (section 6) |
+//! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6; section 6) |
 //! | `carry` | circuits of one plan on another scenario |
-//! | [`polish`] | coordinate search around one vector |
+//! | [`polish`] | coordinate search around one vector (section 6) |
 //! | `known` | the best circuits for given ports, from a plan that is known |
-//! | [`ga`] | genetic search (DELTA Alg. 3) |
-//! | [`outer`] | all vectors or boxes of them, with a proof |
-//! | [`order`] | better schedules for given circuits, by the order of events |
-//! | [`general`] | bounds and proofs where more than last transfers compete |
-//! | [`worst`] | circuits for several configurations at once |
-//! | [`ports`] | the fewest ports that keep the makespan |
-//! | [`reallocate`] | ports passed between several jobs |
+//! | [`ga`] | genetic search (DELTA Alg. 3; section 6) |
+//! | [`outer`] | all vectors or boxes of them, with a proof (section 7) |
+//! | [`order`] | better schedules for given circuits, by the order of events (section 9) |
+//! | [`general`] | bounds and proofs where more than last transfers compete (section 10) |
+//! | [`worst`] | circuits for several configurations at once (section 12) |
+//! | [`ports`] | the fewest ports that keep the makespan (section 12) |
+//! | [`reallocate`] | ports passed between several jobs (section 12) |
 //! | `frontier` | open boxes of a best-first search |
 
 pub mod baselines;

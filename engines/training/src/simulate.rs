@@ -1,4 +1,4 @@
-//! Makespans and schedules of given circuits.
+//! Makespans and schedules of given circuits (docs/methods/training.md, sections 4 and 5).
 //!
 //! | module | what |
 //! |---|---|

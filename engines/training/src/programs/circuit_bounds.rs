@@ -1,4 +1,4 @@
-//! Largest number of circuits of a link that can ever be useful (DELTA Alg. 2).
+//! Largest number of circuits of a link that can ever be useful (DELTA Alg. 2; docs/methods/training.md, section 5).
 //!
 //! In any schedule that ends by the limit every task runs inside its window, and tasks that run at the same
 //! time are pairwise unordered. So the flows that a directed link carries at once are at most the largest
@@ -9,6 +9,7 @@ use crate::model::network::Network;
 use crate::simulate::windows::Windows;
 
 /// Room above the best known makespan in which circuits count as useful.
+/// DELTA cuts windows at the makespan of a known plan; the room keeps that plan in spite of rounding.
 const ROOM: f64 = 1e-4;
 
 /// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
@@ -22,6 +23,7 @@ pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
         .map(|link| {
             let limit = network.budget.limit(link);
             let mut most = 1;
+            // DELTA Alg. 2: the larger antichain of the two directions, as a circuit carries both.
             for tasks in &network.carried[2 * link..2 * link + 2] {
                 most = most.max(useful(network, windows, tasks, most, limit));
             }
@@ -34,9 +36,11 @@ pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
 fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit: u32) -> u32 {
     let flows = |task: &u32| network.flows[*task as usize];
     let mut most = f64::from(known);
+    // A chain never runs beside itself: its largest transfer decides.
     if network.precedence.is_chain(tasks) {
         return tasks.iter().map(flows).fold(most, f64::max) as u32;
     }
+    // Between two neighbouring window ends the set of possible transfers does not change.
     let mut cuts: Vec<f64> =
         tasks.iter().flat_map(|task| [windows.est[*task as usize], windows.lct[*task as usize]]).collect();
     cuts.sort_unstable_by(f64::total_cmp);
@@ -47,6 +51,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
         if most >= f64::from(limit) {
             break;
         }
+        // The middle of the piece stands for all of it.
         let middle = f64::midpoint(piece[0], piece[1]);
         active.clear();
         active.extend(
@@ -54,6 +59,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
                 windows.est[**task as usize] <= middle && middle < windows.lct[**task as usize]
             }),
         );
+        // The sum of all flows bounds the antichain: no flow is computed that cannot raise the result.
         if active == before || active.iter().map(flows).sum::<f64>() <= most {
             continue;
         }
@@ -69,8 +75,10 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
 /// hand its weight to tasks after it.
 pub fn antichain_weight(network: &Network, tasks: &[u32]) -> f64 {
     let n = tasks.len();
+    // Weighted Dilworth: maximum-weight antichain = total weight - maximum flow through the split comparability graph.
     let weights: Vec<i64> = tasks.iter().map(|task| network.flows[*task as usize] as i64).collect();
     let total: i64 = weights.iter().sum();
+    // The precedence is transitive, so arcs join each task with all later ones, not neighbours only.
     let after: Vec<Vec<usize>> = (0..n)
         .map(|u| (u + 1..n).filter(|v| network.precedence.before(tasks[u], tasks[*v])).collect())
         .collect();
@@ -82,6 +90,7 @@ pub fn antichain_weight(network: &Network, tasks: &[u32]) -> f64 {
     // sent[u] lists (v, amount) with a positive amount.
     let mut received: Vec<Vec<(usize, i64)>> = vec![Vec::new(); n];
     let mut matched = 0;
+    // Flow values are whole numbers, so the loop ends after at most the total weight.
     // Shortest augmenting paths from a left vertex with supply to a right vertex with demand.
     while let Some(amount) = augment(&after, &mut supply, &mut demand, &mut received) {
         matched += amount;
@@ -98,6 +107,7 @@ fn augment(
     let n = after.len();
     let mut left_from: Vec<Option<usize>> = vec![None; n]; // right vertex through which a left vertex was reached
     let mut right_from: Vec<Option<usize>> = vec![None; n]; // left vertex through which a right vertex was reached
+    // Breadth-first search in the residual graph: forward arcs have no limit, backward arcs carry what was sent.
     let mut seen_left: Vec<bool> = supply.iter().map(|s| *s > 0).collect();
     let mut queue: Vec<usize> = (0..n).filter(|u| seen_left[*u]).collect();
     let mut next = 0;
@@ -142,6 +152,7 @@ fn augment(
     }
     demand[goal] -= amount;
     for &(u, v) in &path {
+        // Forward arcs gain, backward arcs lose the amount; empty arcs leave the list.
         match received[v].iter_mut().find(|(w, _)| *w == u) {
             Some((_, flow)) => *flow += amount,
             None => received[v].push((u, amount)),

@@ -55,8 +55,10 @@ impl SlotWindows {
     /// Windows of all schedules that end within `horizon` slots.
     pub fn new(network: &Network, slot_s: f64, horizon: u32) -> Self {
         let n = network.tasks();
+        // Shortest durations in whole slots.
         let least: Vec<u32> = network.tau.iter().map(|tau| slots(*tau, slot_s).max(1)).collect();
         let mut from = vec![0u32; n];
+        // Forward pass (DELTA Alg. 4 in slots).
         for &task in &network.order {
             let index = task as usize;
             from[index] = slot_of(network.release[index], slot_s);
@@ -131,6 +133,8 @@ impl FixedStep {
         written
     }
 
+    // One column each: circuits (integer), per task and slot activity (binary) and rate, per task begins and ends
+    // (binary).
     fn columns(&mut self, ask: FixedStepQuestion<'_>) {
         for (link, &cap) in ask.caps.iter().enumerate() {
             let name = format!("circuits {}", ask.names.links[link]);
@@ -151,6 +155,7 @@ impl FixedStep {
                 );
             }
             self.begins.push(self.model.columns() as u32);
+            // A start is possible only if the shortest duration still fits the window.
             for slot in from..(to + 1).saturating_sub(least) {
                 self.model.binary(format!("{name} begins in slot {slot}"), 0.0);
             }
@@ -197,6 +202,7 @@ impl FixedStep {
                 self.model.at_most(name, f64::from(ports), terms);
             }
         }
+        // Capacity of each directed link and of shared NICs in each slot.
         for slot in 0..ask.horizon {
             for (via, tasks) in network.carried.iter().enumerate() {
                 let rates = tasks.iter().filter_map(|task| self.rate(*task as usize, slot));
@@ -230,9 +236,11 @@ impl FixedStep {
         let (from, to) = (self.windows.from[task], self.windows.to[task]);
         let begins: Vec<_> = (from..to).filter_map(|slot| Some((self.begins(task, slot)?, slot))).collect();
         let over: Vec<_> = (from..=to).filter_map(|slot| Some((self.over(task, slot)?, slot))).collect();
+        // Eq. 24: exactly one begin and one end.
         self.model.equal(format!("{name} begins once"), 1.0, begins.iter().map(|(column, _)| (*column, 1.0)));
         self.model.equal(format!("{name} is over once"), 1.0, over.iter().map(|(column, _)| (*column, 1.0)));
         for slot in from..=to {
+            // Eq. 25: activity changes only where it begins or ends.
             let mut terms = Vec::new();
             terms.extend(self.runs(task, slot).map(|column| (column, 1.0)));
             terms.extend(slot.checked_sub(1).and_then(|s| self.runs(task, s)).map(|column| (column, -1.0)));
@@ -240,11 +248,13 @@ impl FixedStep {
             terms.extend(self.over(task, slot).map(|column| (column, 1.0)));
             self.model.equal(format!("{name} from slot to slot {slot}"), 0.0, terms);
         }
+        // Eq. 26: the volume may be exceeded, because rates are per whole slot.
         let volume = network.flows[task] * network.tau[task] / self.slot_s;
         let rates: Vec<_> = (from..to).filter_map(|slot| Some((self.rate(task, slot)?, 1.0))).collect();
         self.model.at_least(format!("volume of {name}"), volume, rates);
         for slot in from..to {
             let (Some(runs), Some(rate)) = (self.runs(task, slot), self.rate(task, slot)) else { continue };
+            // Eq. 27.
             let terms = [(rate, 1.0), (runs, -network.flows[task])];
             self.model.at_most(format!("{name} sends in slot {slot} only if it runs"), 0.0, terms);
         }
@@ -252,11 +262,13 @@ impl FixedStep {
             let before = arc.task as usize;
             let (from, to) = (self.windows.from[before], self.windows.to[before]);
             let earlier = (from..=to).filter_map(|slot| Some((self.over(before, slot)?, -f64::from(slot))));
+            // Eq. 28, with the delay rounded up.
             let mut terms: Vec<_> = earlier.collect();
             terms.extend(begins.iter().map(|(column, slot)| (*column, f64::from(*slot))));
             let row = format!("{name} after {}", ask.names.tasks[before]);
             self.model.at_least(row, f64::from(slots(arc.delay, self.slot_s)), terms);
         }
+        // Eq. 30, with the tail rounded up.
         let mut terms = vec![(self.end, 1.0)];
         terms.extend(over.iter().map(|(column, slot)| (*column, -f64::from(*slot))));
         let tail = f64::from(slots(network.tail[task], self.slot_s));

@@ -1,4 +1,4 @@
-//! The integer model over intervals of variable length (DELTA Eq. 3-18).
+//! The integer model over intervals of variable length (DELTA Eq. 3-18; docs/methods/training.md, section 11).
 //!
 //! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume.
 //! Circuits, events, activities and volumes are decided together. Within an interval nothing else changes, so
@@ -112,6 +112,7 @@ impl IntervalModel {
     /// The error of `go_on`; it is asked for every 64 rows and for every few columns.
     pub fn new<'a>(ask: IntervalQuestion<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
         let mut writer = Writer::new(ask, go_on);
+        // Columns first: rows refer to them by number.
         writer.columns()?;
         writer.circuits()?;
         writer.capacities()?;
@@ -168,6 +169,8 @@ impl<'a> Writer<'a> {
     }
 
     /// A task is active in its window and for `tau` at least, between earliest start and latest finish.
+    // Window bounds instead of the paper's large constant: event k-1 is no later than the latest start of a task whose
+    // window begins there, event k no earlier than the earliest finish of one whose window ends there.
     fn bound_events(&mut self) {
         let windows = self.ask.windows;
         let k = windows.intervals as usize;
@@ -181,6 +184,7 @@ impl<'a> Writer<'a> {
             self.earliest[last] = self.earliest[last].max(self.est[task] + self.tau[task]);
             self.latest[first - 1] = self.latest[first - 1].min(self.lct[task] - self.tau[task]);
         }
+        // Events are ordered, so bounds pass on forward and backward.
         for event in 1..=k {
             self.earliest[event] = self.earliest[event].max(self.earliest[event - 1]);
         }
@@ -212,6 +216,7 @@ impl<'a> Writer<'a> {
         }
         let model = &mut self.model;
         model.starts.push(model.indices.len() as u32);
+        // Written straight into the arrays: the model can have millions of entries.
         model.row_lower.push(lower);
         model.row_upper.push(upper);
         model.row_names.push(name);

@@ -1,4 +1,5 @@
-//! Duration selection: which number of circuits every link gets, as an integer program that proves its answer.
+//! Duration selection: which number of circuits every link gets, as an integer program that proves its answer
+//! (docs/methods/training.md, section 8).
 //!
 //! The only decisions are circuit counts: one 0-1 column says whether a link has at least so many. Durations
 //! of tasks that have their link to themselves are sums of these, start times are longest paths, and the
@@ -73,6 +74,7 @@ pub struct Selection {
 }
 
 /// Feasibility tolerance for points of our own making.
+/// HiGHS accepts 1e-7 as feasible by default.
 const TOLERANCE: f64 = 1e-7;
 
 impl Selection {
@@ -81,11 +83,13 @@ impl Selection {
         let range = Range::new(ask.evaluator, ask.caps)?;
         let range = match ask.writing {
             Writing::Full => range,
+            // Reduced form: counts that no plan within the limit has are removed first.
             Writing::Reduced => range.tighten(ask.evaluator, ask.limit_s)?,
         };
         let builder = Builder::new(ask, range);
         let link_names = (0..ask.caps.len()).map(|link| builder.link_name(link)).collect();
         let Builder { model, range, reach, recipes, makespan, least, ends, shares, .. } = builder;
+        // Exact only if pieces follow a settled order of release and nothing else competes.
         let exact = ask.evaluator.contention.tail_exact() && shares.iter().all(Share::in_order);
         debug_assert_eq!(model.columns(), recipes.len(), "every column has a recipe");
         Some(Self { model, range, reach, recipes, makespan, least, ends, shares, link_names, exact })
@@ -120,11 +124,13 @@ impl Selection {
 
     /// The point that circuits within the range stand for, with every start as early as it can be.
     fn point(&self, x: &[u32]) -> Vec<f64> {
+        // Circuits beyond the range are of no use: the point is that of the range's most.
         let x: Vec<u32> =
             x.iter().zip(&self.range.high).map(|(&circuits, &most)| circuits.min(most)).collect();
         let mut point = Vec::with_capacity(self.recipes.len());
         let mut served: Vec<Served> = Vec::new();
         let mut makespan = 0.0;
+        // Columns stand in an order in which every recipe needs earlier ones only.
         for recipe in &self.recipes {
             let value = match recipe {
                 Recipe::Reach { link, circuits } => f64::from(u8::from(x[*link as usize] >= *circuits)),
@@ -135,6 +141,7 @@ impl Selection {
                     sums.iter().map(|sum| sum.at(&point)).fold(f64::NEG_INFINITY, f64::max) - base
                 }
                 Recipe::Makespan => {
+                    // Sinks are served level-first, which is optimal for them.
                     served = self.shares.iter().map(|share| share.serve(x[share.link], &point)).collect();
                     let ends = self.ends.iter().map(|end| end.at(&point));
                     makespan = ends.chain(served.iter().map(|served| served.end)).fold(self.least, f64::max);
@@ -158,6 +165,7 @@ impl Selection {
     /// # Errors
     /// The first number of circuits, row or bound that is not within the model.
     pub fn checked_point(&self, x: &[u32]) -> Result<Vec<f64>, Broken> {
+        // Fewer circuits than the range cannot be a plan within the limit.
         let Range { low, high } = &self.range;
         if let Some(link) = (0..low.len()).find(|link| x[*link] < low[*link]) {
             return Err(Broken {

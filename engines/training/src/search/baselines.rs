@@ -1,4 +1,5 @@
-//! The three allocations that look at the traffic matrix only: proportional, square root, iterative halving.
+//! The three allocations that look at the traffic matrix only: proportional, square root, iterative halving
+//! (docs/methods/training.md, section 6).
 
 use crate::model::budget::Budget;
 use crate::model::network::Network;
@@ -43,6 +44,7 @@ impl Baseline {
 
 /// Traffic of every link: the larger of the two directions over the whole iteration, bytes.
 pub fn weights(network: &Network) -> Vec<f64> {
+    // The larger direction decides: a circuit carries both directions at the full rate (DELTA Eq. 6).
     let volume = |tasks: &Vec<u32>| tasks.iter().map(|task| network.volume[*task as usize]).sum::<f64>();
     network.carried.chunks(2).map(|pair| volume(&pair[0]).max(volume(&pair[1]))).collect()
 }
@@ -52,6 +54,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
         .iter()
         .enumerate()
         .map(|(link, weight)| {
+            // Largest-share rounding: the tighter of the two pods decides the share of a link.
             let share = budget
                 .ends(link)
                 .iter()
@@ -69,6 +72,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
             ((share + 1e-9).floor() as u32).max(1)
         })
         .collect();
+    // Raising shares to one circuit can overfill a pod: take from the link with the most circuits per byte.
     for pod in 0..budget.pods() {
         while budget.free(&x)[pod] < 0 {
             let mut most: Option<usize> = None;
@@ -85,6 +89,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
             }
         }
     }
+    // Greedy completion: the next circuit goes to the link with the most bytes per circuit (ties: smallest id).
     let mut free = budget.free(&x);
     loop {
         let mut neediest: Option<usize> = None;
@@ -102,11 +107,13 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
 }
 
 fn halving(budget: &Budget, mut weights: Vec<f64>) -> Vec<u32> {
+    // Every link needs one circuit; its weight counts half from then on, as after each further circuit.
     let mut x = vec![1; weights.len()];
     let mut free = budget.free(&x);
     for weight in &mut weights {
         *weight /= 2.0;
     }
+    // Each round gives a circuit to the heaviest link that still fits (ties: smallest id); it ends when none fits.
     loop {
         let mut heaviest: Option<usize> = None;
         for link in 0..x.len() {

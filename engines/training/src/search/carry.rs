@@ -23,6 +23,7 @@ pub(crate) fn translated(
     from: &Instance,
     to: &Instance,
 ) -> Result<(Vec<u32>, Vec<String>), String> {
+    // Mirror pods have no ports of their own, so only real pods must agree.
     let pods = |instance: &Instance| -> BTreeSet<String> {
         instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.name.clone()).collect()
     };
@@ -39,6 +40,7 @@ pub(crate) fn translated(
         };
         (link.kind, pod(link.pod_a), pod(link.pod_b))
     };
+    // Links are matched by kind and pod names, because their numbers change when a job changes.
     let known: std::collections::HashMap<_, u32> =
         from.links.iter().zip(x).map(|(link, &circuits)| (name(from, link), circuits)).collect();
     let mut kept = 0;

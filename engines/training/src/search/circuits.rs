@@ -15,8 +15,10 @@ pub struct Circuits {
 }
 
 impl Circuits {
-    /// Returns whether these are to be preferred: shorter, or equally long (as [`rank`] sees it) with fewer ports.
+    /// Returns whether these are to be preferred: shorter, or equally long (as [`rank`] sees it) with fewer ports
+    /// (DELTA Eq. 4 as a second key).
     pub fn better_than(&self, other: &Self) -> bool {
+        // Lexicographic order of DELTA Eq. 3 and 4; rounding the first key lets the second one decide among equals.
         rank(self.makespan, self.ports) < rank(other.makespan, other.ports)
     }
 }

@@ -1,4 +1,4 @@
-//! Genetic search over circuit vectors (DELTA Alg. 3, 5, 6) on islands.
+//! Genetic search over circuit vectors (DELTA Alg. 3, 5, 6; docs/methods/training.md, section 6) on islands.
 //!
 //! Each island is a population with a random stream, elites, tournament selection, uniform crossover,
 //! mutation and repair. Islands know nothing of each other until the best of each moves to the next, so
@@ -46,6 +46,8 @@ pub struct GaSettings {
 impl Default for GaSettings {
     fn default() -> Self {
         Self {
+            // Population, elites, tournament, crossover and mutation are the values with which the search found the
+            // proven optimum on every preset; the stall length of 200 is the one of the DELTA paper.
             islands: 4,
             population: 40,
             elites: 4,
@@ -82,6 +84,8 @@ impl<'a> GaTask<'a> {
     fn cost_ns(&self) -> u64 {
         let (tasks, edges) =
             (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);
+        // The longest path touches every task and edge once, the event simulator many times; only the order of
+        // magnitude matters.
         if self.evaluator.exact(self.rates) { 500 + 3 * tasks + edges } else { 400 * tasks + 20 * edges }
     }
 }
@@ -100,6 +104,7 @@ pub struct Evolved {
 }
 
 /// Work between two questions whether to go on, nanoseconds.
+/// Well under the 5 ms between two checkpoints that a run promises.
 const CHUNK_NS: u64 = 3_000_000;
 
 /// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its randomness.
@@ -113,6 +118,7 @@ pub fn evolve<W: Watch<Proposal>>(
     streams: impl Fn(u64) -> Stream,
     watch: &mut W,
 ) -> Result<Evolved, MethodError> {
+    // Island model: each island is a population of its own; only migration and the cache join them.
     let mut state = Evolution {
         task,
         settings: *settings,
@@ -134,6 +140,7 @@ pub fn evolve<W: Watch<Proposal>>(
     });
     state.conclude(1, watch)?;
     loop {
+        // Stop, offers and changed limits are looked at between chunks only, so that islands need no locks.
         watch.checkpoint()?;
         state.take_offer(watch)?;
         state.settings.revise(|name| watch.live(name));
@@ -190,7 +197,9 @@ impl<'a> Evolution<'a> {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
         // Soon most individuals are known already.
         let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
+        // 500 ns stand for a repeat: a hash of the vector and a look-up.
         let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
+        // Never past a migration, a limit or the end of a stall: these are decided between chunks.
         let migration = u64::from(self.settings.migration.max(1));
         affordable
             .clamp(1, migration - self.generation % migration)
@@ -206,6 +215,8 @@ impl<'a> Evolution<'a> {
             watch
                 .parallel(|| numbered.par_iter_mut().for_each(|(index, island)| work(*index, island, cache)));
         } else {
+            // One thread visits the islands in order; the result is the same because they share nothing while they
+            // breed.
             for (index, island) in &mut numbered {
                 work(*index, island, cache);
             }
@@ -220,6 +231,7 @@ impl<'a> Evolution<'a> {
         }
         let first = self.evaluations == 0;
         for index in 0..count as usize {
+            // One record per island and generation: a generation counts only if all islands have finished it.
             let records: Vec<&Record> =
                 self.islands.iter().filter_map(|island| island.records.get(index)).collect();
             if records.len() < self.islands.len() {
@@ -228,6 +240,7 @@ impl<'a> Evolution<'a> {
             if !first {
                 self.generation += 1;
             }
+            // Strict improvement in island order, so that ties go to the lowest island on any number of threads.
             let better = records
                 .iter()
                 .map(|record| &record.best)
@@ -239,6 +252,7 @@ impl<'a> Evolution<'a> {
             let improved = better != self.best;
             let source = records.iter().find(|record| Some(&record.best) == better.as_ref());
             let source = source.map_or("population", |record| record.source);
+            // The stall counts generations in which no island improved the common best.
             self.stall = if improved || first { 0 } else { self.stall + 1 };
             let evaluated: u64 = records.iter().map(|record| record.evaluations).sum();
             self.evaluations += evaluated;
@@ -276,6 +290,7 @@ impl<'a> Evolution<'a> {
             best: best.map_or(f64::NAN, |best| best.makespan),
             mean,
             worst: records.iter().map(|record| record.worst).fold(0.0, f64::max),
+            // Variance as mean of squares minus square of the mean: one pass over the records.
             spread: (sum(|record| record.squares) / population as f64 - mean * mean).max(0.0).sqrt(),
             diversity: sum(|record| record.distinct) / population as f64,
             feasible: 1.0 - sum(|record| record.failed) / bred,
@@ -295,6 +310,7 @@ impl<'a> Evolution<'a> {
         if islands < 2 {
             return;
         }
+        // Ring migration: all bests are read first, so that the order of the islands does not matter.
         for (index, best) in bests.iter().enumerate() {
             if let Some(best) = best {
                 self.islands[(index + 1) % islands].welcome(best);
@@ -305,6 +321,7 @@ impl<'a> Evolution<'a> {
     fn take_offer<W: Watch<Proposal>>(&mut self, watch: &mut W) -> Result<(), MethodError> {
         let Some(offer) = watch.offered() else { return Ok(()) };
         let mut x = offer.circuits.x;
+        // A plan of another run may exceed the caps; cut down, it still fits the ports.
         for (circuits, &cap) in x.iter_mut().zip(self.task.caps) {
             *circuits = (*circuits).clamp(1, cap.max(1));
         }

@@ -1,4 +1,4 @@
-//! Bounds and proofs where tasks compete before the last transfers.
+//! Bounds and proofs where tasks compete before the last transfers (docs/methods/training.md, section 10).
 //!
 //! If rates are free, only windows have to be decided: two moments between which a contended task is served. For given
 //! windows every link is a flow problem, and whether it can serve its tasks depends on the windows through the lengths

@@ -39,10 +39,12 @@ pub(crate) fn best<W: Watch<Proposal>>(
     watch: &mut StopOnly<'_, W>,
 ) -> Result<BestKnown, MethodError> {
     let network = &evaluator.network;
+    // A plan that meets the ideal makespan needs no search.
     let enough = |known: &Circuits, bound: f64| known.makespan <= bound * (1.0 + NONE);
     if enough(&known, evaluator.ideal.makespan()) {
         return Ok(BestKnown { found: known, proven: true });
     }
+    // DELTA Alg. 2 around the known makespan: more circuits cannot help a plan that is at least as good.
     let mut caps = circuit_bounds(network, &Windows::new(network, known.makespan * (1.0 + ROOM)));
     if let Some((link, circuits)) = most {
         caps[link] = caps[link].min(circuits);
@@ -58,17 +60,21 @@ pub(crate) fn best<W: Watch<Proposal>>(
             cap.min(1_u32.saturating_add(u32::try_from(room).unwrap_or(u32::MAX - 1)))
         })
         .collect();
+    // If even these (infeasible) counts end no earlier, the known plan is optimal by monotonicity.
     let mut scratch = Scratch::default();
     if enough(&known, evaluator.bound(&widest, &mut scratch)) {
         return Ok(BestKnown { found: known, proven: true });
     }
     let mut best = known;
     let mut task = outer::VectorTask::new(evaluator, rates, &caps);
+    // Small limits: this search answers a price, and there is one for every port or link that is asked about.
     (task.listed, task.boxes) = (LISTED, BOXES);
+    // Rates that the path model does not give exactly leave only local search, and a proof only if it meets the bound.
     if !evaluator.exact(rates) {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
         return Ok(BestKnown { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
     }
+    // Boxes are slow to find a good plan, so local search goes first where vectors cannot be listed.
     let few = outer::can_list(task, watch)?;
     if !few {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
@@ -97,6 +103,7 @@ fn exchange<W: Watch<Proposal>>(
     scratch: &mut Scratch,
     watch: &mut StopOnly<'_, W>,
 ) -> Result<(), MethodError> {
+    // The search stops itself by `None`; the reason is kept aside and returned after it.
     let budget = &evaluator.network.budget;
     let mut x = best.x.clone();
     let mut stopped = Ok(());

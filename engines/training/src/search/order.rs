@@ -1,4 +1,4 @@
-//! Better schedules for given circuits where more than last transfers compete.
+//! Better schedules for given circuits where more than last transfers compete (docs/methods/training.md, section 9).
 //!
 //! Once it is fixed in which order contended tasks start and end, the best rates are a linear program: times of
 //! the events and volumes between them (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task
@@ -33,6 +33,7 @@ use std::sync::Arc;
 pub const STREAM: u64 = (1 << 32) + 1;
 
 /// Two makespans that differ by less, relatively, are equal.
+/// Programs are solved to 1e-9 of about 1000 units, a thousandth of this.
 const SAME: f64 = 1e-9;
 
 /// Linear programs between two reports.
@@ -103,8 +104,10 @@ pub fn improve<W: Watch<Proposal>>(
         return Err(MethodError::Failed("no schedule to begin with".to_owned()));
     };
     let best = Arc::new(shortest.clone());
+    // Only contended tasks can gain from another order; the others have fixed durations.
     let competition = Competition::new(evaluator, x, best.makespan);
     let bound = evaluator.bound(x, &mut Scratch::default());
+    // Three lower bounds on all orders; the largest ends the search when it is reached.
     let target = limits.target.max(bound).max(competition.floor * competition.unit_s);
     let mut search = OrderSearch {
         evaluator,
@@ -151,6 +154,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         // One linear program has one event order; its value is the best of that order (the rows of DELTA Eq. 5-18
         // without binaries). The search is over orders.
         let mut base: Option<Point> = None;
+        // Start orders: one per simulated schedule, equal orders are solved once.
         for (index, start) in starts.iter().enumerate() {
             let order = EventOrder::of(start, &self.competition);
             if self.seen.contains(&order.fingerprint()) {
@@ -162,6 +166,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
             let source = if index == 0 { "event order" } else { "event order of another start" };
             if let Some(point) = self.solve(order, None, source)? {
                 let point = self.descend(point)?;
+                // The best local optimum becomes the base of the disturbances.
                 base = Some(match base {
                     Some(known) if known.makespan <= point.makespan => known,
                     _ => point,
@@ -170,6 +175,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         }
         let Some(mut base) = base else { return Ok(false) };
         let mut restarts = 0;
+        // Iterated local search: a disturbed order, a descent, and the better of the two local optima stays.
         while restarts < self.limits.restarts {
             if self.over()? {
                 return Ok(self.spent());
@@ -179,6 +185,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
             let Some(order) = self.disturbed(&base.order) else { return Ok(false) };
             let Some(point) = self.solve(order, Some(&base), "disturbed event order")? else { continue };
             let point = self.descend(point)?;
+            // Ties move on, so that disturbances do not return to the same neighbourhood.
             if point.makespan <= base.makespan {
                 base = point;
             }
@@ -213,6 +220,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
             self.report();
         }
         let Some(point) = point else { return Ok(None) };
+        // The program's makespan is exact to solver tolerance; the schedule is rebuilt and judged by its own times.
         if point.makespan * self.competition.unit_s < self.best.makespan * (1.0 - SAME) {
             let trace = Arc::new(realise::trace(self.evaluator, self.x, &self.competition, &point));
             if trace.makespan < self.best.makespan {
@@ -222,6 +230,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
                     ports: self.evaluator.network.budget.total(self.x),
                 };
                 self.watch.found(Proposal { circuits: found, schedule: Some(Arc::clone(&trace)) }, source)?;
+                // The rebuilt schedule counts: it is feasible whatever the tolerances of the solver were.
                 self.best = trace;
             }
         }
@@ -244,6 +253,8 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
                     return Ok(at);
                 }
                 let Some(point) = self.solve(step.order, Some(&at), "moved event")? else { continue };
+                // First improvement: neighbours come in the order of their dual gain, so the first one is usually the
+                // best.
                 if point.makespan < at.makespan * (1.0 - SAME) {
                     at = point;
                     vain = 0;
@@ -265,8 +276,11 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
     /// An order near another one that has not been seen: a few events moved by a few places.
     fn disturbed(&mut self, order: &EventOrder) -> Option<EventOrder> {
         let count = order.events.len();
+        // 100 attempts: on instances with few events nearly all near orders have been seen, which ends the restarts.
         for _ in 0..100 {
             let mut other = order.clone();
+            // One to three moves of at most four places: large enough to leave a local optimum, small enough to keep
+            // its quality.
             let wanted = self.limits.stream.random_range(1..=3u32);
             let mut done = 0;
             for _ in 0..20 {
@@ -276,6 +290,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
                 if from == to {
                     continue;
                 }
+                // A move that the DAG forbids is dropped; the others keep the order feasible.
                 if let Some(moved) = other.moved(from, to, &self.competition, self.evaluator) {
                     other = moved;
                     done += 1;

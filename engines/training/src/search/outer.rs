@@ -1,5 +1,5 @@
 //! Search over circuit vectors with a proof: every vector is evaluated or has a lower bound that is not
-//! better than the best plan.
+//! better than the best plan (docs/methods/training.md, section 7).
 //!
 //! If only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the circuits of the
 //! other (*through*) links; the rest follows exactly, because the end of each sink link depends on its own circuits
@@ -20,9 +20,11 @@ use lightbay_core::watch::Watch;
 pub(crate) use vectors::{Odometer, Vectors};
 
 /// Most vectors that are listed and sorted; beyond, boxes of vectors are searched.
+/// A vector takes some tens of bytes, so the list stays within some megabytes; no preset has a hundredth of it.
 pub const LISTED: u64 = 100_000;
 
 /// Most boxes that are looked at.
+/// The bound of the boxes still open holds when this limit ends the search.
 pub const BOXES: u64 = 200_000;
 
 /// Input of the search.
@@ -44,7 +46,7 @@ pub struct VectorTask<'a> {
 }
 
 impl<'a> VectorTask<'a> {
-    /// The usual search.
+    /// A task with the default limits.
     pub const fn new(evaluator: &'a Evaluator, rates: Rates, caps: &'a [u32]) -> Self {
         Self { evaluator, rates, caps, relaxed: false, listed: LISTED, boxes: BOXES }
     }
@@ -79,6 +81,7 @@ pub fn search<W: Watch<Proposal>>(
     known: Option<&Circuits>,
     watch: &mut W,
 ) -> Result<Proof, MethodError> {
+    // The decided links and the leaves; the same split serves the list and the boxes.
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;
@@ -89,6 +92,7 @@ pub fn search<W: Watch<Proposal>>(
         (bound, None, cut_short)
     };
     let State { best, improved, evaluated, .. } = state;
+    // A complete search has the bound of its best plan.
     let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));
     Ok(Proof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
 }
@@ -103,6 +107,7 @@ pub fn can_list<W: Watch<Proposal>>(task: VectorTask<'_>, watch: &mut W) -> Resu
 }
 
 /// A bound less what rounding may have added to it, for telling others before the proof is complete.
+/// 1e-12 is some thousand roundings of a makespan: a bound that others see must hold in spite of them.
 fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }
@@ -130,6 +135,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
     }
 
     fn keep(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
+        // Strict improvement: among equal vectors the one with the lower bound position stays.
         if makespan >= self.target() {
             return Ok(false);
         }
@@ -158,6 +164,8 @@ impl<W: Watch<Proposal>> State<'_, W> {
     fn listed(&mut self, split: &Split<'_>, vectors: &Vectors) -> Result<f64, MethodError> {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
+        // Best-first over the list. Invariant: every vector before `position` is evaluated, every later one has a bound
+        // of at least `bound`, so `bound` holds for all plans that are not evaluated.
         let mut x = vec![1; self.task.caps.len()];
         let total = vectors.len() as u64;
         let first = self.evaluated;
@@ -179,9 +187,11 @@ impl<W: Watch<Proposal>> State<'_, W> {
                     }));
                 }
             }
+            // Fathoming: no vector from here on can beat the best plan. This is the proof.
             if bound >= target {
                 return Ok(bound);
             }
+            // The leaves are completed exactly, so the vector is settled by one evaluation.
             vectors.load(index, split, &mut x);
             let makespan = split.solve(&mut x, &mut free, &mut scratch);
             if self.best.as_ref().is_some_and(|best| best.x == x) {

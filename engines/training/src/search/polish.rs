@@ -1,4 +1,5 @@
-//! Coordinate search around one circuit vector: fill free ports, exchange single circuits, drop useless ones.
+//! Coordinate search around one circuit vector: fill free ports, exchange single circuits, drop useless ones
+//! (docs/methods/training.md, section 6).
 
 use crate::search::circuits::rank;
 use crate::search::repair::PortLimits;
@@ -22,6 +23,7 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
 pub fn polish(limits: PortLimits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
     let mut climb =
         Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };
+    // Hill climbing. Each accepted step lowers the rank, so the loop ends.
     loop {
         // More circuits rarely hurt, so free ports are tried first and all at once.
         let mut filled = x.clone();
@@ -48,11 +50,13 @@ struct Climb<'a> {
 impl Climb<'_> {
     /// Moves to a candidate if it is better; `None` if asked to stop.
     fn step(&mut self, x: &mut Vec<u32>, candidate: Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
+        // An unchanged vector needs no evaluation.
         if candidate == *x {
             return Some(false);
         }
         let makespan = worth.makespan(&candidate)?;
         let rank = rank(makespan, self.limits.budget.total(&candidate));
+        // Strict descent in (makespan, ports): equal vectors never alternate.
         if rank >= self.best {
             return Some(false);
         }
@@ -63,8 +67,10 @@ impl Climb<'_> {
     /// The first single exchange that helps.
     fn exchange(&mut self, x: &mut Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
         let budget = self.limits.budget;
+        // First improvement in the order of the links.
         for link in 0..x.len() {
             if x[link] > 1 {
+                // One circuit less can only win by its ports, or at fair rates by less competition.
                 let mut fewer = x.clone();
                 fewer[link] -= 1;
                 if self.step(x, fewer, worth)? {
@@ -72,6 +78,7 @@ impl Climb<'_> {
                 }
             }
             if x[link] >= self.limits.caps[link] {
+                // Beyond the cap circuits are useless (DELTA Alg. 2).
                 continue;
             }
             let mut more = x.clone();
@@ -94,6 +101,7 @@ impl Climb<'_> {
                     }
                 }
                 [first, second, ..] => {
+                    // Givers of both pods in all pairs; a link that joins both pods gives once.
                     for one in givers(first, &more) {
                         for other in givers(second, &more) {
                             let mut candidate = more.clone();

@@ -1,8 +1,9 @@
 //! The fewest ports that keep the makespan.
 //!
 //! Exact where the search over through links is ([`crate::search::outer`]) and the vectors can be listed: for every
-//! vector that can keep the makespan each sink link is independent of the others, and bisection gives its
-//! fewest circuits. Elsewhere circuits are dropped one at a time while the makespan holds.
+//! vector that can keep the makespan each sink link is independent of the others, and bisection gives its fewest
+//! circuits. Elsewhere circuits are dropped one at a time while the makespan holds (docs/methods/training.md, section
+//! 12).
 
 use crate::search::circuits::{Circuits, Proposal};
 use crate::search::outer::{Split, VectorTask, Vectors};
@@ -12,6 +13,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 /// Relative loss of makespan that counts as none.
+/// Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver (5e-10), far below what plans differ by.
 pub const TOLERANCE: f64 = 1e-7;
 
 /// Fewest ports found.
@@ -41,6 +43,7 @@ pub fn fewest<W: Watch<Proposal>>(
         return Ok(Fewest { found, proven: true });
     }
     let mut scratch = Scratch::default();
+    // No list: greedy descent. The result keeps the makespan, but fewer ports may be possible.
     let budget = &task.evaluator.network.budget;
     let mut best = from.clone();
     loop {
@@ -50,6 +53,7 @@ pub fn fewest<W: Watch<Proposal>>(
         let mut dropped = false;
         for link in links {
             watch.checkpoint()?;
+            // Circuits of one link are dropped until the makespan would grow; the last good count stays.
             let mut x = best.x.clone();
             while x[link] > 1 {
                 x[link] -= 1;
@@ -62,6 +66,7 @@ pub fn fewest<W: Watch<Proposal>>(
                 dropped = true;
             }
         }
+        // A pass without a drop is a local optimum: no single circuit can be spared.
         if !dropped {
             return Ok(Fewest { found: best, proven: false });
         }
@@ -82,6 +87,7 @@ fn listed<W: Watch<Proposal>>(
     let mut best = from.clone();
     let mut done = 0u64;
     loop {
+        // A vector costs a few evaluations of single links, so eight keep within the interval of checkpoints.
         if done.is_multiple_of(8) {
             watch.checkpoint()?;
         }
@@ -90,15 +96,20 @@ fn listed<W: Watch<Proposal>>(
         if budget.total(&odometer.x) <= best.ports {
             let mut x = odometer.x.clone();
             watch.count(1);
+            // Ends of the decided links do not depend on the leaves, so a vector that misses the limit is discarded at
+            // once.
             let mut end = model.start(&x, &mut scratch.model);
             for &link in &split.decided {
                 end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
             }
             if end <= limit
+                // Leaves are independent given the start times: the fewest circuits of each together are the fewest of
+                // the vector.
                 && let Some(leaves) = split.fewest(&mut x, limit, &mut scratch)
                 && budget.fits(&x)
             {
                 let found = Circuits { ports: budget.total(&x), makespan: end.max(leaves), x };
+                // Ports first here: the makespan has been granted already.
                 if (found.ports, found.makespan) < (best.ports, best.makespan) {
                     best = found;
                 }

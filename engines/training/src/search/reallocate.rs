@@ -1,4 +1,5 @@
-//! Several jobs on one set of pods: who has ports to spare, and who gains most from them (DELTA Fig. 10 and beyond).
+//! Several jobs on one set of pods: who has ports to spare, and who gains most from them (DELTA Fig. 10 and
+//! beyond; docs/methods/training.md, section 12).
 //!
 //! Every job is planned on the ports that it brought, with as few of them as keep its makespan. What is left over in a
 //! pod may go to another job there. Of all jobs that would get faster with what the others leave, the one with the
@@ -31,6 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Gains closer than this, relatively, are equal.
+/// A little above the rounding of a sum of makespans; gains that differ by less depend on the order of additions.
 const SAME_GAIN: f64 = 1e-9;
 
 /// One job among the others.
@@ -132,6 +134,7 @@ impl Team {
         })
     }
 
+    /// Reserves of a job: what the pods have minus what `used` says of every other job.
     fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
         let mut left = self.budget.clone();
         for (_, other) in self.members.iter().enumerate().filter(|(index, _)| *index != member) {
@@ -167,6 +170,7 @@ impl Team {
     ) -> Result<(), MethodError> {
         let rates = self.rates;
         let asked = &mut self.members[member];
+        // The present plan is one of the seeds, so the result is never longer.
         let seeds = [asked.alone.found.x.clone()];
         let solved = best(&asked.evaluator, rates, &seeds, effort, streams, watch)?;
         asked.alone = fewest(&asked.evaluator, rates, solved, effort, watch)?.kept;
@@ -177,10 +181,12 @@ impl Team {
     /// plans alone take their place.
     pub fn restart(&mut self) {
         for member in &mut self.members {
+            // A plan that is no better than the one without trade gives its ports back.
             if member.now.found.makespan >= member.alone.found.makespan * (1.0 - TOLERANCE) {
                 member.now = member.alone.clone();
             }
         }
+        // A changed budget can take ports that a trade had given: then all jobs begin alone again.
         if !self.fits() {
             for member in &mut self.members {
                 member.now = member.alone.clone();
@@ -200,9 +206,11 @@ impl Team {
         watch: &mut W,
     ) -> Result<f64, MethodError> {
         let asked = &self.members[member];
+        // Relaxation: all others at one circuit per link leave more ports than any plan of them can.
         let evaluator = asked.evaluator.with_ports(&self.widest(member));
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
+        // Rounding must not lift a bound above a plan.
         Ok(solved.bound.min(asked.now.found.makespan) * (1.0 - 1e-12))
     }
 
@@ -222,12 +230,15 @@ impl Team {
         let evaluator = asked.evaluator.with_ports(ports);
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
+        // A trade must gain more than the tolerance of the port descent may lose again.
         let limit = asked.now.found.makespan * (1.0 - 2.0 * TOLERANCE);
         if solved.kept.found.makespan >= limit {
             return Ok(None);
         }
+        // As few ports as keep the gain, so that the others can still gain, too.
         let plan = fewest(&evaluator, self.rates, solved, effort, watch)?.kept;
         let gain = asked.weight * asked.in_nct(asked.now.found.makespan - plan.found.makespan);
+        // A faster plan may also free ports; one port is then the least that a gain is divided by.
         let ports = plan.found.ports as i64 - asked.now.found.ports as i64;
         Ok(Some(Trade { member, gain_per_port: gain / ports.max(1) as f64, plan, ports }))
     }
@@ -334,6 +345,7 @@ impl Team {
 pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     let mut chosen: Option<Trade> = None;
     for trade in trades {
+        // Ties go to the later job: the first job in the list keeps what it has.
         let least = |chosen: &Trade| chosen.gain_per_port * (1.0 - SAME_GAIN);
         if chosen.as_ref().is_none_or(|chosen| trade.gain_per_port >= least(chosen)) {
             chosen = Some(trade);
@@ -369,6 +381,7 @@ pub fn surplus(
     let budget = &evaluator.network.budget;
     let plan = Circuits { x: x.to_vec(), makespan, ports: budget.total(x) };
     // Circuits beyond those useful within this makespan are never needed for it.
+    // Caps that already contain the plan: its own circuits must stay within reach.
     let mut caps = useful_within(&evaluator.network, makespan);
     for (cap, circuits) in caps.iter_mut().zip(x) {
         *cap = (*cap).max(*circuits);

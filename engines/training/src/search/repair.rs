@@ -45,9 +45,10 @@ impl PortLimits<'_> {
         }
     }
 
-    /// Clamps to the limits, then takes circuits from random links of overfull pods. False if a pod cannot be
-    /// brought within its ports.
+    /// Clamps to the limits, then takes circuits from random links of overfull pods (DELTA Alg. 6). False if a pod
+    /// cannot be brought within its ports.
     pub fn repair(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) -> bool {
+        // Clamping first: a gene may have left its range by mutation.
         for (circuits, &cap) in x.iter_mut().zip(self.caps) {
             *circuits = (*circuits).clamp(1, cap.max(1));
         }
@@ -63,6 +64,7 @@ impl PortLimits<'_> {
             scratch.order.clear();
             let reducible = self.budget.links_at(pod).iter().map(|(link, _)| *link);
             scratch.order.extend(reducible.filter(|link| x[*link as usize] > 1));
+            // One circuit per link is the least; a pod that is overfull with them cannot be repaired.
             if scratch.order.is_empty() {
                 return false;
             }
@@ -74,6 +76,7 @@ impl PortLimits<'_> {
 
     /// Gives out free ports, one circuit at a time to the link with fewest circuits for its cap.
     pub fn fill(&self, x: &mut [u32], free: &mut Vec<i64>) {
+        // Water-filling by circuits per cap; it ends when no link fits, so the vector is maximal.
         self.budget.free_into(x, free);
         loop {
             let mut next: Option<usize> = None;

@@ -1,4 +1,5 @@
-//! Circuits for several configurations of a job at once: the worst NCT over all of them.
+//! Circuits for several configurations of a job at once: the worst NCT over all of them (docs/methods/training.md,
+//! section 12).
 //!
 //! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: the same circuits serve all
 //! of them, and only the rates are decided anew in each. Where only last transfers compete in every configuration the
@@ -21,9 +22,11 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::{StopOnly, Watch};
 
 /// Room above the best known makespan in which circuits count as useful.
+/// As for one configuration: rounding must not cut off the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
 /// Difference of NCT that counts as none.
+/// NCT is about 1 to 3; this is some ten thousand roundings.
 const NONE: f64 = 1e-11;
 
 /// Configurations that the same circuits are to serve.
@@ -74,6 +77,7 @@ impl Configurations {
     /// NCT of a makespan in a configuration.
     fn nct(&self, at: usize, makespan_s: f64) -> f64 {
         let ideal = &self.evaluators[at].ideal;
+        // NCT is affine in the makespan, so bounds on makespans give bounds on NCT.
         1.0 + (makespan_s - ideal.makespan()) / ideal.path.comm
     }
 
@@ -117,6 +121,7 @@ impl Configurations {
             }
             Ok::<(), MethodError>(())
         };
+        // Seeds first: the caps and the lists shrink with the worst NCT that is already known.
         for x in seeds {
             watch.checkpoint()?;
             watch.count(1);
@@ -132,20 +137,24 @@ impl Configurations {
                 x: served.x.clone(),
             };
             let (alone, proven) = best_known(evaluator, Rates::Best, known, &mut StopOnly(watch))?;
+            // Minimax bound: no circuits are better in the worst case than the best ones of any single configuration.
             if proven {
                 served.bound = served.bound.max(self.nct(at, alone.makespan));
             }
             offer(&mut served, &alone.x, self.worst(&alone.x), watch)?;
         }
+        // A plan at the bound is optimal; nothing is left to search.
         if served.worst_nct <= served.bound + NONE {
             return Ok(served);
         }
         let caps = self.caps(served.worst_nct);
+        // Exact only if all configurations decide the same links, so that one list serves all of them.
         if let Some(splits) = self.splits(&caps, listed)
             && outer::can_list(splits[0].task, watch)?
         {
             return self.listed(&splits, served, watch, offer);
         }
+        // Elsewhere the climb over single exchanges, judged by the worst configuration.
         let limits = PortLimits { budget: &self.evaluators[0].network.budget, caps: &caps };
         let (mut x, from) = (served.x.clone(), served.worst_nct);
         let mut stopped = Ok(());
@@ -160,6 +169,7 @@ impl Configurations {
 
     /// Circuits of every link that can help to beat a worst NCT.
     fn caps(&self, worst_nct: f64) -> Vec<u32> {
+        // A link needs the largest cap of any configuration.
         let mut caps = vec![1; self.evaluators[0].network.links()];
         for evaluator in &self.evaluators {
             let ideal = &evaluator.ideal;
@@ -180,6 +190,7 @@ impl Configurations {
         };
         let splits: Vec<Split<'s>> = self.evaluators.iter().map(split).collect::<Option<_>>()?;
         let first = splits.first()?;
+        // Through links depend on the graph; configurations with another pipeline order could differ.
         let same = splits.iter().all(|split| split.decided == first.decided && split.leaves == first.leaves);
         same.then_some(splits)
     }
@@ -199,6 +210,7 @@ impl Configurations {
                 None => return Ok(served),
             }
         }
+        // Bound of a vector: the largest of its bounds over the configurations.
         let mut bounds = vec![f64::NEG_INFINITY; tables[0].len()];
         for (at, vectors) in tables.iter().enumerate() {
             for &(bound, index) in vectors.by_bound() {
@@ -213,6 +225,7 @@ impl Configurations {
         for index in order {
             watch.checkpoint()?;
             let bound = bounds[index as usize];
+            // As in the search for one configuration: bounds ascend, so the rest cannot be better.
             if bound >= served.worst_nct {
                 break;
             }
@@ -228,6 +241,7 @@ impl Configurations {
 
     /// The best completion of the decided circuits of `x`, whose leaves are 1, for the worst of all.
     fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
+        // Start times once per configuration; leaves change nothing of them.
         let mut worst = f64::NEG_INFINITY;
         for (at, (evaluator, scratch)) in self.evaluators.iter().zip(scratches.iter_mut()).enumerate() {
             let mut end_s = evaluator.model.start(x, &mut scratch.model);
@@ -246,6 +260,8 @@ impl Configurations {
         };
         let budget = &self.evaluators[0].network.budget;
         let caps = splits[0].task.caps;
+        // Greedy completion as for one configuration: the worst leaf must get the next circuit in any better
+        // completion.
         let mut free = budget.free(x);
         let mut open: Vec<(f64, u32)> =
             splits[0].leaves.iter().map(|&link| (of_link(link, x[link as usize]), link)).collect();
@@ -258,6 +274,7 @@ impl Configurations {
                 budget.take(link, 1, &mut free);
                 open[at].0 = of_link(open[at].1, x[link]);
             } else {
+                // A leaf that cannot grow settles its end; the others may still use what is left.
                 worst = worst.max(open[at].0);
                 open.swap_remove(at);
             }
@@ -278,6 +295,7 @@ impl Configurations {
         let budget = &self.evaluators[0].network.budget;
         let mut links: Vec<usize> = (0..x.len()).collect();
         links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));
+        // Passes over all links until none can be dropped; dearest links first.
         loop {
             let before = x.to_vec();
             for &link in &links {

@@ -74,6 +74,7 @@ impl Contention {
         let mut contended = vec![false; n];
         let mut nic_contended = vec![false; n];
         let mut loose = Vec::new();
+        // NIC groups hold two unordered tasks, or one task with several flows on a NIC.
         for group in &network.nic_groups {
             let mut example = None;
             for (index, &(u, weight)) in group.members.iter().enumerate() {
@@ -94,12 +95,14 @@ impl Contention {
             }
         }
         for (via, tasks) in network.carried.iter().enumerate() {
+            // A chain never competes with itself.
             if network.precedence.is_chain(tasks) {
                 continue;
             }
             let link = via as u32 / 2;
             let mut example = None;
             for (index, &u) in tasks.iter().enumerate() {
+                // Pairs in topological order: not `before` means unordered.
                 for &v in &tasks[index + 1..] {
                     if network.precedence.before(u, v) {
                         continue;
@@ -114,6 +117,7 @@ impl Contention {
             if let Some((task, other)) = example {
                 loose.push(Loose::ContendedBeforeTail { link, task, other });
             }
+            // One longer tail breaks the common deadline that level-first needs.
             let mut tails = tasks
                 .iter()
                 .filter(|t| contended[**t as usize] && network.is_sink(**t))
@@ -124,10 +128,12 @@ impl Contention {
                 loose.push(Loose::UnequalTails { link });
             }
         }
+        // Competition for either resource makes a task contended.
         for (flag, nic) in contended.iter_mut().zip(&nic_contended) {
             *flag |= nic;
         }
         let leaf = network
+            // A leaf link carries only sinks, so its circuits delay nothing else.
             .carried
             .chunks(2)
             .map(|pair| pair.iter().flatten().all(|task| network.is_sink(*task)))

@@ -52,6 +52,7 @@ fn last_of(network: &Network, trace: &Trace, tasks: impl Iterator<Item = u32> + 
 fn chain_to(network: &Network, trace: &Trace, last: u32) -> CriticalPath {
     let mut path = CriticalPath::default();
     let mut at = Some(last);
+    // Backward walk: each step takes the tight predecessor that ends last.
     while let Some(task) = at {
         path.tasks.push(task);
         path.comm += trace.finish[task as usize] - trace.start[task as usize];
@@ -73,6 +74,7 @@ fn latest(
     second: impl Fn(u32) -> f64,
 ) -> Option<u32> {
     let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
+    // Two-stage maximum with tolerances, so that sums in another order give the same path.
     let least = top(&mut tasks.clone().map(&first));
     let tied = tasks.filter(|task| first(*task) >= least);
     let least = top(&mut tied.clone().map(&second));
@@ -89,6 +91,7 @@ pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
 /// Returns the time by which each task could finish later without moving the makespan if everything after it took as
 /// long as it does, seconds: nothing for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
+    // Latest finish backwards with the real durations.
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();
     for &task in network.order.iter().rev() {
         for arc in network.succs.of(task) {

@@ -76,6 +76,7 @@ impl Evaluator {
 
     /// Makespan in seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
+        // The path model gives the same makespan as the simulator where it is exact, in a fraction of the time.
         if self.exact(rates) {
             return self.model.makespan(x, rates, &mut scratch.model);
         }
@@ -110,6 +111,7 @@ impl Evaluator {
     /// A makespan that no schedule on these circuits (or fewer) can beat, seconds. On tail-exact scenarios it
     /// is the joint optimum.
     pub fn bound(&self, x: &[u32], scratch: &mut Scratch) -> f64 {
+        // Level-first without contention bounds every rule from below.
         self.model.makespan(x, Rates::Level, &mut scratch.model)
     }
 }

@@ -31,9 +31,11 @@ pub enum Rule {
 }
 
 /// Events within this many seconds are one event.
+/// Sums of the same delays in another order differ by less; without merging zero-length segments would appear.
 pub const MERGE_S: f64 = 1e-12;
 
 /// Tasks whose levels differ by less are served together.
+/// Levels are sums of delays; rounding must not part tasks that are level.
 const LEVEL_TOLERANCE_S: f64 = 1e-7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,6 +123,7 @@ impl Simulator {
         rule: Rule,
         mut trace: Option<&mut Trace>,
     ) -> f64 {
+        // Event-driven simulation: a heap of arrivals, finishes and meetings; stale events are known by their version.
         let mut run = IterationRun { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
         self.reset(&run);
         let mut meetings = 0usize;
@@ -129,6 +132,7 @@ impl Simulator {
             let now = f64::from_bits(first.time_bits);
             meetings += usize::from(first.what == What::Meet);
             self.handle(first, now, &run, trace.as_deref_mut());
+            // All events of one moment are handled before rates are computed.
             while let Some(Reverse(event)) = self.heap.peek().copied()
                 && f64::from_bits(event.time_bits) <= now + MERGE_S
             {
@@ -136,11 +140,13 @@ impl Simulator {
                 meetings += usize::from(event.what == What::Meet);
                 self.handle(event, f64::from_bits(event.time_bits), &run, trace.as_deref_mut());
             }
+            // Guard against endless meetings: the tolerance grows, so levels merge.
             if meetings > allowed {
                 // Tasks on several resources can become level and part again for ever; coarser groups end it.
                 run.tolerance *= 10.0;
                 allowed *= 2;
             }
+            // Rates change only in components that something touched.
             if !self.dirty.is_empty() {
                 self.refresh(now, &run, trace.as_deref_mut());
             }
@@ -182,6 +188,7 @@ impl Simulator {
         self.pending.clear();
         self.pending.extend((0..n as u32).map(|task| network.preds.of(task).len() as u32));
         for task in 0..n as u32 {
+            // Tasks without predecessors arrive at their release.
             if self.pending[task as usize] == 0 {
                 self.push(network.release[task as usize], task, What::Arrive, 0);
             }
@@ -199,6 +206,7 @@ impl Simulator {
             What::Arrive => {
                 self.start[index] = time;
                 self.updated[index] = time;
+                // Contended tasks join their resources and wait for rates.
                 if run.competes(task) {
                     run.each_resource(task, |resource, _| {
                         self.running[resource].push(task);
@@ -216,6 +224,7 @@ impl Simulator {
                 }
             }
             What::Finish => {
+                // A finish that was planned at an older rate is stale.
                 if event.version != self.version[index] {
                     return;
                 }
@@ -230,6 +239,7 @@ impl Simulator {
                         self.dirty.push(resource as u32);
                     });
                 }
+                // Last predecessor finished: the task arrives after delay and release.
                 for arc in run.network.succs.of(task) {
                     let to = arc.task as usize;
                     self.ready[to] = self.ready[to].max(time + arc.delay);
@@ -250,6 +260,7 @@ impl Simulator {
 
     /// New rates for every component that a dirty resource belongs to.
     fn refresh(&mut self, now: f64, run: &IterationRun<'_>, mut trace: Option<&mut Trace>) {
+        // Each component once per event, however many of its resources are dirty.
         self.fill.next_round();
         let dirty = std::mem::take(&mut self.dirty);
         for &resource in &dirty {
@@ -282,6 +293,7 @@ impl Simulator {
     /// Gives a running task a new speed.
     fn turn(&mut self, task: u32, speed: f64, now: f64, run: &IterationRun<'_>, trace: Option<&mut Trace>) {
         let index = task as usize;
+        // Unchanged speed: the planned finish stays valid.
         if self.speed[index] == speed {
             return;
         }
@@ -291,6 +303,7 @@ impl Simulator {
             && now > self.updated[index]
         {
             let span = now - self.updated[index];
+            // Volume sent at the old speed.
             let volume = self.speed[index] * span * run.network.flows[index] * run.network.rate;
             self.sent[index] += volume;
             trace.pieces.push(Piece { task, start: self.updated[index], end: now, volume });

@@ -78,6 +78,7 @@ pub fn fair(
     scratch.open.clear();
     scratch.open.resize(sinks.len(), (0.0, -1.0));
     let (mut now, mut done, mut flows, mut worst) = (0.0, 0.0, 0.0, 0.0f64);
+    // An idle link jumps to the next release.
     let mut next = 0;
     loop {
         if targets.is_empty() {
@@ -86,6 +87,7 @@ pub fn fair(
                 None => return worst,
             }
         }
+        // Targets are kept in descending order of the common per-flow work at which they end.
         while let Some(sink) = sinks.get(next)
             && sink.release <= now + MERGE_S
         {
@@ -103,6 +105,7 @@ pub fn fair(
             }
         }
         let Some(&(target, _)) = targets.last() else { return worst };
+        // Next event: the nearest target, or a release before it.
         let end = now + (target - done) / speed;
         match sinks.get(next) {
             Some(sink) if sink.release < end => {
@@ -153,6 +156,7 @@ pub fn level_first(
         while let Some(sink) = sinks.get(next)
             && sink.release <= now + MERGE_S
         {
+            // A new sink is a group of its own; it merges when levels meet.
             let at = groups.partition_point(|group| group.level > sink.work);
             let name = next as u32;
             groups.insert(at, Group { level: sink.work, flows: sink.flows, speed: 0.0, name });
@@ -177,6 +181,7 @@ pub fn level_first(
         let mut step = sinks.get(next).map_or(f64::INFINITY, |sink| sink.release - now);
         let mut meeting = None;
         let mut ending = None;
+        // Only neighbouring groups can meet first, because groups are sorted by level.
         for index in 0..groups.len() {
             let group = groups[index];
             if group.speed > 0.0 && group.level / group.speed < step {
@@ -194,9 +199,11 @@ pub fn level_first(
             }
         }
         now += step;
+        // All levels fall at their speeds until the event.
         for group in groups.iter_mut() {
             group.level = (group.level - group.speed * step).max(0.0);
         }
+        // Merged groups never part again: they share speed and level.
         if let Some(index) = meeting {
             let below = groups.remove(index + 1);
             groups[index].level = below.level;
@@ -228,6 +235,7 @@ pub fn quick_bound(sinks: &[Sink], circuits: f64) -> f64 {
     let mut bound = 0.0f64;
     for sink in sinks.iter().rev() {
         after += sink.work * sink.flows;
+        // Work released from here on must pass the link; and each sink needs its own time.
         bound = bound
             .max(sink.release + after / circuits)
             .max(sink.release + sink.work / (circuits / sink.flows).min(1.0));

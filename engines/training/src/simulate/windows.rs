@@ -20,6 +20,7 @@ impl Windows {
 
 /// Earliest start of every task, all transfers at their shortest, seconds.
 pub fn earliest_start(network: &Network) -> Vec<f64> {
+    // Forward pass with shortest durations.
     let mut est = network.release.clone();
     for &task in &network.order {
         let mut start = est[task as usize];
@@ -34,6 +35,7 @@ pub fn earliest_start(network: &Network) -> Vec<f64> {
 
 /// Latest finish of every task if the iteration is to end by `limit`, seconds.
 pub fn latest_finish(network: &Network, limit: f64) -> Vec<f64> {
+    // Backward pass from the limit.
     let mut lct: Vec<f64> = network.tail.iter().map(|tail| limit - tail).collect();
     for &task in network.order.iter().rev() {
         for arc in network.succs.of(task) {
@@ -59,6 +61,7 @@ pub struct IndexWindows {
 }
 
 /// Delays up to this many seconds do not force an interval between two tasks: their events may be one.
+/// As in `event_times`: times within a nanosecond are one event.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 impl IndexWindows {
@@ -102,6 +105,7 @@ impl IndexWindows {
     ) -> Self {
         let times = trace.event_times_among(counted);
         let mut windows = Self::open(counted, intervals);
+        // Positions among the distinct event times of the reference run.
         // The interval that begins at a time, and the one that ends at it, both 1-based.
         let at = |time: f64| times.partition_point(|t| *t < time - SAME_MOMENT_S) as u32;
         for task in (0..network.tasks()).filter(|task| counted[*task] && !network.is_sink(*task as u32)) {
@@ -122,6 +126,8 @@ impl IndexWindows {
         let later = |code: u32, by: u32| if code == no_earliest { code } else { code | by };
         let earlier =
             |code: u32, by: u32| if code == no_latest { code } else { code.saturating_sub(by & !code) };
+        // Half intervals tell an event from the time after it, which decides whether a delay forces an interval
+        // between.
         let n = network.tasks();
         let mut finish = vec![no_earliest; n];
         for &task in &network.order {
@@ -129,6 +135,7 @@ impl IndexWindows {
             let before = network.preds.of(task as u32).iter();
             let start = before.map(|arc| later(finish[arc.task as usize], apart(arc.delay))).max();
             let start = start.unwrap_or(no_earliest);
+            // A counted task begins at an event at or after `start`, and ends one interval later at the earliest.
             finish[task] = if counted[task] {
                 self.first[task] = self.first[task].max(start.div_ceil(2) + 1);
                 2 * self.first[task]
@@ -142,6 +149,7 @@ impl IndexWindows {
             let after = network.succs.of(task as u32).iter();
             let end = after.map(|arc| earlier(start[arc.task as usize], apart(arc.delay))).min();
             let end = end.unwrap_or(no_latest);
+            // The same backwards.
             start[task] = if counted[task] {
                 self.last[task] = self.last[task].min(end / 2);
                 2 * self.last[task].saturating_sub(1)

@@ -4,6 +4,7 @@ use super::{Compute, FullDag, Node, NodeKind};
 use crate::scenario::workload::{Bucket, Shape, Workload};
 use lightbay_core::problem::Problems;
 
+/// Mark of an input that has not arrived.
 const NONE: u32 = u32::MAX;
 
 pub(super) struct StageWalk<'a> {

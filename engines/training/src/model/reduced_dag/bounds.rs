@@ -2,6 +2,7 @@
 
 use super::{Ancestor, EPSILON_S};
 
+/// Bound between tasks that no path joins.
 const UNRELATED: f64 = f64::NEG_INFINITY;
 
 /// A square table over slots. A slot belongs to one task for as long as some node carries the task, then to

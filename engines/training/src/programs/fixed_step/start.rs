@@ -24,6 +24,7 @@ impl Slots {
     /// Serves in every slot the tasks with most work and tail to go first. `None` if it takes more than `most`
     /// slots.
     pub fn level_first(network: &Network, circuits: &[u32], slot_s: f64, most: u32) -> Option<Self> {
+        // Kahn's algorithm in slots: a task begins when all its predecessors are over.
         let n = network.tasks();
         let to_go = tails_to_go(network);
         let mut pending: Vec<usize> = (0..n).map(|task| network.preds.of(task as u32).len()).collect();
@@ -40,6 +41,7 @@ impl Slots {
             if slot >= most {
                 return None;
             }
+            // Tasks begin in the first slot at or after their release.
             waiting.retain(|&task| {
                 let begins = ready[task] <= slot;
                 if begins {
@@ -48,6 +50,7 @@ impl Slots {
                 }
                 !begins
             });
+            // Level-first (section 4 of docs/methods/training.md) with whole slots.
             let level = |task: &usize| left[*task] * slot_s / network.flows[*task] + to_go[*task];
             running.sort_by(|a, b| level(b).total_cmp(&level(a)).then(a.cmp(b)));
             let mut free: Vec<f64> =
@@ -56,6 +59,7 @@ impl Slots {
             for &task in &running {
                 let flows = network.flows[task];
                 let via = network.via[task] as usize;
+                // Greedy by level: each task takes what links and NICs have left.
                 let mut rate = flows.min(left[task]).min(free[via]);
                 for &(group, weight) in &network.nics_of[task] {
                     rate = rate.min(nics[group as usize] * flows / weight);
@@ -69,6 +73,7 @@ impl Slots {
                 schedule.rates[task].push(rate);
             }
             slot += 1;
+            // Work left below DONE is rounding of the divisions above.
             running.retain(|&task| {
                 if left[task] > DONE {
                     return true;

@@ -71,6 +71,7 @@ impl Writer<'_> {
     /// Adds all columns.
     pub(super) fn columns(&mut self) -> Result<(), MethodError> {
         self.circuit_columns();
+        // Order of columns: circuits and parts, events, lengths, activities, start and finish, end, volumes per flow.
         let k = self.ask.windows.intervals as usize;
         for event in 0..=k {
             let (lower, upper) = ordered(self.earliest[event], self.latest[event]);
@@ -79,6 +80,7 @@ impl Writer<'_> {
         }
         self.length_columns()?;
         self.task_columns()?;
+        // A bound that was found elsewhere helps only as a bound of the end column.
         let least = if self.ask.form.cuts { self.ask.scope.least_s / self.unit } else { 0.0 };
         let least = least.min(self.limit);
         self.columns.end = self.model.column("end of the iteration", least, self.limit, 1.0);
@@ -98,6 +100,7 @@ impl Writer<'_> {
         }
         for (link, &cap) in self.ask.scope.caps.iter().enumerate() {
             let cap = self.ask.scope.fixed.map_or(cap, |fixed| fixed[link]);
+            // Unary counts give the convex hull of circuits times length; bits are the paper's Eq. 7.
             let counts: Vec<u32> = if self.ask.form.cuts {
                 (1..=cap).collect()
             } else {
@@ -128,6 +131,7 @@ impl Writer<'_> {
             let mut columns = Vec::new();
             for interval in 1..=self.ask.windows.intervals {
                 self.go_on()?;
+                // Lengths per part exist only where a task can use the link.
                 let used = network.carried[2 * link..2 * link + 2].iter().any(|t| self.used(t, interval));
                 let longest = self.longest(interval);
                 columns.push(used.then(|| {
@@ -159,6 +163,8 @@ impl Writer<'_> {
             }
             self.columns.cells.push(Some(Column(self.model.columns() as u32)));
             for interval in windows.first[task]..=windows.last[task] {
+                // Eq. 12 with the smallest constant: no more than the volume, nor than full speed over the longest
+                // interval.
                 let most = self.most_volume(task, interval);
                 self.model.binary(format!("{name} active in interval {interval}"), 0.0);
                 self.model.column(format!("volume of {name} in interval {interval}"), 0.0, most, 0.0);
@@ -168,6 +174,7 @@ impl Writer<'_> {
         for task in 0..self.tau.len() {
             let name = &self.ask.scope.names.tasks[task];
             let (est, lct, tau) = (self.est[task], self.lct[task], self.tau[task]);
+            // Windows of Alg. 4 as bounds of the columns.
             let (from, to) = if tighten { ordered(est, lct - tau) } else { (0.0, self.limit) };
             self.columns.start.push(self.model.column(format!("start of {name}"), from, to, 0.0));
             let (from, to) = if tighten { ordered(est + tau, lct) } else { (0.0, self.limit) };
@@ -211,5 +218,6 @@ impl Writer<'_> {
 
 /// Bounds that rounding must not turn around: windows of critical tasks have no room.
 fn ordered(lower: f64, upper: f64) -> (f64, f64) {
+    // Critical tasks have equal bounds; rounding may cross them by less than 1e-6 units.
     if upper < lower && lower - upper < 1e-6 { (lower, lower) } else { (lower, upper) }
 }

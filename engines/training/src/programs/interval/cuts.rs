@@ -10,6 +10,7 @@ use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
 /// Intervals that two ordered tasks may share before their order is left to the times alone.
+/// Longer overlaps would add a row per shared interval with nearly the same content.
 const SHARED: u32 = 16;
 
 impl Writer<'_> {
@@ -25,6 +26,7 @@ impl Writer<'_> {
     fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
+            // Duration by the chosen count, linear because exactly one part is 1.
             let mut terms = vec![(self.columns.finish[task], 1.0), (self.columns.start[task], -1.0)];
             for &(count, part) in &self.columns.parts[network.link_of(task as u32)] {
                 terms.push((part, -network.duration_alone(task as u32, count) / self.unit));
@@ -46,6 +48,7 @@ impl Writer<'_> {
             }
             let (first, last) = (self.ask.windows.first[task], self.ask.windows.last[task]);
             let name = &self.ask.scope.names.tasks[task];
+            // Start and finish lie between the events of the index window.
             let from = self.columns.events[first as usize - 1];
             let terms = [(self.columns.start[task], 1.0), (from, -1.0)];
             self.at_least(format!("start of {name} in its window"), 0.0, &terms)?;
@@ -70,6 +73,8 @@ impl Writer<'_> {
                 if to < from || to - from >= SHARED {
                     continue;
                 }
+                // If `next` has begun by the interval, `task` is not active in it: sums of begin flags are that
+                // indicator.
                 for interval in from..=to {
                     let mut terms: Vec<(Column, f64)> =
                         (from..=interval).map(|k| (self.begins(next, k), 1.0)).collect();
@@ -92,10 +97,13 @@ impl Writer<'_> {
             let rivals: Vec<u32> = tasks
                 .iter()
                 .copied()
+                // Only contended tasks can queue behind each other.
                 .filter(|task| self.ask.scope.evaluator.contention.contended[*task as usize])
                 .collect();
             for &first in &rivals {
                 self.go_on()?;
+                // All of `later` start no earlier than `first` in any schedule, so their work passes the link after its
+                // start.
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
                 // A single task is bound by its own duration already.
                 if later.len() < 2 {
@@ -103,6 +111,7 @@ impl Writer<'_> {
                 }
                 let volume: f64 =
                     later.iter().map(|t| network.flows[*t as usize] * self.tau[*t as usize]).sum();
+                // What must follow any of them follows the last of them.
                 let after =
                     later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
                 // V/x over the chosen count: linear, because exactly one part is 1.
@@ -135,6 +144,7 @@ impl Writer<'_> {
 /// `first` and the rivals that can start no earlier than it can in any schedule: every predecessor of `first` is
 /// as far ahead of them.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
+    // Every predecessor of `first` is at least as far ahead of a follower.
     let preds = network.preds.of(first);
     let released = est[first as usize];
     let ahead: Vec<Vec<f64>> = preds.iter().map(|arc| distances(network, arc.task)).collect();
@@ -150,6 +160,7 @@ fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<
 }
 
 /// Least time from the finish of `from` to the start of every task; minus infinity where no path leads.
+// Longest path at full speed: a lower bound on the time between two tasks in any schedule.
 fn distances(network: &Network, from: u32) -> Vec<f64> {
     let mut ahead = vec![f64::NEG_INFINITY; network.tasks()];
     for arc in network.succs.of(from) {

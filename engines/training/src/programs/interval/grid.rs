@@ -8,6 +8,7 @@ use crate::simulate::iteration::{Piece, Trace};
 use std::collections::VecDeque;
 
 /// Shares of a task's volume below this are rounding of the solver.
+/// The solver's default feasibility tolerance is 1e-7 too, so smaller shares are not told from nothing.
 const NOTHING: f64 = 1e-7;
 
 /// Events within this many seconds are one.
@@ -50,6 +51,7 @@ impl Grid {
         circuits: &[u32],
         counted: &[bool],
     ) -> Result<Self, String> {
+        // Events of a run in order of time; each task covers whole intervals between them.
         let times = trace.event_times_among(counted);
         let at = |time: f64| times.partition_point(|t| *t < time - SAME_MOMENT_S);
         let n = network.tasks();
@@ -77,6 +79,7 @@ impl Grid {
                 let (begin, end) = (times[from + k].max(piece.start), times[from + k + 1].min(piece.end));
                 (end - begin).max(0.0)
             };
+            // Volumes by overlap; the sum is then made exact by `settle`.
             // The piece lies in the intervals of its task but for a moment at either end.
             let total: f64 = (0..sent.len()).map(inside).sum();
             if length <= SAME_MOMENT_S || total <= 0.0 {
@@ -101,6 +104,7 @@ impl Grid {
         }
         let volume = network.volume[task] / network.rate;
         let sent = &mut self.sent[task];
+        // Shares below the solver's tolerance are dropped, the rest scaled to the volume.
         for sent in sent.iter_mut() {
             if *sent < NOTHING * volume {
                 *sent = 0.0;
@@ -137,6 +141,7 @@ impl Grid {
         let k = self.intervals as usize;
         let mut lengths = vec![0.0f64; k];
         let mut sum = vec![0.0f64; k];
+        // Load of each resource in each interval, as the length that it needs.
         let mut resource = |members: &mut dyn Iterator<Item = (u32, f64)>| {
             sum.fill(0.0);
             for (task, weight) in members {
@@ -174,6 +179,7 @@ impl Grid {
         if (0..n).any(|task| counted(task) && self.sent[task].is_empty()) {
             return None;
         }
+        // Longest path over events and starts: the earliest times that volumes and the DAG allow.
         // Nodes: events 0..=k, then starts of tasks.
         let mut arcs: Vec<Vec<(usize, f64)>> = vec![Vec::new(); k + 1 + n];
         let mut pending = vec![0u32; k + 1 + n];
@@ -187,6 +193,7 @@ impl Grid {
         }
         for task in 0..n {
             if counted(task) {
+                // Precedence joins the event that ends one task with the start of the next.
                 join(k + 1 + task, self.first[task] as usize - 1, 0.0);
             }
             time[k + 1 + task] = network.release[task];
@@ -206,6 +213,7 @@ impl Grid {
                 }
             }
         }
+        // Kahn's algorithm; a cycle means that the order of the intervals contradicts the DAG.
         let mut queue: VecDeque<usize> = (0..time.len()).filter(|node| pending[*node] == 0).collect();
         let mut done = 0;
         while let Some(node) = queue.pop_front() {

@@ -5,6 +5,7 @@ use crate::model::network::Network;
 use lightbay_highs::model::Column;
 
 /// Value from which on a binary of the solver counts as 1.
+/// Binaries are whole to 1e-6, so any value in between does.
 const HALF: f64 = 0.5;
 
 impl IntervalModel {
@@ -14,6 +15,7 @@ impl IntervalModel {
     /// The reason that the schedule has no point in this model, in a sentence: a task outside its window, too few
     /// intervals, circuits beyond the caps, an order that contradicts the DAG.
     pub fn point(&self, network: &Network, grid: &Grid) -> Result<Vec<f64>, String> {
+        // A point exists only if the order of the grid has times.
         let timed = grid.timed(network).ok_or("the order of its events contradicts the DAG")?;
         let (windows, columns) = (&self.windows, &self.columns);
         let k = windows.intervals as usize;
@@ -25,6 +27,7 @@ impl IntervalModel {
         for (link, &circuits) in grid.circuits.iter().enumerate() {
             put(columns.circuits[link], f64::from(circuits));
             for &(count, part) in &columns.parts[link] {
+                // Bits: the parts of the circuits; unary: the part that is the count.
                 put(part, f64::from(u8::from(self.has(count, circuits))));
             }
         }
@@ -34,6 +37,7 @@ impl IntervalModel {
             put(column, event(index));
         }
         for (link, lengths) in columns.lengths.iter().enumerate() {
+            // Product columns have the length of the interval where their part is chosen, else 0.
             for (index, first) in lengths.iter().enumerate() {
                 let Some(first) = first else { continue };
                 for (place, &(count, _)) in columns.parts[link].iter().enumerate() {
@@ -57,6 +61,7 @@ impl IntervalModel {
                 ));
             }
             put(columns.begins(task, first, from), 1.0);
+            // Activity, volume and, in the first interval, the begin flag.
             for interval in from..=to {
                 put(columns.active(task, first, interval), 1.0);
                 let sent = grid.sent_in(task, interval) / self.unit_s;
@@ -94,6 +99,7 @@ impl IntervalModel {
         for task in (0..n).filter(|task| windows.counts(*task)) {
             let (first, last) = (windows.first[task], windows.last[task]);
             grid.first[task] = first;
+            // Volumes of inactive intervals are rounding of the solver.
             grid.sent[task] = (first..=last)
                 .map(|interval| {
                     let active = point[columns.active(task, first, interval).index()] > HALF;

@@ -71,6 +71,7 @@ impl Writer<'_> {
                 }
             }
         }
+        // Eq. 9 with the product columns of Eq. 8.
         for (via, tasks) in network.carried.iter().enumerate() {
             for interval in 1..=self.ask.windows.intervals {
                 let Some(first) = self.columns.lengths[via / 2][interval as usize - 1] else { continue };
@@ -87,6 +88,7 @@ impl Writer<'_> {
                 self.at_most(name, 0.0, &terms)?;
             }
         }
+        // Eq. 10 for the NICs of the task alone: full speed.
         for task in 0..network.tasks() {
             for interval in self.window(task) {
                 let (begin, end) = self.ends(interval);
@@ -104,6 +106,7 @@ impl Writer<'_> {
                         (self.volume(task as usize, interval), weight / network.flows[task as usize])
                     })
                     .collect();
+                // A single task with one flow per NIC is covered by the row above.
                 let alone = matches!(nics.members[..], [(_, weight)] if weight <= 1.0);
                 if terms.is_empty() || alone {
                     continue;
@@ -149,6 +152,7 @@ impl Writer<'_> {
 
     /// Volumes (Eq. 11, 12) and activity without interruption (Eq. 13).
     pub(super) fn activities(&mut self) -> Result<(), MethodError> {
+        // Eq. 11: all volumes sum up.
         for task in 0..self.tau.len() {
             if !self.ask.windows.counts(task) {
                 continue;
@@ -157,6 +161,7 @@ impl Writer<'_> {
             let volume = self.ask.scope.evaluator.network.flows[task] * self.tau[task];
             let terms: Vec<_> = self.window(task).map(|k| (self.volume(task, k), 1.0)).collect();
             self.equal(format!("volume of {name}"), volume, &terms)?;
+            // Eq. 12 in its tightest form.
             for interval in self.window(task) {
                 let most = self.most_volume(task, interval);
                 let terms = [(self.volume(task, interval), 1.0), (self.active(task, interval), -most)];
@@ -179,6 +184,7 @@ impl Writer<'_> {
     /// Events in order (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16), the end (Eq. 18).
     pub(super) fn times(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
+        // Eq. 14: lengths are not negative.
         for interval in 1..=self.ask.windows.intervals {
             let (begin, end) = self.ends(interval);
             self.at_least(format!("length of interval {interval}"), 0.0, &[(end, 1.0), (begin, -1.0)])?;
@@ -192,6 +198,7 @@ impl Writer<'_> {
             } else {
                 (self.limit, 0.0)
             };
+            // Eq. 15.
             for interval in self.window(task) {
                 let (begin, end) = self.ends(interval);
                 let active = self.active(task, interval);
@@ -207,6 +214,7 @@ impl Writer<'_> {
                 let terms = [(finish, 1.0), (start, -1.0)];
                 self.at_least(format!("duration of {name}"), self.tau[task], &terms)?;
             }
+            // Releases and Eq. 16.
             let release = network.release[task] / self.unit;
             self.at_least(format!("release of {name}"), release, &[(start, 1.0)])?;
             for arc in network.preds.of(task as u32) {
@@ -214,6 +222,7 @@ impl Writer<'_> {
                 let row = format!("{name} after {}", self.ask.scope.names.tasks[arc.task as usize]);
                 self.at_least(row, arc.delay / self.unit, &[(start, 1.0), (before, -1.0)])?;
             }
+            // Eq. 18, with the tail.
             let tail = network.tail[task] / self.unit;
             let terms = [(self.columns.end, 1.0), (finish, -1.0)];
             self.at_least(format!("end after {name}"), tail, &terms)?;
@@ -224,6 +233,7 @@ impl Writer<'_> {
     /// Equal volumes per flow of active tasks on a directed link (Eq. 17).
     pub(super) fn fairness(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
+        // Eq. 17, linearised with the largest volume per flow that fits the interval.
         for (via, tasks) in network.carried.iter().enumerate() {
             for &task in tasks {
                 let task = task as usize;

@@ -96,6 +96,7 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
 }
 
 /// Room above the run to start from within which the model looks for schedules, relative.
+/// A start must lie strictly inside, or rounding makes it infeasible.
 const ROOM: f64 = 1e-6;
 
 /// Most by which a start may break a row; the solver allows 1e-6.
@@ -119,8 +120,10 @@ impl Shape {
     pub fn write(&self, subject: ShapeSubject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
         let network = &subject.scope.evaluator.network;
         let counted = self.counted(subject.scope.evaluator);
+        // The run to contain fixes how many intervals are needed at least.
         let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);
         let needed = grid.as_ref().map_or(1, |grid| grid.intervals).max(1);
+        // 2n - 1 intervals contain every schedule: n starts and n finishes have at most that many gaps.
         let enough = (2 * counted.iter().filter(|counted| **counted).count() as u32).saturating_sub(1).max(1);
         let pinned = self.pruning == Pruning::Anchored(0);
         let mut intervals = if self.intervals > 0 {
@@ -134,6 +137,7 @@ impl Shape {
         }
         let mut pruning = self.pruning;
         let windows = loop {
+            // Windows of Alg. 1; where the run does not fit, first the margin grows, then K.
             let windows = match pruning {
                 Pruning::None => IndexWindows::open(&counted, intervals),
                 Pruning::Dag => IndexWindows::among(network, &counted, intervals),
@@ -151,6 +155,7 @@ impl Shape {
                 break windows;
             }
             match pruning {
+                // Doubling reaches any margin in a few rounds.
                 Pruning::Anchored(margin) if margin < intervals => {
                     pruning = Pruning::Anchored((2 * margin).max(1));
                 }
@@ -159,9 +164,11 @@ impl Shape {
                 _ => break windows,
             }
         };
+        // Written once, for the windows that were found.
         let model = IntervalModel::new(subject.question(&windows, self.form), go_on)?;
         let point =
             grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));
+        // Complete: every schedule has a point, so a bound of the model is one of the scenario.
         let dag = IndexWindows::among(network, &counted, intervals);
         let wide = (0..counted.len())
             .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);

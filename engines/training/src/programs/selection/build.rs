@@ -48,12 +48,14 @@ pub(super) struct Builder<'a> {
 }
 
 /// Sums that a start may be without a column, where the model is to be small.
+/// Two sums save most start columns of chains; each further one multiplies the rows of its successors.
 const SUMS: usize = 2;
 
 impl<'a> Builder<'a> {
     pub fn new(ask: SelectionRequest<'a>, range: Range) -> Self {
         let network = &ask.evaluator.network;
         let fast = Extreme::new(network, &range.high);
+        // Longest paths at the most and at the fewest circuits bound every start and finish from below and above.
         let slow = Extreme::new(network, &range.low);
         let mut builder = Self {
             ask,
@@ -123,6 +125,7 @@ impl<'a> Builder<'a> {
                 Goal::Ports => budget.cost(link) as f64,
             };
             self.model.offset += cost * f64::from(self.range.low[link]);
+            // Incremental (unary) encoding: z_v implies z_(v-1), so the count is a plain sum of binaries.
             let name = self.link_name(link);
             for circuits in self.range.low[link] + 1..=self.range.high[link] {
                 let column = self.model.binary(format!("at least {circuits} circuits {name}"), cost);
@@ -133,6 +136,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+        // Port rows only where the most circuits of the range would overfill the pod.
         for pod in 0..budget.pods() {
             let Some(ports) = budget.ports(pod) else { continue };
             let mut used = Sum::default();
@@ -173,6 +177,7 @@ impl<'a> Builder<'a> {
     pub fn duration(&mut self, task: u32) -> Sum {
         let network = &self.ask.evaluator.network;
         let (index, link) = (task as usize, network.link_of(task));
+        // Transfers of equal link, flows and volume have equal durations at every count, so one column serves them all.
         let (flows, volume) = (network.flows[index], network.volume[index]);
         let key = (link, flows.to_bits(), volume.to_bits());
         if let Some(known) = self.durations.get(&key) {
@@ -189,6 +194,7 @@ impl<'a> Builder<'a> {
             let work = 1e3 * network.tau[index];
             let link_id = link as u32;
             self.recipes.push(Recipe::Duration { link: link_id, flows, work, base: value.constant });
+            // Telescoping sum over the counts (docs/methods/training.md, section 8).
             let mut row = value.clone();
             row.constant -= at(low);
             for circuits in low + 1..=high {
@@ -208,6 +214,7 @@ impl<'a> Builder<'a> {
         let mut scratch = Scratch::default();
         let least = 1e3 * evaluator.bound(&self.range.high, &mut scratch);
         // Links whose sinks can end after what the makespan is at least.
+        // Links whose sinks end by the least makespan even at the fewest circuits can never decide it.
         evaluator.model.start(&self.range.low, &mut scratch.model);
         let late: Vec<bool> = (0..network.links())
             .map(|link| {
@@ -249,6 +256,7 @@ impl<'a> Builder<'a> {
             share.need(self, &mut needed);
         }
         self.need_predecessors(&mut needed);
+        // Starts, then ends, then the makespan, then pieces: recipes need this order.
         let mut paths = Paths::write(self, &needed);
         let name = self.named("makespan".to_owned(), "excess");
         let most = self.limit_ms();
@@ -271,6 +279,7 @@ impl<'a> Builder<'a> {
             self.model.costs[column.index()] = 1.0;
             self.model.offset = value.constant;
         }
+        // Rows that hold at the least makespan anyway are left out.
         for (number, end) in ends.iter().enumerate() {
             if end.greatest(&self.model) > least {
                 let row = value.plus(end, -1.0);
@@ -294,6 +303,7 @@ impl<'a> Builder<'a> {
             for arc in network.preds.of(task) {
                 let ready = self.slow.finish(arc.task) + 1e3 * arc.delay;
                 if self.sums() == 0 || ready > self.fast.start[task as usize] {
+                    // A predecessor matters only if it can be ready after the earliest start of the task.
                     needed[arc.task as usize] = true;
                 }
             }

@@ -29,6 +29,7 @@ impl Extreme {
             .map(|task| 1e3 * network.duration_alone(task, x[network.link_of(task)]))
             .collect();
         let mut start: Vec<f64> = network.release.iter().map(|release| 1e3 * release).collect();
+        // Forward pass.
         for &task in &network.order {
             for arc in network.preds.of(task) {
                 let before = arc.task as usize;
@@ -37,6 +38,7 @@ impl Extreme {
             }
         }
         let mut to_go: Vec<f64> = network.tail.iter().map(|tail| 1e3 * tail).collect();
+        // Backward pass.
         for &task in network.order.iter().rev() {
             for arc in network.succs.of(task) {
                 let next = arc.task as usize;
@@ -55,6 +57,7 @@ impl Extreme {
 /// Longest way from the end of every task to the start of `target`, at the durations of `fast`; below zero
 /// where no way leads there.
 pub(super) fn ways_to(network: &Network, target: u32, fast: &Extreme) -> Vec<f64> {
+    // Backward longest path from the target over its ancestors only.
     let mut way = vec![-1.0f64; network.tasks()];
     let from = network.precedence.position(target) as usize;
     for arc in network.preds.of(target) {
@@ -92,17 +95,20 @@ impl Paths {
             for arc in network.preds.of(task) {
                 let delay = 1e3 * arc.delay;
                 if !needed[arc.task as usize]
+                    // Dominated: the predecessor is never ready after what the constant already says.
                     || (most > 0 && builder.slow.finish(arc.task) + delay <= sums[0].constant + EQUAL_MS)
                 {
                     continue;
                 }
                 let mut after = builder.duration(arc.task);
                 after.constant += delay;
+                // Each pair of paths (to the predecessor, from it on) is one sum; dominated ones are dropped.
                 for start in &paths.starts[arc.task as usize] {
                     keep_largest(&mut sums, start.plus(&after, 1.0), builder);
                 }
             }
             // A sink keeps its sums: what follows decides whether it needs a column.
+            // Beyond `most` sums the start gets a column, so that sums do not multiply along chains.
             if sums.len() > most && !(most > 0 && network.is_sink(task)) {
                 sums = vec![builder.start_column(format!("start of task {task}"), task, sums)];
             }
@@ -129,6 +135,7 @@ pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>)
         return;
     }
     let model = &builder.model;
+    // Dominance test by intervals: sound, though not complete.
     if sums.iter().any(|known| new.never_above(known, model, EQUAL_MS)) {
         return;
     }
@@ -141,6 +148,7 @@ impl Builder<'_> {
     /// earlier).
     pub(super) fn start_column(&mut self, name: String, task: u32, sums: Vec<Sum>) -> Sum {
         let index = task as usize;
+        // Bounds of the column from its sums; the limit bounds it from above.
         let least = sums.iter().map(|sum| sum.least(&self.model)).fold(0.0, f64::max);
         let latest = self.limit_ms() - self.fast.duration[index] - self.fast.to_go[index];
         let most = if self.sums() == 0 {

@@ -50,11 +50,13 @@ impl Range {
         let mut scratch = Scratch::default();
         let mut left = EVALUATIONS;
         for _ in 0..ROUNDS {
+            // The upper corner bounds every vector of the range.
             if evaluator.bound(&self.high, &mut scratch) > limit {
                 return None;
             }
             let before = self.clone();
             for link in 0..self.low.len() {
+                // From below and above: a count goes if even the best others cannot meet the limit with it.
                 while self.low[link] < self.high[link]
                     && left > 0
                     && self.ends_with(link, self.low[link], evaluator, &mut scratch, &mut left) > limit
@@ -71,6 +73,7 @@ impl Range {
             if !evaluator.network.budget.fits(&self.low) {
                 return None;
             }
+            // Fewer options of one link leave more or fewer ports to others, so bounds are taken again.
             self = self.within(evaluator);
             if self == before || left == 0 {
                 break;
@@ -90,6 +93,7 @@ impl Range {
     ) -> f64 {
         *left -= 1;
         let mut others = self.clone();
+        // The link fixed at this count, all others at the most that is then possible.
         others.low[link] = circuits;
         others.high[link] = circuits;
         if !evaluator.network.budget.fits(&others.low) {

@@ -30,9 +30,11 @@ struct Member {
 }
 
 /// Sinks beyond which an order of release is not looked for.
+/// The test below is quadratic in the sinks; beyond this they share one release.
 const SINKS: usize = 64;
 
 /// Sinks up to which every set of them has its own row.
+/// 31 sets at most for each count; their number doubles with every sink.
 const SETS: usize = 5;
 
 impl Share {
@@ -41,6 +43,7 @@ impl Share {
         let (fast, slow) = (&builder.fast, &builder.slow);
         let tail = sinks.iter().map(|task| 1e3 * network.tail[*task as usize]).fold(f64::INFINITY, f64::min);
         let mut order = sinks.to_vec();
+        // Earliest release first: the order in which pieces follow each other.
         order.sort_by(|a, b| fast.start[*a as usize].total_cmp(&fast.start[*b as usize]).then(a.cmp(b)));
         let mut cuts = vec![false; order.len()];
         if order.len() <= SINKS {
@@ -63,6 +66,7 @@ impl Share {
                     }
                 }
             }
+            // A cut is allowed where every later sink is known to come after every earlier one (suffix minimum).
             for at in (1..order.len()).rev() {
                 settled_until = settled_until.min(first_unsettled[at]);
                 cuts[at] = settled_until >= at;
@@ -105,6 +109,7 @@ impl Share {
             let release = if let [only] = group[..] {
                 paths.one(builder, only.task)
             } else {
+                // A relaxed release: the earliest of any member, and what is common to all of them.
                 let starts = group.iter().map(|member| builder.fast.start[member.task as usize]);
                 let mut sums = vec![Sum::of(starts.fold(f64::INFINITY, f64::min))];
                 let ways: Vec<Vec<f64>> =
@@ -116,6 +121,7 @@ impl Share {
                 common.sort_unstable();
                 common.dedup();
                 for task in common {
+                    // A path to all members, by its shortest length, precedes the first of them.
                     let way = ways.iter().map(|way| way[task as usize]).fold(f64::INFINITY, f64::min);
                     if way < 0.0 {
                         continue;
@@ -147,6 +153,7 @@ impl Share {
     }
 
     /// Ends that a sink reaches even alone: where tails differ, pieces know the shortest only.
+    // The shortest tail is in the pieces; longer ones bound the makespan one by one.
     pub fn ends_alone(&self, builder: &mut Builder<'_>, paths: &Paths) -> Vec<Sum> {
         let network = &builder.ask.evaluator.network;
         let mut ends = Vec::new();
@@ -180,6 +187,7 @@ impl Share {
     /// Writes the pieces.
     pub fn write(&self, builder: &mut Builder<'_>, number: usize) {
         let count: usize = self.groups.iter().map(Vec::len).sum();
+        // Few sinks: a row per set (Hall's condition) needs no volume columns.
         if builder.sums() > 0 && count <= SETS {
             self.write_sets(builder, number);
         } else {
@@ -203,6 +211,7 @@ impl Share {
             for set in 1u32..1 << members.len() {
                 let inside = || members.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
                 let volume: f64 = inside().map(|(_, (_, member))| member.volume).sum();
+                // Speed of a set in a piece: the flows of released members, at most the circuits.
                 let speeds: Vec<f64> = (0..self.groups.len())
                     .map(|piece| {
                         let there = inside().filter(|(_, (group, _))| *group <= piece);
@@ -213,6 +222,7 @@ impl Share {
                 for (length, speed) in lengths.iter().zip(&speeds) {
                     sent.add(length, *speed);
                 }
+                // Sets that are served anyway, whatever the lengths, need no row.
                 if sent.least(&builder.model) < volume - EQUAL_MS {
                     rows.push((circuits, speeds, volume));
                 }
@@ -234,6 +244,7 @@ impl Share {
         let link = builder.link_name(self.link);
         for (row, (circuits, speeds, volume)) in rows.into_iter().enumerate() {
             let bucket = buckets.iter().position(|(from, _)| *from == circuits).unwrap_or(0);
+            // Row: sum of speed * length >= volume if the count is chosen; both sides are 0 otherwise.
             let mut sum = Sum::default().plus(&self.chosen(builder, buckets[bucket]), -volume);
             for (piece, speed) in speeds.iter().enumerate() {
                 sum.add(&pieces[piece][bucket], *speed);
@@ -251,6 +262,7 @@ impl Share {
         let lengths: Vec<Sum> = (0..self.groups.len()).map(|piece| self.length(piece, builder)).collect();
         let pieces = self.pieces(builder, number, &buckets, &lengths);
         let link = builder.link_name(self.link);
+        // Capacity of a piece: circuits times length, in disaggregated lengths.
         let mut room: Vec<Sum> = pieces
             .iter()
             .map(|piece| {
@@ -273,6 +285,7 @@ impl Share {
                     let sent = Sum::column(column);
                     all.add(&sent, 1.0);
                     room[piece].add(&sent, -1.0);
+                    // Full speed of the sink in the piece.
                     let fastest = Sum::default().plus(&sent, -1.0).plus(&lengths[piece], member.flows);
                     fastest.at_least_zero(&mut builder.model, || {
                         format!("network cards of task {task} in piece {piece}")
@@ -312,6 +325,7 @@ impl Share {
                 pieces.push(vec![length.clone()]);
                 continue;
             }
+            // Disaggregation (convex hull of count times length): lengths per bucket sum to the length.
             let mut whole = Sum::default().plus(length, -1.0);
             let mut parts = Vec::new();
             for &(from, to) in buckets {
@@ -324,6 +338,7 @@ impl Share {
                 longest.at_least_zero(&mut builder.model, || {
                     format!("piece {piece} of {link} only with {words} circuits")
                 });
+                // Lower bound of the chosen length, a cut that only the reduced form has.
                 if builder.sums() > 0 && least > 0.0 {
                     let shortest = part.plus(&chosen, -least);
                     shortest.at_least_zero(&mut builder.model, || {
@@ -348,6 +363,7 @@ impl Share {
     pub fn serve(&self, circuits: u32, point: &[f64]) -> Served {
         let releases = self.released(point);
         let mut served = Served { releases, ..Served::default() };
+        // The reference point is served level-first, as the path model does.
         let mut sinks = Vec::new();
         for (group, members) in self.groups.iter().enumerate() {
             for member in members {

@@ -43,6 +43,7 @@ impl Sum {
 
     /// The least value within the bounds of the columns.
     pub fn least(&self, model: &Model) -> f64 {
+        // Interval arithmetic over the bounds of the columns.
         let end = |&(column, factor): &(u32, f64)| {
             let bounds = if factor > 0.0 { &model.lower } else { &model.upper };
             factor * bounds[column as usize]

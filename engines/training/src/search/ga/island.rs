@@ -76,10 +76,11 @@ impl Judge<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Option<f64> {
         self.looked_up += 1;
-        // Most individuals of a late generation are repeats.
+        // Memoised fitness: the common cache, then what this island has learned since. Late individuals are mostly repeats.
         if let Some(&makespan) = cache.get(x).or_else(|| learned.get(x)) {
             return Some(makespan);
         }
+        // `None` abandons the generation; the caller sees at its next checkpoint that the run is to stop.
         if stop() {
             return None;
         }
@@ -123,6 +124,7 @@ impl<'a> Island<'a> {
         for index in 0..size {
             let individual = &mut self.genes[index * self.width..(index + 1) * self.width];
             match seeds.get(index) {
+                // Seeds first, so that the search is never worse than what it begins with.
                 Some(seed) => individual.copy_from_slice(seed),
                 None => limits.random(individual, &mut self.random, &mut self.repair),
             }
@@ -144,18 +146,23 @@ impl<'a> Island<'a> {
     fn breed(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) -> Option<()> {
         let limits = self.task.limits();
         let (size, width) = (self.settings.population as usize, self.width);
+        // Elites never fill the whole population: one child at least is bred.
         let elites = (self.settings.elites as usize).min(size - 1);
         let mut failed = 0.0;
         // DELTA Alg. 3: elites stay, all others are bred by tournament, uniform crossover and mutation.
+        // The population is sorted, so the elites are its first rows.
         self.spare[..elites * width].copy_from_slice(&self.genes[..elites * width]);
         for index in elites..size {
             let (one, other) = (self.select(), self.select());
+            // Without crossover the child copies its first parent; mutation alone changes it.
             let crossed = self.random.random_bool(self.settings.crossover);
             let child = &mut self.spare[index * width..(index + 1) * width];
             for (gene, circuits) in child.iter_mut().enumerate() {
                 let parent = if crossed && self.random.random::<bool>() { other } else { one };
                 *circuits = self.genes[parent * width + gene];
                 if self.random.random_bool(self.settings.mutation) {
+                    // Steps of one or two circuits: larger ones are reached over generations, and repair cuts what
+                    // leaves the range.
                     let step = [-2, -1, 1, 2][self.random.random_range(0..4)];
                     *circuits = circuits.saturating_add_signed(step);
                 }
@@ -173,11 +180,13 @@ impl<'a> Island<'a> {
 
     /// The best of a few random individuals; individuals are kept sorted, so that is the smallest number.
     fn select(&mut self) -> usize {
+        // Tournament selection: the smallest of random positions in the sorted population.
         let size = self.settings.population as usize;
         (0..self.settings.tournament.max(1)).map(|_| self.random.random_range(0..size)).min().unwrap_or(0)
     }
 
     fn evaluate_from(&mut self, from: usize, cache: &Cache, stop: &dyn Fn() -> bool) -> Option<()> {
+        // Elites keep their fitness.
         self.worth.truncate(from);
         let budget = &self.task.evaluator.network.budget;
         for index in from..self.settings.population as usize {
@@ -197,6 +206,7 @@ impl<'a> Island<'a> {
         cache: &Cache,
         stop: &dyn Fn() -> bool,
     ) -> Option<()> {
+        // Sorting first: selection, elites and migration rely on the order.
         self.sort();
         // Crossover finds the valley, single exchanges its bottom: every improvement is climbed from.
         self.rough |= self.adopt(self.first(), source);
@@ -227,6 +237,7 @@ impl<'a> Island<'a> {
     fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
         let Some(mut polished) = self.best.clone() else { return };
         let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
+        // Memetic step with a budget of one generation, so that a climb never delays the other islands much.
         let most = evaluator.evaluations + u64::from(self.settings.population);
         let mut complete = true;
         let start = polished.makespan;
@@ -261,6 +272,7 @@ impl<'a> Island<'a> {
         let mut order: Vec<usize> = (0..self.worth.len()).collect();
         let genes = &self.genes;
         let individual = |index: usize| &genes[index * width..(index + 1) * width];
+        // Ties are broken by genes, then by position, so that the order does not depend on the sort.
         order.sort_unstable_by(|&a, &b| {
             self.worth[a]
                 .rank
@@ -278,6 +290,7 @@ impl<'a> Island<'a> {
 
     /// Takes an individual in, in place of the worst.
     pub fn welcome(&mut self, found: &Circuits) {
+        // Migration replaces the worst individual; the size of the population stays.
         let last = self.worth.len().saturating_sub(1);
         if let Some(worst) = self.worth.get_mut(last) {
             *worst = Worth { rank: rank(found.makespan, found.ports), makespan: found.makespan };

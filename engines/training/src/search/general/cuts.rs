@@ -1,4 +1,5 @@
-//! Rows that windows must satisfy so that a resource can serve its jobs, and the questions that are left open.
+//! Rows that windows must satisfy so that a resource can serve its jobs, and the questions that are left open
+//! (docs/methods/training.md, section 10, steps 2 and 3).
 //!
 //! The windows of some jobs suit a resource only if, for any stretches of time, their work is at most what
 //! the resource can do in the stretches plus what the jobs can do outside of them. How long a window lies
@@ -61,6 +62,7 @@ struct Line {
 impl Line {
     /// Adds it to a row.
     fn add_to(&self, row: &mut Row, factor: f64) {
+        // A line is slope * (second - first) + constant; the origin is time 0 and needs no column.
         row.constant += factor * self.constant;
         let slope = factor * self.slope;
         if slope == 0.0 {
@@ -99,14 +101,18 @@ impl View<'_> {
     }
 
     fn line(&self, (first, second): Span) -> Line {
+        // Known range of second - first: at least `least`, at most `most`.
         let least = self.distances.between(first, second);
         let most = -self.distances.between(second, first);
         let apart = self.at(second) - self.at(first);
+        // The order is known: max(0, d) is d or 0, without loss.
         let (slope, constant) = if least >= 0.0 {
             (1.0, 0.0)
         } else if most <= 0.0 {
             (0.0, 0.0)
         } else {
+            // The chord of the convex function max(0, d) between (least, 0) and (most, most) is its smallest concave
+            // upper bound.
             let slope = most / (most - least);
             (slope, -slope * least)
         };
@@ -124,6 +130,7 @@ impl View<'_> {
         questions: &mut Vec<Question>,
     ) -> (f64, f64) {
         let (mut seen, mut truth) = (0.0, 0.0);
+        // The window outside the stretches falls into the gaps before, between and after them.
         for gap in 0..=spans.len() {
             let before = gap.checked_sub(1).map(|before| spans[before].1);
             let (line, length, tight) = self.inside(job, before, spans.get(gap).map(|span| span.0));
@@ -140,6 +147,7 @@ impl View<'_> {
 
     /// Returns the shortage in some stretches, in order of time.
     pub fn shortage(&self, resource: &Resource, spans: &[Span]) -> Shortage {
+        // Units of time of the resource: its work divided by its capacity.
         let scale = 1.0 / resource.capacity;
         let mut short = 0.0;
         let mut seen = 0.0;
@@ -152,18 +160,22 @@ impl View<'_> {
             let job = &self.problem.jobs[index as usize];
             lines.clear();
             asked.clear();
+            // Work that cannot be done outside: work minus the window outside, if that is positive.
             let weight = weight * scale;
             let (outside, truth) = self.outside(job, weight, spans, &mut lines, &mut asked);
             short += weight * (job.work - truth).max(0.0);
             if job.work > truth {
                 questions.append(&mut asked);
             }
+            // Only a positive part is linear: max(0, work - outside) >= work - outside, so the row stays valid for any
+            // subset of jobs.
             if job.work > outside {
                 seen += weight * (job.work - outside);
                 needed += weight * job.work;
                 all.extend(lines.iter().map(|line| (weight, *line)));
             }
         }
+        // The stretches themselves give the capacity; an undecided length counts with its line.
         for &span in spans {
             let line = self.line(span);
             let length = self.length(span);
@@ -178,6 +190,8 @@ impl View<'_> {
         for (weight, line) in all {
             line.add_to(&mut row, weight);
         }
+        // Coefficients that cancel to rounding would only disturb the simplex; 1e-12 is below any coefficient of a real
+        // row.
         row.terms.retain(|(_, coefficient)| coefficient.abs() > 1e-12);
         Shortage { short, seen, row, questions }
     }
@@ -185,16 +199,20 @@ impl View<'_> {
     /// Returns the shortage at prices: jobs are worth something per unit of work, the stretches between `points` (and
     /// before the first and after the last) cost something per unit of time, and a job yields no more in a stretch than
     /// its worth less what it takes there. The worth of all jobs cannot exceed these costs and yields.
+    /// It is a Farkas row: the dual of the linear program over amounts, with lengths as variables.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);
         let mut questions = Vec::new();
         let mut lines: Vec<(f64, Line)> = Vec::new();
+        // Worth of the work on one side, costs of capacity and yields of windows on the other.
         for (position, &(index, value)) in worth.iter().enumerate() {
             let job = &self.problem.jobs[index as usize];
             row.constant -= value * job.work;
             short += value * job.work;
             seen += value * job.work;
+            // A job yields at most this much per unit of its window in the stretch, so a longer line only weakens the
+            // row.
             for (at, stretch) in stretches.iter().enumerate() {
                 let yields = stretch.yields[position];
                 if yields == 0.0 {
@@ -211,6 +229,7 @@ impl View<'_> {
                 }
             }
         }
+        // The capacity of each stretch between two points at its price.
         for (at, pair) in points.windows(2).enumerate() {
             let cost = stretches[at + 1].cost;
             if cost == 0.0 {
@@ -236,6 +255,8 @@ impl View<'_> {
     /// Returns the length of a window between two points: a line above it, the true length, and the points between
     /// which that is.
     fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
+        // A window between two points is at most the window, and at most each pairing of its ends with the points: the
+        // line with the least value at the present times is the strongest valid one.
         let mut best = self.line((job.start, job.end));
         let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
         for first in [Some(job.start), from].into_iter().flatten() {
@@ -254,7 +275,9 @@ impl View<'_> {
     }
 
     /// Shortages in single stretches from the start of a job to the end of a job, by more than `tolerance`.
+    // Single stretches are cheap to enumerate; sets of them come from the flow in `rates`.
     pub fn shortages(&self, resource: &Resource, tolerance: f64, found: &mut Vec<Shortage>) {
+        // Energetic reasoning: only stretches from a start to an end can be critical.
         for &(first, _) in &resource.shares {
             let from = self.problem.jobs[first as usize].start;
             for &(last, _) in &resource.shares {
@@ -273,6 +296,7 @@ impl View<'_> {
         if from >= to {
             return 0.0;
         }
+        // Same sum as in `shortage`, at the true lengths and without building a row.
         let mut inside = 0.0;
         for &(job, weight) in &resource.shares {
             let job = &self.problem.jobs[job as usize];

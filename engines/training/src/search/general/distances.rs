@@ -33,6 +33,7 @@ impl Distances {
     /// By how much another matrix narrows the times of all moments.
     pub fn narrowed(&self, other: &Self) -> f64 {
         (0..self.moments as u32)
+            // Sum over moments of the rise of both distances to the origin: how much the ranges of all moments shrink.
             .map(|at| {
                 let rise = |from, to| other.least(from, to) - self.least(from, to);
                 rise(0, at) + rise(at, 0)
@@ -45,6 +46,8 @@ impl Distances {
     pub fn demand(&mut self, from: u32, to: u32, apart: f64) -> bool {
         let n = self.moments;
         let (from, to) = (from as usize, to as usize);
+        // Invariant: the matrix is closed, so a new difference is only combined once on each side (incremental
+        // closure).
         if apart <= self.least[from * n + to] + ROUNDING {
             // Within rounding it is known already; only a contradiction would matter.
             return apart + self.least[to * n + from] <= 10.0 * ROUNDING;
@@ -52,6 +55,7 @@ impl Distances {
         if apart + self.least[to * n + from] > 10.0 * ROUNDING {
             return false;
         }
+        // Every pair through the new difference: before -> from -> to -> after, O(n^2).
         for before in 0..n {
             let reach = self.least[before * n + from] + apart;
             if reach == f64::NEG_INFINITY {
@@ -65,6 +69,7 @@ impl Distances {
                 }
             }
         }
+        // Rounding can lift the diagonal a little above 0.
         for at in 0..n {
             self.least[at * n + at] = 0.0;
         }

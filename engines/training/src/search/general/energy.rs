@@ -28,6 +28,7 @@ pub(super) fn propagate<W: Watch<Proposal>>(
     rounds: usize,
     watch: &mut W,
 ) -> Result<bool, MethodError> {
+    // Rounds towards the fixpoint; what they leave is found again at the children.
     for _ in 0..rounds {
         let mut rose = false;
         for resource in &problem.resources {
@@ -35,6 +36,8 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                 if resource.shares.len() > MANY {
                     watch.checkpoint()?;
                 }
+                // Left-shift/right-shift argument (Artigues and Lopez 2015): of each job only what fits neither before `from` nor after `to` must
+                // be done between.
                 let from = problem.jobs[first as usize].start;
                 for &(last, _) in &resource.shares {
                     let to = problem.jobs[last as usize].end;
@@ -47,6 +50,7 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                         let after = (-distances.between(job.end, to)).max(0.0);
                         inside += weight * (job.work - before - after).max(0.0);
                     }
+                    // The work inside must pass the resource between the two moments, which keeps them apart.
                     let apart = inside / resource.capacity;
                     if inside > 0.0 && apart > known + WORTHWHILE {
                         rose = true;

@@ -22,6 +22,7 @@ pub fn serve<W: Watch<Proposal>>(
     resources: &[&Resource],
     watch: &mut W,
 ) -> Result<Option<(Service, Option<Shortage>)>, MethodError> {
+    // Jobs of all resources of the component, once each.
     let mut jobs: Vec<u32> =
         resources.iter().flat_map(|resource| resource.shares.iter().map(|(job, _)| *job)).collect();
     jobs.sort_unstable();
@@ -34,8 +35,10 @@ pub fn serve<W: Watch<Proposal>>(
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Elementary stretches between the distinct starts and ends: amounts are constant within them without loss.
     points.dedup_by(|later, earlier| later.0 == earlier.0);
     let stretches = points.len().saturating_sub(1);
+    // Minimising the undone share makes the program feasible from the beginning; it is 0 exactly if all work fits.
     // Variable 0 is the share of all work that is left undone, then what jobs get in the stretches of their windows.
     let mut variable = vec![0u32; jobs.len() * stretches];
     let mut variables = 1;
@@ -43,6 +46,7 @@ pub fn serve<W: Watch<Proposal>>(
         let job = &view.problem.jobs[job as usize];
         for stretch in 0..stretches {
             if points[stretch].0 >= view.at(job.start) && points[stretch + 1].0 <= view.at(job.end) {
+                // Amounts exist only inside windows.
                 variable[position * stretches + stretch] = variables;
                 variables += 1;
             }
@@ -52,6 +56,7 @@ pub fn serve<W: Watch<Proposal>>(
         return Ok(None);
     }
     let length = |stretch: usize| points[stretch + 1].0 - points[stretch].0;
+    // Row of a job: amounts + undone share * work = work.
     let mut program = Dictionary::new(vec![0.0; variables as usize], 0);
     for (position, &job) in jobs.iter().enumerate() {
         let work = view.problem.jobs[job as usize].work;
@@ -72,9 +77,11 @@ pub fn serve<W: Watch<Proposal>>(
             program.add(Row { terms, constant: resource.capacity * length(stretch) });
         }
     }
+    // No job runs faster than at full speed in a stretch.
     for (at, &amount) in variable.iter().enumerate().filter(|(_, amount)| **amount > 0) {
         program.add(Row { terms: vec![(amount, -1.0)], constant: length(at % stretches) });
     }
+    // Dual simplex in short runs, so that the run can be stopped between them.
     let mut pivots = 0;
     loop {
         watch.checkpoint()?;
@@ -93,10 +100,12 @@ pub fn serve<W: Watch<Proposal>>(
     let amount =
         variable.iter().map(|at| if *at > 0 { values[*at as usize].max(0.0) } else { 0.0 }).collect();
     let times = points.iter().map(|(time, _)| *time).collect();
+    // The multipliers prove that the work does not fit; with them the shortage becomes a row over the moments.
     let shortage = (undone > 0.0).then(|| {
         let multipliers = program.multipliers();
         prices(view, resources, &jobs, &points, &multipliers)
     });
+    // Times stretched by 1 / (1 - undone) let all work fit, because every capacity grows with its length.
     Ok(Some((Service { jobs, times, amount, stretch: 1.0 / (1.0 - undone).max(1e-9) }, shortage)))
 }
 
@@ -108,6 +117,7 @@ fn prices(
     points: &[(f64, Point)],
     multipliers: &[f64],
 ) -> Shortage {
+    // Worth of a unit of work is the multiplier of its row.
     let worth: Vec<(u32, f64)> = jobs.iter().copied().zip(multipliers.iter().copied()).collect();
     let whole = || Priced { cost: 0.0, yields: worth.iter().map(|(_, value)| *value).collect() };
     let mut stretches = vec![whole()];
@@ -117,6 +127,7 @@ fn prices(
         for (at, resource) in resources.iter().enumerate() {
             let price = multipliers[jobs.len() + stretch * resources.len() + at];
             priced.cost += price * resource.capacity;
+            // A unit of window in the stretch is worth what the work is worth minus what it pays for resources.
             for &(job, weight) in &resource.shares {
                 if let Ok(position) = jobs.binary_search(&job) {
                     priced.yields[position] -= price * weight;
@@ -124,6 +135,7 @@ fn prices(
             }
         }
         priced.yields.iter_mut().for_each(|value| *value = value.max(0.0));
+        // Equal neighbouring stretches are one, which keeps the row short.
         if stretches.last() != Some(&priced) {
             between.push(points[stretch].1);
             stretches.push(priced);

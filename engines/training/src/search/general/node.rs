@@ -21,6 +21,7 @@ const ROUNDS: usize = 40;
 
 /// Rounds with less progress than [`SLOW`] after which a question is asked instead.
 const PATIENCE: usize = 3;
+/// Below this the bound moves by rounding and weak rows only.
 const SLOW: f64 = 1e-7;
 
 /// Rows beyond which no more distances are added.
@@ -52,11 +53,13 @@ pub fn relax<W: Watch<Proposal>>(
     watch: &mut W,
 ) -> Result<RelaxedNode, MethodError> {
     watch.checkpoint()?;
+    // Only plans that end before `limit` are looked for, so the end moment gets that upper bound.
     if !distances.demand(END, ORIGIN, -limit) || !energy::propagate(problem, distances, 3, watch)? {
         return Ok(RelaxedNode::Empty);
     }
     let moments = problem.moments();
     // The origin is no variable: its column stays at 0 because no row names it.
+    // Closed distances from and to the origin are the bounds of the moments.
     let lower: Vec<f64> = (0..moments as u32).map(|at| distances.least(ORIGIN, at)).collect();
     let upper: Vec<f64> = (0..moments as u32).map(|at| -distances.least(at, ORIGIN)).collect();
     let mut program = Dictionary::new(lower, END);
@@ -64,6 +67,7 @@ pub fn relax<W: Watch<Proposal>>(
         program.add(row);
     }
     let mut times = Vec::new();
+    // Cutting planes: solve, separate violated rows, add them, until the node is fathomed or nothing violated is found.
     let mut shortages: Vec<Shortage> = Vec::new();
     let (mut bound, mut slow) = (0.0f64, 0);
     let mut questions = Vec::new();
@@ -84,6 +88,7 @@ pub fn relax<W: Watch<Proposal>>(
                 }
             }
         }
+        // Bound from the original rows (weak duality): safe although pivots round.
         let reached = program.safe_bound(&upper);
         if reached >= limit {
             return Ok(RelaxedNode::Empty);
@@ -91,6 +96,7 @@ pub fn relax<W: Watch<Proposal>>(
         slow = if reached > bound + SLOW { 0 } else { slow + 1 };
         bound = bound.max(reached);
         program.values_into(&mut times);
+        // Distances are implied rows that are added only when the times break them (lazy constraints).
         if program.rows() < MOST_ROWS && apart(distances, &times, &mut program) {
             continue;
         }
@@ -99,6 +105,7 @@ pub fn relax<W: Watch<Proposal>>(
         shortages.clear();
         let mut added = false;
         questions.clear();
+        // Most violated rows of each resource first.
         for resource in &problem.resources {
             let from = shortages.len();
             view.shortages(resource, SHORT, &mut shortages);
@@ -109,6 +116,7 @@ pub fn relax<W: Watch<Proposal>>(
                 added = true;
             }
         }
+        // Single stretches are satisfied everywhere: now exact separation by flows, then by the joint program.
         if shortages.is_empty() {
             let served = serve(view, watch, &mut shortages)?;
             for shortage in shortages.iter().filter(|shortage| shortage.seen > SHORT) {
@@ -120,6 +128,7 @@ pub fn relax<W: Watch<Proposal>>(
                 break;
             }
         }
+        // Branch when rows no longer move the bound: PATIENCE rounds without progress, or the round limit.
         let ask = !added || slow >= PATIENCE || round == ROUNDS;
         if ask {
             let mut open = false;
@@ -134,6 +143,7 @@ pub fn relax<W: Watch<Proposal>>(
     if let Some(services) = settled {
         return Ok(RelaxedNode::Settled { bound, times, services });
     }
+    // Candidates by hidden violation; the tight rows are handed on, because children begin at the same corner.
     rank(&shortages, &mut questions);
     let rows = program.tight().map(|at| program.row(at).clone()).collect();
     Ok(RelaxedNode::Open { bound, times, rows, questions })
@@ -148,6 +158,7 @@ fn serve<W: Watch<Proposal>>(
 ) -> Result<Option<Vec<Service>>, MethodError> {
     let problem = view.problem;
     let mut services = Vec::new();
+    // Maximum flow per resource: exact separation of sets of stretches.
     for resource in &problem.resources {
         let (service, full) = rates::serve(view, resource);
         if service.stretch > 1.0 + SHORT && !full.is_empty() {
@@ -160,6 +171,7 @@ fn serve<W: Watch<Proposal>>(
     }
     let mut all = Vec::new();
     let mut found = true;
+    // A component of one resource is served by its flow; several need common rates.
     for component in &problem.components {
         if let [only] = component[..] {
             all.push(std::mem::take(&mut services[only as usize]));
@@ -181,6 +193,7 @@ fn serve<W: Watch<Proposal>>(
 /// Adds the distances that the times fall short of most, for every moment one. Returns whether there were any.
 fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool {
     let mut any = false;
+    // One row per moment and round keeps the program small.
     for to in 1..times.len() {
         let mut worst = (APART, 0);
         for from in 1..times.len() {
@@ -202,6 +215,7 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
 fn rank(shortages: &[Shortage], questions: &mut Vec<Question>) {
     questions.clear();
     for shortage in shortages {
+        // Two shortages that ask for the same order count together.
         for question in &shortage.questions {
             let hides = question.hides.min(shortage.short.max(0.0));
             let same = questions.iter_mut().find(|other| {
@@ -217,6 +231,7 @@ fn rank(shortages: &[Shortage], questions: &mut Vec<Question>) {
             }
         }
     }
+    // A candidate that hides nothing cannot move the bound.
     questions.retain(|question| question.hides > 0.0);
     questions.sort_by(|a, b| {
         b.hides

@@ -74,6 +74,7 @@ impl Problem {
     /// The reason to stop.
     pub fn new<W: Watch<Proposal>>(network: &Network, x: &[u32], watch: &mut W) -> Result<Self, MethodError> {
         let n = network.tasks();
+        // Full speed: flows, circuits and NICs of the task alone.
         let top: Vec<f64> = (0..n)
             .map(|task| {
                 let circuits = f64::from(x[network.link_of(task as u32)]);
@@ -83,6 +84,7 @@ impl Problem {
             .collect();
         let seconds: Vec<f64> = (0..n).map(|task| network.tau[task] / top[task]).collect();
         let resources = resources(network, x, &top);
+        // Only tasks that can fill a resource together with others need a window.
         let mut place = vec![None; n];
         for &(task, _) in resources.iter().flat_map(|(_, shares)| shares) {
             place[task as usize] = Some(0);
@@ -92,9 +94,11 @@ impl Problem {
             held.push(task);
         }
         for (at, &task) in held.iter().enumerate() {
+            // Topological order, so that arcs below lead from lower to higher positions.
             place[task as usize] = Some(at as u32);
         }
         let contracted = Contracted::new(network, &seconds, &held, &place, watch)?;
+        // Scaling: the longest path becomes 1, so tolerances are relative to the iteration.
         let unit = contracted.length;
         let points = contracted.points(unit);
         let mut distances = Distances::new(points.moments as usize);
@@ -131,6 +135,7 @@ fn components(resources: &[Resource], jobs: usize) -> Vec<Vec<u32>> {
         if reached[first] {
             continue;
         }
+        // Breadth-first over resources that share a job.
         reached[first] = true;
         let mut component = vec![first as u32];
         let mut next = 0;
@@ -167,6 +172,7 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
     }
     for (capacity, shares) in &mut resources {
         for (task, weight) in shares.iter_mut() {
+            // Share of a resource at full speed.
             *weight *= top[*task as usize];
         }
         *shares = crowded(network, *capacity, shares);
@@ -177,10 +183,12 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
 
 /// The tasks beside which a resource can ever be full: whoever may run at the same time takes more than there is.
 fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    // Antichain bound by sums: tasks that the DAG orders never run beside each other.
     let beside = |task: u32| {
         let others = shares.iter().filter(|(other, _)| !network.precedence.ordered(task, *other));
         others.map(|(_, weight)| weight).sum::<f64>()
     };
+    // If all unordered tasks fit together with this one, the resource never limits it.
     let full = capacity * (1.0 + 1e-12);
     shares.iter().copied().filter(|&(task, weight)| weight + beside(task) > full).collect()
 }
@@ -215,6 +223,7 @@ impl Contracted {
         let mut arcs = Vec::new();
         let mut length = 0.0f64;
         let mut finish = vec![f64::NEG_INFINITY; n];
+        // Longest paths from the start, and from the end of each contended task, over uncontended tasks only.
         // From the beginning, and from the end of every contended task.
         for from in 0..=count {
             watch.checkpoint()?;
@@ -222,6 +231,7 @@ impl Contracted {
             finish.fill(f64::NEG_INFINITY);
             let mut last = f64::NEG_INFINITY;
             let mut begun = source.is_none();
+            // Dynamic program over the topological order; contended tasks end a path.
             for &task in &network.order {
                 let at = task as usize;
                 if source == Some(task) {
@@ -233,6 +243,7 @@ impl Contracted {
                 if !begun {
                     continue;
                 }
+                // Releases count from the start of the iteration only.
                 let least = if source.is_none() { network.release[at] } else { f64::NEG_INFINITY };
                 let preds = network.preds.of(task).iter();
                 let start = preds.map(|arc| finish[arc.task as usize] + arc.delay).fold(least, f64::max);
@@ -254,6 +265,7 @@ impl Contracted {
             }
         }
         let mut this = Self { work, ready, tail, arcs, length };
+        // Fewer arcs mean fewer moments that must be kept apart.
         this.drop_dominated(watch)?;
         for (at, start) in this.earliest().into_iter().enumerate() {
             this.length = this.length.max(start + this.work[at] + this.tail[at]);
@@ -293,6 +305,7 @@ impl Contracted {
                 }
             }
         }
+        // Transitive reduction with lengths: an arc goes if a path through another task is at least as long.
         let through = |u: u32, v: u32| {
             from[u as usize].iter().filter(|(w, _)| *w != v).fold(f64::NEG_INFINITY, |best, &(w, delay)| {
                 best.max(delay + self.work[w as usize] + longest[w as usize * count + v as usize])
@@ -306,6 +319,7 @@ impl Contracted {
     /// Returns the moments that stand for the windows.
     fn points(&self, unit: f64) -> Points {
         let count = self.work.len() as u32;
+        // Union-find with offsets; each union saves a moment and a row and column of the matrix.
         let mut joined =
             Joined { parent: (0..2 + 2 * count).map(|moment| Point { moment, plus: 0.0 }).collect() };
         let start = |job: u32| Point { moment: 2 + 2 * job, plus: 0.0 };
@@ -317,6 +331,7 @@ impl Contracted {
             out[u as usize].push((v, delay));
         }
         let earliest = self.earliest();
+        // A job with one predecessor may start as soon as that allows: a window that begins earlier is never worse.
         for job in 0..count {
             let at = job as usize;
             match *into[at] {
@@ -327,6 +342,7 @@ impl Contracted {
                 _ => {}
             }
         }
+        // Likewise the end: as late as the only successor allows.
         for job in 0..count {
             let at = job as usize;
             match *out[at] {
@@ -361,12 +377,14 @@ impl Contracted {
         distances: &mut Distances,
         watch: &mut W,
     ) -> Result<(), MethodError> {
+        // The closed matrix holds all of precedence, work, releases and tails; the search only adds to it.
         let mut apart = |from: Point, to: Point, seconds: f64| {
             // A DAG with durations above 0 cannot contradict itself.
             let _ = distances.demand(from.moment, to.moment, seconds / unit + from.plus - to.plus);
         };
         let origin = Point { moment: ORIGIN, plus: 0.0 };
         let last = Point { moment: END, plus: 0.0 };
+        // The longest path is a lower bound on the end.
         apart(origin, last, self.length);
         let mut arcs = self.arcs.iter().peekable();
         for (at, &(start, end)) in points.windows.iter().enumerate() {

@@ -22,6 +22,7 @@ pub struct Service {
 
 /// Serves the jobs of a resource within their windows as far as possible. Also returns the stretches that lack
 /// capacity for some jobs, in order of time, if the jobs lack anything.
+/// It is a transportation problem between jobs and stretches.
 pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
     let jobs: Vec<_> = resource
         .shares
@@ -44,6 +45,7 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
         reached_job: Vec::new(),
         reached_stretch: Vec::new(),
     };
+    // A job can send at most its full speed times the length, and only inside its window.
     for (at, &(start, end, _, weight)) in jobs.iter().enumerate() {
         for stretch in 0..stretches {
             if times[stretch] >= start && times[stretch + 1] <= end {
@@ -51,13 +53,16 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
             }
         }
     }
+    // Each augmentation saturates an arc, so the flow is maximum when none is found (Ford and Fulkerson).
     while flow.augment() {}
     let mut factor = 1.0f64;
+    // The job that lacks most decides by how much all times must grow.
     for (job, lacking) in jobs.iter().zip(&flow.lacking) {
         if *lacking > 0.0 {
             factor = factor.max(job.2 / (job.2 - lacking).max(1e-300));
         }
     }
+    // Stretches on the source side of the minimum cut are those that lack capacity (max-flow min-cut).
     let full = if factor > 1.0 { flow.spans(view, resource, &times) } else { Vec::new() };
     let jobs = resource.shares.iter().map(|(job, _)| *job).collect();
     (Service { jobs, times, amount: flow.amount, stretch: factor }, full)
@@ -74,12 +79,15 @@ struct RateFlow {
     reached_stretch: Vec<usize>,
 }
 
+/// Mark of a job or stretch that the search has not reached.
 const UNSEEN: usize = usize::MAX;
+/// Mark of a job that lacks something itself.
 const SOURCE: usize = usize::MAX - 1;
 
 impl RateFlow {
     /// Finds a shortest way from a job that lacks something to a stretch with room and uses it.
     fn augment(&mut self) -> bool {
+        // Breadth-first search (Edmonds and Karp): shortest augmenting paths bound their number.
         let jobs = self.lacking.len();
         self.reached_job.clear();
         self.reached_job.resize(jobs, UNSEEN);
@@ -104,6 +112,7 @@ impl RateFlow {
                     target = Some(stretch);
                     break 'search;
                 }
+                // A stretch without room can be freed by a job that sends there and has another stretch.
                 for other in 0..jobs {
                     if self.reached_job[other] == UNSEEN
                         && self.amount[other * self.stretches + stretch] > TINY
@@ -115,6 +124,7 @@ impl RateFlow {
             }
         }
         let Some(target) = target else { return false };
+        // Bottleneck of the path, then the change along it.
         let mut room = self.spare[target];
         let mut stretch = target;
         loop {
@@ -154,6 +164,7 @@ impl RateFlow {
     fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<Span> {
         let mut spans = Vec::new();
         let mut stretch = 0;
+        // Neighbouring reached stretches are one span.
         while stretch < self.stretches {
             if self.reached_stretch[stretch] == UNSEEN {
                 stretch += 1;
@@ -164,6 +175,7 @@ impl RateFlow {
                 stretch += 1;
             }
             let to = times[stretch];
+            // Of all points at that time prefer a start (end) of a job that was reached: its order is then asked first.
             let point = |time: f64, prefer_start: bool| -> Option<Point> {
                 let mut best: Option<(bool, bool, Point)> = None;
                 for (at, &(index, _)) in resource.shares.iter().enumerate() {

@@ -13,6 +13,7 @@ const TINY: f64 = 1e-12;
 pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
     let problem = view.problem;
     let n = network.tasks();
+    // Numerical rest: all times are stretched so that every service fits exactly.
     let stretch = services.iter().map(|service| service.stretch).fold(1.0, f64::max);
     let seconds = problem.unit * stretch;
     let mut trace = Trace { start: vec![0.0; n], finish: vec![0.0; n], ..Trace::default() };
@@ -23,6 +24,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
             let job = &problem.jobs[job as usize];
             let task = job.task as usize;
             let amounts = &service.amount[position * stretches..(position + 1) * stretches];
+            // Amounts of rounding would create segments without volume.
             let least = TINY * amounts.iter().sum::<f64>();
             let total: f64 = amounts.iter().filter(|amount| **amount > least).sum();
             let Some(first) = amounts.iter().position(|amount| *amount > least) else { continue };
@@ -32,6 +34,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
             trace.finish[task] = service.times[last + 1] * seconds;
             for (at, &amount) in amounts.iter().enumerate().take(last + 1).skip(first) {
                 let amount = if amount > least { amount } else { 0.0 };
+                // Volumes in proportion to amounts, so that they add up exactly.
                 trace.pieces.push(Piece {
                     task: job.task,
                     start: service.times[at] * seconds,
@@ -41,6 +44,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
             }
         }
     }
+    // Uncontended tasks follow in topological order at full speed.
     for &task in &network.order {
         let at = task as usize;
         let preds = network.preds.of(task).iter();

@@ -16,9 +16,11 @@ pub struct Row {
 }
 
 /// Most by which a basic variable may fall short of its bound.
+/// Times are about 1 (section 10 of docs/methods/training.md scales them); a hundred times the rounding of a row.
 const FEASIBLE: f64 = 1e-11;
 
 /// Coefficients below this are not pivoted on.
+/// Pivots on smaller ones would multiply rounding by more than 1e9.
 const PIVOT: f64 = 1e-9;
 
 /// Reason that an optimisation ended.
@@ -77,6 +79,7 @@ impl Dictionary {
     /// Adds a row in the unshifted variables.
     pub fn add(&mut self, row: Row) {
         let width = self.variables + 1;
+        // Row in terms of the present nonbasic variables: basic ones are substituted.
         let mut fresh = vec![0.0; width];
         fresh[0] = row.constant;
         for &(variable, coefficient) in &row.terms {
@@ -98,10 +101,14 @@ impl Dictionary {
 
     /// Dual pivots until all rows hold.
     pub fn optimise(&mut self, most_pivots: usize) -> Ended {
+        // Invariant: reduced costs are not negative (dual feasible), so the first primal feasible dictionary is
+        // optimal.
         let width = self.variables + 1;
         for pivot in 0..most_pivots {
             // Towards the end the smallest names decide, so that degenerate pivots cannot go round for ever.
             let careful = 2 * pivot >= most_pivots;
+            // Leaving row: the most violated one (Dantzig); in the second half the smallest name (Bland), which cannot
+            // cycle.
             let mut leaving: Option<usize> = None;
             for (row, line) in self.table.chunks_exact(width).enumerate() {
                 if line[0] < -FEASIBLE {
@@ -119,6 +126,7 @@ impl Dictionary {
             }
             let Some(leaving) = leaving else { return Ended::Optimal };
             let line = &self.table[leaving * width..(leaving + 1) * width];
+            // Dual ratio test: the smallest ratio keeps all reduced costs at 0 or above.
             let mut entering: Option<(f64, usize)> = None;
             for column in 0..self.variables {
                 let coefficient = line[1 + column];
@@ -139,6 +147,7 @@ impl Dictionary {
                     entering = Some((ratio, column));
                 }
             }
+            // No positive coefficient: the row cannot become feasible, so the rows contradict each other.
             let Some((_, entering)) = entering else { return Ended::Infeasible };
             self.pivot(leaving, entering);
         }
@@ -155,6 +164,7 @@ impl Dictionary {
         }
         self.table[from + 1 + entering] = inverse;
         let line = self.table[from..from + width].to_vec();
+        // Gaussian elimination of the entering column from all other rows.
         for (row, values) in self.table.chunks_exact_mut(width).enumerate() {
             let factor = values[1 + entering];
             if row == leaving || factor == 0.0 {
@@ -165,6 +175,7 @@ impl Dictionary {
                 *value += factor * part;
             }
         }
+        // Same for the reduced costs; rounding below 0 is cut, which weak duality allows.
         let factor = self.reduced[entering];
         self.reduced[entering] = 0.0;
         if factor != 0.0 {
@@ -217,6 +228,8 @@ impl Dictionary {
     /// Returns a bound below which `x[goal]` cannot go if every variable is between `lower` and `upper`: weak duality
     /// with the multipliers of the dictionary, whatever the pivots made of them.
     pub fn safe_bound(&self, upper: &[f64]) -> f64 {
+        // Weak duality: goal - sum of multiplier * row has a constant and a rest over boxed variables, whose minimum is
+        // at a bound of each variable.
         let mut rest = vec![0.0; self.variables];
         rest[self.goal] = 1.0;
         let mut bound = 0.0;
@@ -231,6 +244,7 @@ impl Dictionary {
                 rest[variable as usize] -= multiplier * coefficient;
             }
         }
+        // Any multipliers that are not negative give a valid bound; bad pivots only weaken it.
         for variable in 0..self.variables {
             let at = if rest[variable] >= 0.0 { self.lower[variable] } else { upper[variable] };
             if rest[variable] != 0.0 {

@@ -1,9 +1,9 @@
-//! Branch and bound over circuits and over the order of moments.
-//!
-//! Boxes of circuit vectors are bounded with all links at the most they can have, which no plan of the box can
-//! beat. A box whose highest vector fits is that vector, because plans with decided rates never need fewer
-//! circuits. Then the order of moments is decided, one question after the other. The node with the lowest
-//! bound is taken up first and followed down until it is settled or beaten.
+//! Best-first branch and bound over circuit allocations, then over the order of time points (docs/methods/training.md,
+//! section 10). A node is a box of allocations (lower and upper count per link), or one allocation with a partial order
+//! of its time points. The upper counts bound a box, because with variable rates more circuits never lengthen an
+//! iteration. For the same reason, upper counts that fit the ports replace their box. The search then branches on the
+//! order of pairs of time points. It dives from the open node with the lowest bound until the node is fathomed or
+//! pruned.
 
 use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};
@@ -143,12 +143,14 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         };
         let links = evaluator.network.links();
         let low = vec![1; links];
+        // Matrices have the square of the moments: beyond this size the relaxation must do.
         let few = evaluator.contention.count() <= settings.jobs;
         if !few {
             // Too large for matrices of moments: what is known must do.
             search.loose = floor;
         } else if evaluator.network.budget.fits(&low) {
             let high = (0..links).map(|link| caps[link].max(1)).collect();
+            // A single open box of all allocations is the root.
             search.push(floor, 0, Part::Box { low, high });
         }
         search
@@ -156,6 +158,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
 
     /// Returns the makespan below which a plan is looked for, seconds.
     fn target(&self) -> f64 {
+        // Plans within CLOSED of the best one are not looked for, so ties cannot keep the search busy.
         self.best.makespan * (1.0 - CLOSED)
     }
 
@@ -169,15 +172,20 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     /// # Errors
     /// The reason to stop.
     pub fn run(mut self) -> Result<Closed, MethodError> {
+        // Invariant: every plan better than the target lies in an open node, so the least open bound holds for all
+        // plans.
         while let Some(node) = self.open.pop() {
             let mut next = Some(node);
+            // Dive: the node just made is followed before the queue is asked again.
             while let Some(node) = next.take() {
                 self.watch.checkpoint()?;
                 self.take_offer()?;
                 let nodes =
                     self.watch.live("orders").map_or(self.settings.nodes, |nodes| nodes.max(0) as u64);
+                // The bound to state is the least of the queue and of the node in hand.
                 let least = self.open.peek().map_or(node.bound, |top| top.bound.min(node.bound));
                 self.tell(least);
+                // Pruned: no plan of the node is worth looking for.
                 if node.bound >= self.target() {
                     self.pruned += 1;
                     continue;
@@ -191,6 +199,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 next = match node.part {
                     Part::Box { low, high } => self.circuits(node.bound, node.depth, low, high)?,
                     Part::Order { placed, path, distances, rows } => {
+                        // Waiting nodes keep decisions only; their distances are replayed.
                         let Some(distances) = distances.or_else(|| replay(&placed.problem, path.as_ref()))
                         else {
                             self.pruned += 1;
@@ -207,6 +216,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     fn end(mut self, stopped: bool) -> Closed {
         let least = self.open.peek().map_or(f64::INFINITY, |top| top.bound);
         self.tell(least);
+        // Complete if nothing was left out by size, arithmetic or limits.
         let complete = !stopped && self.loose >= self.target();
         self.report(least);
         Closed {
@@ -220,6 +230,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
 
     /// States the bound that holds if the open nodes have none below `least`.
     fn tell(&mut self, least: f64) {
+        // `loose` holds what was given up without a plan; TOLD covers the plans between target and best.
         let bound = least.min(self.loose).min(self.best.makespan * (1.0 - TOLD));
         if bound > self.told {
             self.told = bound;
@@ -259,6 +270,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         trace: Option<Trace>,
         source: &str,
     ) -> Result<bool, MethodError> {
+        // Strict improvement only: schedules of equal length would flood the run.
         if makespan >= self.best.makespan {
             return Ok(false);
         }
@@ -278,12 +290,14 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         mut high: Vec<u32>,
     ) -> Result<Option<Node>, MethodError> {
         let budget = &self.evaluator.network.budget;
+        // The upper corner can hold no more than the pods give while all others are at their lowest.
         let free = budget.free(&low);
         for (link, most) in high.iter_mut().enumerate() {
             let room = u32::try_from(budget.room(link, &free).max(0)).unwrap_or(u32::MAX);
             *most = (*most).min(low[link].saturating_add(room));
         }
         let free = budget.free(&high);
+        // Only links at an overfull pod must be split: others keep their highest count.
         let contested = |link: usize| budget.ends(link).iter().any(|end| free[end.pod as usize] < 0);
         let widest = (0..high.len())
             .filter(|link| high[*link] > low[*link] && contested(*link))
@@ -294,6 +308,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             self.pruned += 1;
             return Ok(None);
         }
+        // The next box often has the same upper corner: its problem is reused.
         let placed = match &self.seen {
             Some(placed) if placed.x == high => Arc::clone(placed),
             _ => {
@@ -302,6 +317,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             }
         };
         self.seen = Some(Arc::clone(&placed));
+        // The upper corner fits: it dominates the box, and its orders are searched next.
         let Some(link) = widest else {
             let makespan = self.evaluator.makespan(&high, Rates::Best, &mut self.scratch);
             self.keep(high, makespan, None, "circuits")?;
@@ -311,6 +327,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         };
         // The highest vector does not fit, but its relaxation bounds all vectors that do.
         let mut distances = placed.problem.distances.clone();
+        // Relaxation of an infeasible corner: a bound for the box by monotonicity.
         let limit = self.target() / placed.problem.unit;
         let relaxed = node::relax(&placed.problem, &mut distances, Vec::new(), limit, self.watch)?;
         let bound = match relaxed {
@@ -322,10 +339,12 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 bound.max(units * placed.problem.unit * CAUTION)
             }
         };
+        // Bisection of the widest contested link.
         let middle = u32::midpoint(low[link], high[link]);
         let (mut left, mut right) = (high.clone(), low.clone());
         left[link] = middle;
         right[link] = middle + 1;
+        // The lower half contains the lowest vector, which fits; the upper half may not.
         if self.evaluator.network.budget.fits(&right) {
             self.push(bound, depth + 1, Part::Box { low: right, high });
         }
@@ -346,17 +365,21 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         let problem = &placed.problem;
         let mut rows = Arc::unwrap_or_clone(rows);
         loop {
+            // The incumbent may have improved since the node was made.
             let limit = self.target() / problem.unit;
             match node::relax(problem, &mut distances, rows, limit, self.watch)? {
                 RelaxedNode::Empty => {
                     self.pruned += 1;
                     return Ok(None);
                 }
+                // Fathomed by optimality: the windows suit every resource, and their rates are a plan.
                 RelaxedNode::Settled { bound: units, times, services } => {
                     let reached = bound.max(units * problem.unit * CAUTION);
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
+                        // The plan may be longer than the bound by the stretch of its services; `loose` keeps the
+                        // honest bound then.
                         self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
                     }
                     self.loose =
@@ -365,6 +388,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 }
                 RelaxedNode::Open { bound: units, times, rows: tight, questions } => {
                     let bound = bound.max(units * problem.unit * CAUTION);
+                    // The relaxation bounds the end of every plan below, so the distance may be demanded.
                     if !distances.demand(ORIGIN, END, units) {
                         return Ok(None);
                     }
@@ -373,12 +397,14 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                         self.loose = self.loose.min(bound);
                         return Ok(None);
                     };
+                    // Strong branching outcome.
                     match tried {
                         Tried::Neither => {
                             self.pruned += 1;
                             return Ok(None);
                         }
                         Tried::One(forced, first, second) => {
+                            // Forced order: no child is made; the node is relaxed again with it.
                             path = Some(Arc::new(Decision { first, second, before: path }));
                             distances = forced;
                             rows = tight;
@@ -395,6 +421,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                             let (near, far) = if forward { (yes, no) } else { (no, yes) };
                             let rows = Arc::new(tight);
                             let mut part = |distances: &Distances, path| {
+                                // The bound of a child is at least what its closed distances give.
                                 let least = distances.least(ORIGIN, END) * problem.unit * CAUTION;
                                 self.number += 1;
                                 Node {
@@ -409,6 +436,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                                     },
                                 }
                             };
+                            // The far child waits in the queue without its matrix.
                             let far = part(&far.0, far.1);
                             let mut next = part(&near.0, near.1);
                             if let Part::Order { distances, .. } = &mut next.part {
@@ -430,11 +458,13 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         distances: &Distances,
         questions: &[Question],
     ) -> Result<Option<Tried>, MethodError> {
+        // Strong branching over the candidates that hide most.
         let mut chosen: Option<(f64, Box<[Distances; 2]>, Question)> = None;
         for question in questions.iter().take(TRIED) {
             self.watch.checkpoint()?;
             let Question { first, second, hides } = *question;
             let mut answer = |from: Point, to: Point| {
+                // Two rounds of propagation: the relaxation of the child repeats it with more.
                 let mut side = distances.clone();
                 let sound = side.demand(from.moment, to.moment, from.plus - to.plus)
                     && energy::propagate(problem, &mut side, 2, self.watch)?;
@@ -464,6 +494,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
 /// The distances of a node from its decisions. `None` if they contradict each other.
 fn replay(problem: &Problem, path: Option<&Arc<Decision>>) -> Option<Distances> {
     let mut distances = problem.distances.clone();
+    // Decisions are few and each update is O(n^2), so replaying is cheaper than keeping matrices.
     let mut next = path;
     while let Some(decision) = next {
         if !decision.demand(&mut distances) {

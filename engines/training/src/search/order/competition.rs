@@ -9,6 +9,7 @@ use crate::simulate::evaluate::Evaluator;
 use rustc_hash::FxHashMap;
 
 /// Units that an iteration lasts, about.
+/// Tolerances of the solver are absolute: at this length 1e-9 is 1e-12 of an iteration.
 const UNITS: f64 = 1000.0;
 
 /// A contended task.
@@ -75,6 +76,7 @@ impl Competition {
         let mut earliest_end = vec![0.0; n];
         let mut floor = 0.0f64;
         let mut merged: FxHashMap<u32, f64> = FxHashMap::default();
+        // Longest-path pass in topological order: what is ahead of a task is known when the task is reached.
         for &task in &network.order {
             let index = task as usize;
             merged.clear();
@@ -83,6 +85,7 @@ impl Competition {
                 let delay = arc.delay / unit_s;
                 start = start.max(earliest_end[arc.task as usize] + delay);
                 for &(rival, time) in &ahead[arc.task as usize] {
+                    // Of several paths from the same contended task the longest counts.
                     let least = merged.entry(rival).or_insert(0.0);
                     *least = least.max(time + delay);
                 }
@@ -92,12 +95,14 @@ impl Competition {
             let tail = network.tail[index] / unit_s;
             if contended[index] {
                 let rate = network.nics_of[index]
+                    // Full speed of the task alone: flows, circuits and NICs.
                     .iter()
                     .map(|(_, weight)| network.flows[index] / weight)
                     .fold(network.flows[index].min(f64::from(x[network.link_of(task)])), f64::min);
                 let volume = network.volume[index] / (network.rate * unit_s);
                 let here = rivals.len() as u32;
                 position[index] = Some(here);
+                // Sinks without a tail may send until the end of the iteration, so their end need not be an event.
                 let ends = !network.is_sink(task) || tail > 0.0;
                 earliest_end[index] = start + volume / rate;
                 floor = floor.max(earliest_end[index] + tail);
@@ -105,6 +110,7 @@ impl Competition {
                 let (via, circuits) = (network.via[index], f64::from(x[network.link_of(task)]));
                 rivals.push(Rival { task, via, circuits, volume, rate, earliest: start, ends, after, tail });
             } else {
+                // Chains of uncontended tasks become delays.
                 let duration = network.duration_alone(task, x[network.link_of(task)]) / unit_s;
                 earliest_end[index] = start + duration;
                 floor = floor.max(earliest_end[index] + tail);
@@ -134,6 +140,7 @@ fn resources(evaluator: &Evaluator, x: &[u32], position: &[Option<u32>]) -> Vec<
     for (via, tasks) in network.carried.iter().enumerate() {
         let users: Vec<(u32, f64)> =
             tasks.iter().filter_map(|task| Some((position[*task as usize]?, 1.0))).collect();
+        // A resource with one contended user is covered by that user's full speed.
         if users.len() > 1 {
             let way = if via % 2 == 0 { "forward" } else { "backward" };
             let name = format!("circuits of link {} {way}", via / 2);

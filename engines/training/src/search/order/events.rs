@@ -54,6 +54,7 @@ impl EventOrder {
     /// The order of a schedule. Events at the same time, or in an order that rounding has turned around, are
     /// brought into one that the DAG allows.
     pub fn of(trace: &Trace, competition: &Competition) -> Self {
+        // Topological sort by time (Kahn): an event is free when all that the DAG puts before it are out.
         let rivals = &competition.rivals;
         let mut waiting: Vec<usize> = rivals.iter().map(|rival| rival.after.len()).collect();
         let mut followers: Vec<Vec<u32>> = vec![Vec::new(); rivals.len()];
@@ -69,6 +70,7 @@ impl EventOrder {
         // Positions are in topological order, so they break ties as the DAG wants it.
         let mut free: BinaryHeap<Reverse<(u64, Event)>> = BinaryHeap::new();
         let push = |free: &mut BinaryHeap<_>, event: Event| free.push(Reverse((time(event), event)));
+        // Ties by position: the DAG's order wherever rounding has made times equal or swapped them.
         for (position, count) in waiting.iter().enumerate() {
             if *count == 0 {
                 push(&mut free, Event::start(position as u32));
@@ -113,6 +115,7 @@ impl EventOrder {
         evaluator: &Evaluator,
     ) -> Option<Self> {
         let event = self.events[from];
+        // A move is allowed if the DAG puts no event that is passed on the other side of it.
         let allowed = if from < to {
             self.events[from + 1..=to].iter().all(|other| !event.precedes(*other, competition, evaluator))
         } else {

@@ -44,6 +44,7 @@ impl Pricing {
     /// promising first.
     pub fn moves(&mut self, competition: &Competition, evaluator: &Evaluator, point: &Point) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
+        // Runs of events that coincide: only within them does a move keep the present solution.
         let count = point.order.events.len();
         let mut first = 0;
         while first < count {
@@ -52,6 +53,7 @@ impl Pricing {
                 last += 1;
             }
             for from in first..=last {
+                // Moves of REACH places at most keep their number linear in the run.
                 for to in from.saturating_sub(REACH).max(first)..=(from + REACH).min(last) {
                     // A move by one place is the same from both sides.
                     if to == from || to + 1 == from {
@@ -81,11 +83,13 @@ impl Pricing {
         low: usize,
         high: usize,
     ) -> f64 {
+        // Tasks that run before the first changed place.
         self.running.clear();
         self.running.resize(competition.rivals.len(), false);
         for event in &point.order.events[..low] {
             self.running[event.rival() as usize] = !event.is_end();
         }
+        // The price of an interval changes by what each passed event adds to it (difference of neighbouring prices).
         let mut price = point.prices[low];
         let mut best = f64::NEG_INFINITY;
         for event in &order.events[low..high] {
@@ -94,6 +98,7 @@ impl Pricing {
             let was = point.order.events[low..=high].iter().position(|old| old == event);
             let was = low + was.unwrap_or(0);
             price += point.prices[was + 1] - point.prices[was];
+            // Reduced cost test: the largest earning of a new interval minus its price.
             best = best.max(self.earned(competition, &point.worth) - price);
         }
         best
@@ -101,6 +106,7 @@ impl Pricing {
 
     /// The most that running tasks can earn in one unit of time; network cards that several tasks share are
     /// left out, which only makes it more.
+    // A relaxed knapsack per link: the dearest volumes first, up to the circuits (fractional greedy is optimal).
     fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {
         self.asking.clear();
         for (position, rival) in competition.rivals.iter().enumerate() {

@@ -53,6 +53,7 @@ impl OrderProgram {
         let spans = order.spans(competition);
         let mut model = Model::new("event order");
         let mut columns = Vec::new();
+        // Times are bounded below by longest paths, which spares rows for uncontended work.
         let mut times = Vec::with_capacity(order.events.len());
         for event in &order.events {
             let rival = &rivals[event.rival() as usize];
@@ -69,6 +70,7 @@ impl OrderProgram {
         columns.push(Part::Makespan);
         let mut volumes = Vec::new();
         let mut column_of = vec![Vec::new(); rivals.len()];
+        // Volume columns only in intervals in which the task runs: Eq. 12 holds by omission.
         for (position, rival) in rivals.iter().enumerate() {
             for interval in spans[position].0..spans[position].1 {
                 let name = format!("volume of task {} in interval {interval}", rival.task);
@@ -87,6 +89,7 @@ impl OrderProgram {
             columns,
             rows: Vec::new(),
         };
+        // Eq. 11 (volume), 16 (precedence), 18 (end).
         for (position, rival) in rivals.iter().enumerate() {
             let terms = column_of[position].iter().map(|column| (*column, 1.0));
             let row = program.model.equal(format!("volume of task {}", rival.task), rival.volume, terms);
@@ -112,6 +115,7 @@ impl OrderProgram {
             (from..to).contains(&interval).then(|| column_of[position as usize][(interval - from) as usize])
         };
         let intervals = order.events.len() as u32 - u32::from(!endless);
+        // Eq. 9 and 10 in each interval between two neighbouring events; the last one ends with the makespan.
         for interval in 0..intervals {
             let from = program.times[interval as usize];
             let to = program.times.get(interval as usize + 1).copied().unwrap_or(makespan);
@@ -160,6 +164,7 @@ impl OrderProgram {
             let Some(column) = active(position as u32, interval) else { continue };
             used = true;
             if limited[position] {
+                // A resource row is as tight as full speed would be.
                 continue;
             }
             let name = format!("rate of task {} in interval {interval}", rival.task);
@@ -167,6 +172,7 @@ impl OrderProgram {
             self.rows.push(Part::Rate(position as u32, interval));
             self.lengths.push((row, interval, rival.rate));
         }
+        // Without any other row the interval must still not run backwards (Eq. 14).
         if !used {
             let name = format!("length of interval {interval}");
             let row = self.model.at_least(name, 0.0, [(to, 1.0), (from, -1.0)]);

@@ -16,6 +16,7 @@ const SAME_RATE: f64 = 1e-9;
 
 /// The schedule of a point on circuits `x`.
 pub(super) fn trace(evaluator: &Evaluator, x: &[u32], competition: &Competition, point: &Point) -> Trace {
+    // Volumes come from the program, times are recomputed: capacities then hold exactly.
     let sent = cleaned(competition, point);
     let times = times(competition, point, &sent);
     let network = &evaluator.network;
@@ -57,6 +58,7 @@ fn cleaned(competition: &Competition, point: &Point) -> Vec<Vec<f64>> {
         let first = spans[position].0 as usize;
         let volume = competition.rivals[position].volume;
         let keep = |at: usize, sent: f64| {
+            // Volume in intervals of no length is noise of the solver; it goes to the others in proportion.
             if length(first + at) <= NOISE || sent <= NOISE * volume.min(1.0) { 0.0 } else { sent }
         };
         let kept: Vec<f64> = sent.iter().enumerate().map(|(at, sent)| keep(at, *sent)).collect();
@@ -77,6 +79,7 @@ fn times(competition: &Competition, point: &Point, sent: &[Vec<f64>]) -> Vec<f64
         if (from..to).contains(&interval) { sent[position as usize][(interval - from) as usize] } else { 0.0 }
     };
     let mut times = Vec::with_capacity(events.len() + 1);
+    // Forward pass: each event waits for precedence and for the volumes of the interval before it.
     let mut now = 0.0f64;
     for (interval, event) in events.iter().enumerate() {
         let rival = &competition.rivals[event.rival() as usize];
@@ -89,6 +92,7 @@ fn times(competition: &Competition, point: &Point, sent: &[Vec<f64>]) -> Vec<f64
         }
         times.push(now);
         let interval = interval as u32;
+        // Length of an interval: the largest of all loads divided by their capacities.
         let mut needed = 0.0f64;
         for (position, rival) in competition.rivals.iter().enumerate() {
             needed = needed.max(in_interval(position as u32, interval) / rival.rate);
@@ -115,6 +119,7 @@ fn add(
 ) {
     let mut own: Vec<Piece> = Vec::new();
     let mut at = ready;
+    // Pieces are laid end to end, so that segments touch as the checker asks.
     for (start, end, part) in pieces {
         if end <= at {
             // No time passes; volume cannot be here but for rounding.
@@ -130,6 +135,7 @@ fn add(
         }
         let piece = Piece { task, start: at, end, volume: part * share };
         at = end;
+        // Equal rates in neighbouring intervals are one segment.
         match own.last_mut() {
             Some(last) if same_rate(last, &piece) => {
                 last.end = piece.end;
@@ -138,6 +144,7 @@ fn add(
             _ => own.push(piece),
         }
     }
+    // Idle time after the last volume is no part of the task.
     while own.len() > 1 && own.last().is_some_and(|piece| piece.volume == 0.0) {
         own.pop();
     }

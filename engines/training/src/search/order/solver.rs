@@ -69,6 +69,7 @@ impl Solver {
         near: Option<&BasisRows>,
     ) -> Result<Option<Point>, MethodError> {
         let program = OrderProgram::new(competition, &order);
+        // A basis of another order may be singular here; without it the program is solved from the beginning.
         let mut solution = self.run(&program, near)?;
         if !matches!(solution.status, Status::Optimal | Status::Interrupted) && near.is_some() {
             solution = self.run(&program, None)?;
@@ -98,12 +99,14 @@ impl Solver {
 }
 
 /// The basis of a neighbour for the columns and rows of a program, made as large as a basis must be.
+// Warm start by meaning: columns and rows that both programs have keep their status.
 fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     let known = |part: &Part, otherwise| near.get(part).copied().unwrap_or(otherwise);
     let columns = program.columns.iter().map(|part| known(part, BasisStatus::Lower)).collect();
     let rows = program.rows.iter().map(|part| known(part, BasisStatus::Basic)).collect();
     let mut basis = Basis { columns, rows };
     let is_basic = |status: &&BasisStatus| **status == BasisStatus::Basic;
+    // A basis has as many basic members as rows; what is too much leaves, what is missing enters.
     let basic = basis.columns.iter().filter(is_basic).count() + basis.rows.iter().filter(is_basic).count();
     let wanted = program.rows.len();
     if basic > wanted {
@@ -122,6 +125,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
             }
         }
     } else {
+        // Slacks of rates and shares first: their columns are unit vectors, so the basis stays regular.
         let mut missing = wanted - basic;
         for (part, status) in program.rows.iter().zip(&mut basis.rows) {
             if missing > 0
@@ -158,8 +162,10 @@ fn point(
     for &(column, rival, _) in &program.volumes {
         sent[rival as usize].push(values[column.index()].max(0.0));
     }
+    // Duals in the units of the competition; negative ones are rounding of a minimisation with rows at least 0.
     let dual = |row: usize| solution.row_duals.get(row).copied().unwrap_or(0.0);
     let worth = program.sent.iter().map(|row| dual(row.index()).max(0.0)).collect();
+    // Price of an interval: what one unit of its length gives to all rows that contain it.
     let mut prices = vec![0.0; order.events.len() + 1];
     for &(row, interval, gives) in &program.lengths {
         prices[interval as usize + 1] += dual(row.index()) * gives;

@@ -42,6 +42,7 @@ struct BoxSearch<'a, 'b> {
 impl BoxSearch<'_, '_> {
     /// Tightens `high` to what fits and computes the bound; leaves the best vector in `x` if it closes.
     fn look(&mut self, low: &[u32], high: &mut [u32]) -> Look {
+        // Invariant of a box: its vectors have at least `low`, so nothing beyond what is then free can be added.
         let split = self.split;
         let task = split.task;
         let budget = &task.evaluator.network.budget;
@@ -62,9 +63,11 @@ impl BoxSearch<'_, '_> {
             .iter()
             .map(|&link| most(link, 1, task.caps[link as usize], &self.free).max(1))
             .collect();
+        // `x` now holds the upper corner, which may not fit.
         for (&link, &circuits) in split.decided.iter().zip(high.iter()) {
             self.x[link as usize] = circuits;
         }
+        // Level-first ends bound fair ones too, so one bound serves both rates.
         let bound = if split.modelled {
             let model = &task.evaluator.model;
             let mut bound = model.start(&self.x, &mut self.scratch.model);
@@ -86,6 +89,7 @@ impl BoxSearch<'_, '_> {
             self.x[link as usize] = circuits;
         }
         budget.free_into(&self.x, &mut self.free);
+        // Monotone ends let the upper corner stand for the box; fair ends may rise with circuits.
         let monotone = split.modelled && split.rates() != Rates::Fair;
         let open = split.decided.iter().enumerate().position(|(position, &link)| {
             let contested = budget.ends(link as usize).iter().any(|end| self.free[end.pod as usize] < 0);
@@ -111,6 +115,7 @@ pub(super) fn search<W: Watch<Proposal>>(
     let mut open: BinaryHeap<Open<Corners>> = BinaryHeap::new();
     let mut dive: Vec<Open<Corners>> = Vec::new();
     let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
+    // The root: all vectors between one circuit and the caps.
     let low: Box<[u32]> = split.decided.iter().map(|_| 1).collect();
     if !state.task.evaluator.network.budget.fits(&search.x) {
         return Ok((f64::INFINITY, false));
@@ -119,11 +124,13 @@ pub(super) fn search<W: Watch<Proposal>>(
     // No plan beats the ideal network. A relaxed task may: it knows nothing of shared network cards.
     let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
     open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
+    // Best-first by bound; deeper nodes first among equals, which finds plans early.
     while let Some(mut node) = dive.pop().or_else(|| open.pop()) {
         state.watch.checkpoint()?;
         state.take_offers(&mut search.scratch)?;
         done += 1;
         let least = dive.iter().map(|node| node.bound).fold(node.bound, f64::min);
+        // All open parts count: the queue, the dive, and the node in hand.
         let least = open.peek().map_or(least, |top| least.min(top.bound));
         if !state.task.relaxed {
             state.watch.bound(cautious(least).min(state.target()));
@@ -138,6 +145,7 @@ pub(super) fn search<W: Watch<Proposal>>(
                 }));
             }
         }
+        // Pruned by bound.
         if node.bound >= state.target() {
             pruned += 1;
             continue;
@@ -162,8 +170,10 @@ pub(super) fn search<W: Watch<Proposal>>(
                 // The lower half has the lowest vector of the box, which is known to fit.
                 let upper_fits = fits(split, &node.part.low);
                 for (mut child, fits) in [(left, true), (node, upper_fits)] {
+                    // Children inherit the bound; their own is computed when they are taken up.
                     number += 1;
                     (child.bound, child.depth, child.number) = (bound, child.depth + 1, number);
+                    // Memory stays bounded: beyond SORTED boxes the search is depth-first.
                     match (fits, open.len() < SORTED) {
                         (false, _) => pruned += 1,
                         (true, true) => open.push(child),
@@ -182,6 +192,7 @@ pub(super) fn search<W: Watch<Proposal>>(
             ..SolverStats::default()
         }));
     }
+    // Nothing is open: the best plan is optimal.
     Ok((state.target(), false))
 }
 

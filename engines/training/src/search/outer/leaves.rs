@@ -30,6 +30,7 @@ impl<'a> Split<'a> {
             (all, Vec::new())
         };
         let budget = &evaluator.network.budget;
+        // If no pod has two leaves, they cannot compete, and each takes what is left.
         let private = (0..budget.pods())
             .all(|pod| budget.links_at(pod).iter().filter(|(link, _)| leaves.contains(link)).count() <= 1);
         Self { task, decided, leaves, private, modelled }
@@ -54,6 +55,7 @@ impl<'a> Split<'a> {
             return evaluator.bound(x, scratch);
         }
         let model = &evaluator.model;
+        // Longest path first, then the quick bound of every link.
         let mut bound = model.start(x, &mut scratch.model);
         for &link in &self.decided {
             bound = bound.max(model.link_bound(link, x[link as usize], &mut scratch.model));
@@ -74,6 +76,7 @@ impl<'a> Split<'a> {
             return evaluator.makespan(x, self.task.rates, scratch);
         }
         let (model, rates) = (&evaluator.model, self.rates());
+        // Start times depend on the decided links only.
         let mut end = model.start(x, &mut scratch.model);
         for &link in &self.decided {
             end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
@@ -119,6 +122,7 @@ impl<'a> Split<'a> {
     /// of the decided circuits in `scratch`.
     pub fn fewest(&self, x: &mut [u32], limit: f64, scratch: &mut Scratch) -> Option<f64> {
         let (model, rates) = (&self.task.evaluator.model, self.rates());
+        // Ends never grow with circuits, so bisection finds the smallest count that meets the limit.
         let mut latest = 0.0f64;
         for &link in &self.leaves {
             let (mut low, mut high) = (1, self.task.caps[link as usize].max(1));

@@ -26,6 +26,7 @@ impl<'a> Odometer<'a> {
     /// Moves to the next vector; false after the last.
     pub fn advance(&mut self) -> bool {
         let budget = &self.split.task.evaluator.network.budget;
+        // Lexicographic successor: raise the last link that can, reset those after it.
         for &link in self.split.decided.iter().rev() {
             let link = link as usize;
             if self.x[link] < self.split.task.caps[link] && budget.room(link, &self.free) >= 1 {
@@ -33,6 +34,7 @@ impl<'a> Odometer<'a> {
                 budget.take(link, 1, &mut self.free);
                 return true;
             }
+            // Reset to one circuit; its ports return.
             budget.take(link, 1 - i64::from(self.x[link]), &mut self.free);
             self.x[link] = 1;
         }
@@ -57,6 +59,7 @@ impl Vectors {
     ) -> Result<Option<Self>, MethodError> {
         let width = split.decided.len();
         let mut vectors = Self { width, circuits: Vec::new(), by_bound: Vec::new() };
+        // A count first: listing is refused before any memory is taken.
         let Some(mut odometer) = Self::odometer(split, task.listed, watch)? else { return Ok(None) };
         let mut count = 0u32;
         loop {
@@ -69,6 +72,7 @@ impl Vectors {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
         let mut x = vec![1; task.caps.len()];
+        // Bounds of all vectors; the list is sorted once.
         for index in 0..count {
             if index.is_multiple_of(8) {
                 watch.checkpoint()?;
@@ -88,6 +92,7 @@ impl Vectors {
         watch: &mut W,
     ) -> Result<Option<Odometer<'s>>, MethodError> {
         let Some(mut odometer) = Odometer::new(split) else { return Ok(None) };
+        // Counting pass on a copy.
         let start = odometer.clone();
         let mut count = 1u64;
         while odometer.advance() {

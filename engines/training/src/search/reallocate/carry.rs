@@ -48,6 +48,7 @@ impl Team {
             member.now = member.alone.clone();
             wishes.push(Some(now));
         }
+        // Plans with traded ports are taken over only if they still fit beside the others and still help.
         for (index, wish) in wishes.into_iter().enumerate() {
             let Some(x) = wish else { continue };
             let ports = self.available(index);

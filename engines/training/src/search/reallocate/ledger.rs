@@ -24,6 +24,7 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             taken: vec![0; own.len()],
         })
         .collect();
+    // Pods are settled one by one; ports never move between them.
     for (pod, budget) in budget.iter().enumerate() {
         // Jobs that cover the pod: (job, position, brought, used).
         let here: Vec<(usize, usize, u32, u32)> = own
@@ -36,6 +37,7 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             })
             .collect();
         let brought: u32 = here.iter().map(|(_, _, own, _)| own).sum();
+        // What a job uses beyond its own is taken.
         let mut wanted = 0;
         for &(job, position, own, used) in &here {
             let takes = used.saturating_sub(own);
@@ -43,8 +45,10 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             accounts[job].ports_per_pod[position] += takes;
             wanted += takes;
         }
+        // Spare ports of the pod serve first.
         wanted = wanted.saturating_sub(budget.saturating_sub(brought));
         let mut donors = here;
+        // Donors by unused ports, largest first.
         donors.sort_by_key(|(job, _, own, used)| (std::cmp::Reverse(own.saturating_sub(*used)), *job));
         for (job, position, own, used) in donors {
             let gives = own.saturating_sub(used).min(wanted);

@@ -33,6 +33,7 @@ impl Default for JobEffort {
 }
 
 /// Generations without improvement after which the genetic search gives way to what follows.
+/// As in `auto`: the proof that follows finds what a longer search would.
 const STALL: u32 = 25;
 
 /// Circuits with their schedule.
@@ -77,6 +78,7 @@ pub fn best<W: Watch<Proposal>>(
     let mut scratch = Scratch::default();
     let mut fair_s = f64::INFINITY;
     let mut tried: Vec<Vec<u32>> = Vec::new();
+    // Fair makespans set the caps, as at the start of every method; joint makespans are never longer.
     for baseline in Baseline::ALL {
         watch.checkpoint()?;
         let x = baseline.allocate(network);
@@ -96,6 +98,7 @@ pub fn best<W: Watch<Proposal>>(
     let Some(first) = first else { return Err(MethodError::Failed("no circuits fit the pods".to_owned())) };
     let caps = useful_within(network, fair_s);
     let mut search = JobSearch { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
+    // Rates that a simulation defines or the path model gives exactly; otherwise contention before the sinks.
     let (kept, bound) = if rates != Rates::Fair && !evaluator.exact(rates) {
         search.contended(first, watch)?
     } else {
@@ -144,6 +147,7 @@ impl JobSearch<'_> {
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(Kept, f64), MethodError> {
+        // Vectors that can be listed need no genetic search.
         if !outer::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
@@ -157,6 +161,7 @@ impl JobSearch<'_> {
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(Kept, f64), MethodError> {
+        // Relaxed bound first: it is the target of the genetic search and the floor of the tree.
         let JobEffort { listed, boxes, orders } = self.effort;
         let relaxed = VectorTask { listed, boxes, ..VectorTask::relaxed(self.evaluator, self.caps) };
         let floor = outer::search(relaxed, None, &mut LastSchedule::of(watch))?.bound * (1.0 - 1e-12);
@@ -168,6 +173,7 @@ impl JobSearch<'_> {
         let closed = search.run()?;
         let bound = closed.bound.max(floor);
         let found = closed.best.unwrap_or(best);
+        // The schedule belongs to the circuits that the tree found last.
         let trace = aside.scheduled.filter(|(of, _)| *of == found).map(|(_, trace)| trace);
         Ok((Kept { found, trace }, bound))
     }

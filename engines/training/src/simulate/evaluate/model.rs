@@ -53,6 +53,7 @@ pub struct ModelScratch {
 }
 
 impl PathModel {
+    /// Compiles a network: tasks with successors first, then sinks by directed link, so that one pass fills all starts.
     pub(super) fn new(network: &Network, contention: &Contention) -> Self {
         let mut model = Self::default();
         let mut position = vec![0u32; network.tasks()];
@@ -73,6 +74,7 @@ impl PathModel {
             let index = task as usize;
             let (flows, work) = (network.flows[index], network.tau[index]);
             let link = network.link_of(task) as u32;
+            // Equal durations are computed once per evaluation.
             let class = *class_of.entry((link, flows.to_bits(), work.to_bits())).or_insert_with(|| {
                 model.classes.push(Class { link, flows, work });
                 model.classes.len() as u32 - 1
@@ -88,6 +90,7 @@ impl PathModel {
         }
         for link in 0..network.links() {
             let idle = network.carried[2 * link].is_empty() && network.carried[2 * link + 1].is_empty();
+            // Through links carry a task with successors; leaves carry sinks only.
             if !contention.leaf[link] {
                 model.through.push(link as u32);
             } else if !idle {
@@ -111,6 +114,7 @@ impl PathModel {
     /// take the same scratch refer to these start times. Returns the largest finish + tail of inner tasks.
     pub fn start(&self, x: &[u32], scratch: &mut ModelScratch) -> f64 {
         scratch.duration.clear();
+        // Duration alone: V / (min(F, x) B), once per class.
         scratch.duration.extend(
             self.classes
                 .iter()
@@ -118,6 +122,7 @@ impl PathModel {
         );
         scratch.finish.clear();
         let mut from = 0;
+        // Longest path, rows in topological order.
         for row in &self.rows[..self.inner] {
             let start = self.start_of(row, from, &scratch.finish);
             from = row.preds_end as usize;
@@ -170,6 +175,8 @@ impl PathModel {
             }
             self.gather(via, scratch);
             let circuits = f64::from(circuits);
+            // Level-first end with the shortest tail, and each sink alone with its own: both are lower bounds, and
+            // equal tails make the first one exact.
             end = end.max(match rates {
                 Rates::Fair => tail::fair(&scratch.sinks, circuits, &mut scratch.tail, None),
                 Rates::Level | Rates::Best => {
@@ -198,6 +205,7 @@ impl PathModel {
 
     /// Makespan of `x`.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut ModelScratch) -> f64 {
+        // Everything that can end the iteration: inner tails, through links, leaves.
         let mut end = self.start(x, scratch);
         for &link in self.through.iter().chain(&self.leaves) {
             end = end.max(self.link_end(link, x[link as usize], rates, scratch));

@@ -49,6 +49,7 @@ impl Filler {
         self.resource_round[resource as usize] = self.round;
         self.resources.push(resource);
         let mut next = 0;
+        // Flood fill over tasks and resources that share each other.
         while next < self.resources.len() {
             let at = self.resources[next] as usize;
             next += 1;
@@ -78,6 +79,7 @@ impl Filler {
 
     /// Max-min fairness over the whole component.
     pub fn fair(&mut self, run: &IterationRun<'_>) {
+        // All flows rise from 0.
         self.rising.clear();
         self.rising.extend_from_slice(&self.tasks);
         self.rise(run);
@@ -103,8 +105,10 @@ impl Filler {
         for &task in &self.rising {
             run.each_resource(task, |resource, weight| self.weight[resource] += weight);
         }
+        // Water-filling: each round fills at least one resource and freezes its tasks, so it ends after as many rounds.
         let mut level = 0.0;
         while !self.rising.is_empty() {
+            // Speed 1 is the NIC of the flow itself.
             let mut step: f64 = 1.0 - level;
             let mut tightest = None;
             for &resource in &self.resources {
@@ -123,6 +127,7 @@ impl Filler {
                 self.free[resource] -= step * self.weight[resource];
             }
             let Some(tightest) = tightest else {
+                // Nobody is held back: all run at full speed.
                 for &task in &self.rising {
                     self.speeds[self.place[task as usize] as usize] = 1.0;
                 }
@@ -134,6 +139,7 @@ impl Filler {
                 let task = self.rising[position];
                 let mut full = false;
                 run.each_resource(task, |resource, _| {
+                    // Several resources can fill at the same level; rounding must not keep one of them open.
                     full |= self.free[resource] <= 1e-12 * run.capacity(resource);
                 });
                 if full {

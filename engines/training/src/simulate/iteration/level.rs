@@ -15,6 +15,7 @@ pub fn tails_to_go(network: &Network) -> Vec<f64> {
 }
 
 pub(super) fn tails_into(network: &Network, tails: &mut Vec<f64>) {
+    // Backward pass.
     tails.clone_from(&network.tail);
     for &task in network.order.iter().rev() {
         for arc in network.succs.of(task) {
@@ -31,6 +32,7 @@ impl Simulator {
 
     /// Speeds of a component by level.
     pub(super) fn level_speeds(&self, fill: &mut Filler, now: f64, run: &IterationRun<'_>) {
+        // Levels of the component now, highest first.
         fill.ranked.clear();
         for &task in &fill.tasks {
             fill.ranked.push((self.level_at(task, now), task));
@@ -38,6 +40,7 @@ impl Simulator {
         fill.ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut from = 0;
         while from < fill.ranked.len() {
+            // Groups of equal level share; lower groups get what is left.
             let head = fill.ranked[from].0;
             let group = fill.ranked[from..].iter().take_while(|(level, _)| head - level <= run.tolerance);
             let to = from + group.count();
@@ -51,6 +54,7 @@ impl Simulator {
         for &task in &fill.tasks {
             self.meet_version[task as usize] += 1;
         }
+        // First meeting of any two that share a resource and close in on each other.
         let mut soonest = f64::INFINITY;
         for &resource in &fill.resources {
             let running = &self.running[resource as usize];
@@ -67,6 +71,7 @@ impl Simulator {
         if soonest.is_finite() {
             let representative = fill.tasks[0];
             let version = self.meet_version[representative as usize];
+            // At least the tolerance ahead, so that events do not pile up at one moment.
             self.push(now + soonest.max(run.tolerance), representative, What::Meet, version);
         }
     }
