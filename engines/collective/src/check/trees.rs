@@ -59,6 +59,11 @@ pub(super) fn check(
         {
             found.add(code::TIME, || format!("trees[{place}] has other epochs than the plan"));
         }
+        if part.adds_up.is_some_and(|says| says != adds) {
+            found.add(code::PIECE, || {
+                format!("trees[{place}] has adds_up {}, part {place} of {} has {adds}", !adds, sort.label())
+            });
+        }
         if !same(part.shard_bytes, shard) {
             found.add(code::PIECE, || {
                 format!("trees[{place}] carries {} bytes of each rank, not {shard}", part.shard_bytes)

@@ -44,6 +44,7 @@ pub fn exchange_in_short(
     let compact = CompactPlan {
         format: FORMAT.to_owned(),
         discipline: CompactDiscipline::WholeChunk,
+        adds_up: Some(false),
         epoch_us: tasks.epoch_us,
         shard_bytes: tasks.chunk_bytes * f64::from(demand.chunks_per_rank),
         pieces_per_tree: demand.chunks_per_rank,

@@ -63,14 +63,10 @@ pub fn trees_in_short(
     let discipline = if fluid { Discipline::Fluid } else { Discipline::WholeChunk };
     let time = time(scenario, &tasks, discipline);
     let finish: u64 = parts.iter().map(|part| part.finish_epochs).sum();
+    let parts = parts.into_iter().zip(&tasks.tasks);
+    let trees = parts.map(|(part, task)| CompactPlan { adds_up: Some(task.adds), ..part }).collect();
     let claims = claims(scenario, &tasks, &time, u32::try_from(finish).unwrap_or(u32::MAX), None, None);
-    let result = CollectiveResult {
-        time,
-        pieces: Vec::new(),
-        sends: Vec::new(),
-        trees: parts,
-        ranges: Vec::new(),
-        claims,
-    };
+    let result =
+        CollectiveResult { time, pieces: Vec::new(), sends: Vec::new(), trees, ranges: Vec::new(), claims };
     Ok(Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result })
 }

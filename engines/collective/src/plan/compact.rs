@@ -27,6 +27,10 @@ pub struct CompactPlan {
     pub format: String,
     /// Way in which pieces are sent.
     pub discipline: CompactDiscipline,
+    /// `true` if its data is reduced on the way to the root, `false` if it is spread from there; missing in plans that do
+    /// not state it, where the place of the part in the plan decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds_up: Option<bool>,
     /// Length of an epoch, µs; no latency is left out.
     pub epoch_us: f64,
     /// Data of each root, or of each root for each destination, bytes.
@@ -78,6 +82,10 @@ impl CompactPlan {
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let format = fields.text("format", problems).map(str::to_owned);
         let discipline = fields.choice("discipline", &CompactDiscipline::ALL, problems);
+        let adds_up = match fields.optional("adds_up") {
+            None => Some(None),
+            Some(_) => fields.bool_or("adds_up", false, problems).map(Some),
+        };
         let epoch_us = fields.float("epoch_us", 1e-12..=HUGE, problems);
         let shard_bytes = fields.float("shard_bytes", 1e-12..=HUGE, problems);
         let pieces = fields.int("pieces_per_tree", 1..=MOST, problems);
@@ -100,6 +108,7 @@ impl CompactPlan {
         Some(Self {
             format: format?,
             discipline: discipline?,
+            adds_up: adds_up?,
             epoch_us: epoch_us?,
             shard_bytes: shard_bytes?,
             pieces_per_tree: pieces? as u32,

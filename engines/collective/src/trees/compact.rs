@@ -72,6 +72,7 @@ pub fn compact(
             Some(CompactPlan {
                 format,
                 discipline: CompactDiscipline::WholeChunk,
+                adds_up: None,
                 epoch_us: list.timing.epoch_us,
                 shard_bytes,
                 pieces_per_tree: pieces,
@@ -109,6 +110,7 @@ pub fn compact(
             Some(CompactPlan {
                 format,
                 discipline: CompactDiscipline::Fluid,
+                adds_up: None,
                 epoch_us: exact.epoch_us,
                 shard_bytes,
                 pieces_per_tree: figures.pieces,

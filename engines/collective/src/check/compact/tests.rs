@@ -97,6 +97,7 @@ fn copies_need_switches_that_copy() {
         let plan = CompactPlan {
             format: FORMAT.to_owned(),
             discipline: CompactDiscipline::WholeChunk,
+            adds_up: None,
             epoch_us: 1000.0,
             shard_bytes: 1e6,
             pieces_per_tree: 1,

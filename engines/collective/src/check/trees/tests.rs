@@ -4,6 +4,8 @@ use crate::compose::{exchange_in_short, figures_of, unfolded, whole_chunks};
 use crate::model::task::CollectiveTasks;
 use crate::search::construct::{ConstructLimits, construct};
 use crate::testing::preset;
+use lightbay_core::checked::downcast;
+use lightbay_core::testing::Ask;
 use lightbay_core::watch::Unwatched;
 
 /// The constructed schedule of an exchange, listed and in short form.
@@ -113,4 +115,69 @@ fn buffers_hold_for_exchanges_in_short_form() {
     let least = (1..2_000).find(|limit| fits(&mut scenario, *limit, &listed)).unwrap();
     assert!(least > 1, "{least}");
     assert!(fits(&mut scenario, least, &short) && !fits(&mut scenario, least - 1, &short), "{least}");
+}
+
+/// A part in short form states whether it reduces, and is held against its place in the plan.
+#[test]
+fn parts_in_short_form_are_the_phases_they_say() {
+    let solved = |name: &str| {
+        let scenario = preset(name);
+        let typed = [("schedule", "list"), ("most_sends", "0")];
+        let plan = Ask::of(&crate::methods::all(), "trees", scenario.clone()).typed(&typed).run().done.plan;
+        let result = downcast::<crate::Collective>(&plan.unwrap()).unwrap().plan().result.clone();
+        assert_eq!(broken(&scenario, &result), Vec::<String>::new(), "{name}");
+        (scenario, result)
+    };
+    let refused = |scenario: &CollectiveScenario, result: &CollectiveResult, part: &str| {
+        let told = broken(scenario, result);
+        assert!(told.iter().any(|told| told.starts_with("piece:") && told.contains(part)), "{told:?}");
+    };
+    // Both links of a pair are equal, so that each half is a valid plan in the place of the other.
+    let (scenario, result) = solved("torus3x3-allreduce-1mb");
+    assert_eq!(result.trees.iter().map(|part| part.adds_up).collect::<Vec<_>>(), [Some(true), Some(false)]);
+    let mut swapped = result.clone();
+    swapped.trees.swap(0, 1);
+    refused(&scenario, &swapped, "trees[0] has adds_up false, part 0 of AllReduce has true");
+    let mut twice = result.clone();
+    twice.trees[1] = result.trees[0].clone();
+    refused(&scenario, &twice, "trees[1] has adds_up true");
+    let mut longer = result.clone();
+    longer.trees[1].epoch_us *= 1.0 + 1e-12;
+    let told = broken(&scenario, &longer);
+    assert!(told.iter().any(|told| told.starts_with("time: trees[1] has other epochs")), "{told:?}");
+    // A collective that reduces is not the one that spreads, and the other way round.
+    for (is, named) in [
+        ("torus3x3-reducescatter-1mb", CollectiveSort::AllGather),
+        ("torus3x3-allgather-1mb", CollectiveSort::ReduceScatter),
+    ] {
+        let (mut scenario, result) = solved(is);
+        scenario.demand.collective = named;
+        refused(&scenario, &result, "trees[0] has adds_up");
+    }
+    // Plans of before do not state it.
+    let mut silent = result;
+    silent.trees.iter_mut().for_each(|part| part.adds_up = None);
+    assert_eq!(broken(&scenario, &silent), Vec::<String>::new());
+}
+
+/// Sends that are listed say it piece by piece.
+#[test]
+fn pieces_that_are_listed_are_the_phases_they_say() {
+    let scenario = preset("torus3x3-allreduce-1mb");
+    let tasks = CollectiveTasks::of(&scenario, None).unwrap();
+    let limits = ConstructLimits { restarts: 1, seed: 1 };
+    let schedules: Vec<_> = tasks
+        .tasks
+        .iter()
+        .map(|task| {
+            let bound = crate::bounds::bound::<_, ()>(task, &mut Unwatched::default()).unwrap();
+            let found = construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(()));
+            found.unwrap().unwrap()
+        })
+        .collect();
+    let result = whole_chunks(&scenario, &tasks, &schedules, None).result;
+    assert_eq!(broken(&scenario, &result), Vec::<String>::new());
+    let mut swapped = result;
+    swapped.pieces.iter_mut().for_each(|piece| piece.adds_up = !piece.adds_up);
+    assert!(!broken(&scenario, &swapped).is_empty());
 }
