@@ -80,8 +80,20 @@ pub struct ScheduleEnvelope<'a> {
 
 /// Most violations of one rule that are spelled out.
 const MOST_OF_A_RULE: usize = 20;
-/// Rounding of sums of bytes.
-const TOLERANCE: f64 = 1e-6;
+/// Rounding of sums of bytes that a linear program divides.
+const TOLERANCE: f64 = 1e-9;
+/// Rounding of a ratio in floating point, as a share of it. Above it a piece does not fit into its epochs.
+const ROUNDING: f64 = 1e-12;
+
+/// Rounds a ratio up to whole epochs.
+fn rounded_up(ratio: f64) -> f64 {
+    (ratio * (1.0 - ROUNDING)).ceil().max(0.0)
+}
+
+/// Rounds a ratio down to whole epochs.
+fn rounded_down(ratio: f64) -> f64 {
+    (ratio * (1.0 + ROUNDING)).floor().max(0.0)
+}
 
 /// Violations in the order in which they are found.
 #[derive(Debug, Default)]

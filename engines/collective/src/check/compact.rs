@@ -5,14 +5,15 @@ mod buffers;
 mod orbits;
 mod shares;
 
+use super::{rounded_down, rounded_up};
 use crate::plan::compact::{CompactDiscipline, CompactPlan, CompactTree, FORMAT};
 use crate::scenario::{NodeSort, SwitchHop, Topology};
 use orbits::LinkOrbits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shares::fraction;
 
-/// Latencies and rates may be off by this share of an epoch or a capacity.
-const TOLERANCE: f64 = 1e-6;
+/// Rounding of sums of shares, as a share of a capacity or a buffer.
+const TOLERANCE: f64 = 1e-9;
 
 /// Data that a plan in short form has to carry.
 #[derive(Clone, Copy, Debug)]
@@ -142,8 +143,8 @@ impl Checker<'_> {
     /// Epochs that a whole piece occupies a link, and how many may start in them.
     fn window(&self, link: u32) -> (u64, u64) {
         let starts = 1000.0 * self.rate(link) * self.plan.epoch_us / self.piece_bytes();
-        let epochs = (1.0 / starts - TOLERANCE).ceil().max(1.0);
-        (epochs as u64, (epochs * starts + TOLERANCE).floor() as u64)
+        let epochs = rounded_up(1.0 / starts).max(1.0);
+        (epochs as u64, rounded_down(epochs * starts) as u64)
     }
 
     /// Epochs that a whole piece, or the share of an epoch, occupies a link.
@@ -161,8 +162,7 @@ impl Checker<'_> {
         for &link in links {
             let record = &self.topology.links[link as usize];
             let ratio = record.alpha_us * record.alpha_scale / self.plan.epoch_us;
-            let latency =
-                if ratio > self.alpha_threshold { (ratio - TOLERANCE).ceil().max(0.0) as u64 } else { 0 };
+            let latency = if ratio > self.alpha_threshold { rounded_up(ratio) as u64 } else { 0 };
             let occupies = self.occupies(link);
             passes.push((link, time, time - occupies.min(pace)));
             time += latency + occupies.saturating_sub(pace);

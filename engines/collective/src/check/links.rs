@@ -1,7 +1,7 @@
 //! Links in epochs, cut again, and what starts on them.
 
 use super::hops::{SendTimes, times};
-use super::{Findings, TOLERANCE, code};
+use super::{Findings, ROUNDING, TOLERANCE, code, rounded_down, rounded_up};
 use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
 use std::collections::HashMap;
@@ -40,9 +40,9 @@ pub(super) struct CheckedLinks {
 /// Longest time of a hop: longer ones would not be counted exactly.
 const MOST_EPOCHS: f64 = (1u32 << 24) as f64;
 
-/// A number rounded up, with slack for 0.7/0.1.
+/// A number of epochs rounded up.
 fn up(number: f64) -> u32 {
-    (number - 1e-6).ceil().clamp(0.0, MOST_EPOCHS) as u32
+    rounded_up(number).min(MOST_EPOCHS) as u32
 }
 
 impl CheckedLinks {
@@ -61,7 +61,7 @@ impl CheckedLinks {
             let per_epoch = rate * time.epoch_us / piece_bytes;
             let fluid = time.discipline == Discipline::Fluid;
             let window = if fluid { 1 } else { up(1.0 / per_epoch).max(1) };
-            let whole = (f64::from(window) * per_epoch + 1e-6).floor().max(1.0);
+            let whole = rounded_down(f64::from(window) * per_epoch).max(1.0);
             let delay =
                 if alpha / time.epoch_us <= time.alpha_threshold { 0 } else { up(alpha / time.epoch_us) };
             CheckedLink {
@@ -190,7 +190,8 @@ fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &m
     let tau = result.time.epoch_us;
     let latency = if result.time.discipline == Discipline::Fluid { 0.0 } else { link.alpha_us };
     let (begin, end) = (f64::from(epoch) * tau, f64::from(epoch + link.window) * tau + latency);
-    let slack = tau * TOLERANCE;
+    // Twice what rounds the first and the last epoch of a link that is up for a while.
+    let slack = 2.0 * ROUNDING * end;
     if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
         found.add(code::DOWN, || {
             format!(

@@ -3,8 +3,8 @@
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{EpochRule, TimeRule};
 
-/// Slack of roundings, so that 0.7/0.1 takes 7 epochs.
-const SLACK: f64 = 1e-6;
+/// Rounding of a ratio in floating point, as a share of it: 0.7/0.1 takes 7 epochs. Above it a chunk does not fit.
+const ROUNDING: f64 = 1e-12;
 /// Largest ratio of a latency to an epoch.
 const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
 /// Share of a link that rounding may waste without a remark.
@@ -79,6 +79,16 @@ pub fn epoch_us(time: &TimeRule, network: &LinkNetwork, chunk_bytes: f64) -> (f6
     (wanted, None)
 }
 
+/// Rounds a ratio up to whole epochs.
+pub fn rounded_up(ratio: f64) -> f64 {
+    (ratio * (1.0 - ROUNDING)).ceil()
+}
+
+/// Rounds a ratio down to whole epochs.
+pub fn rounded_down(ratio: f64) -> f64 {
+    (ratio * (1.0 + ROUNDING)).floor()
+}
+
 impl EpochModel {
     /// The links of a network in epochs, each for itself, as if it left a GPU.
     pub fn new(network: &LinkNetwork, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
@@ -87,14 +97,14 @@ impl EpochModel {
             .map(|(carrier, link)| {
                 let per_epoch = 1000.0 * link.capacity_gbyte_per_s * epoch_us / chunk_bytes;
                 let ratio = link.alpha_us / epoch_us;
-                let delay = if ratio <= alpha_threshold { 0.0 } else { (ratio - SLACK).ceil().max(0.0) };
-                let occupied = (1.0 / per_epoch - SLACK).ceil().max(1.0);
-                let starts = (occupied * per_epoch + SLACK).floor().clamp(1.0, f64::from(u32::MAX / 4));
+                let delay = if ratio <= alpha_threshold { 0.0 } else { rounded_up(ratio) };
+                let occupied = rounded_up(1.0 / per_epoch).max(1.0);
+                let starts = rounded_down(occupied * per_epoch).clamp(1.0, f64::from(u32::MAX / 4));
                 let (delay, occupied) = (delay.min(LONGEST) as u32, occupied.min(LONGEST) as u32);
                 let through = network.is_cut_through() && network.is_switch(link.from);
                 let up = |&[begin, end]: &[f64; 2]| {
-                    let first = (begin / epoch_us - SLACK).ceil().max(0.0);
-                    let last = ((end - link.alpha_us) / epoch_us + SLACK).floor() - f64::from(occupied);
+                    let first = rounded_up(begin / epoch_us).max(0.0);
+                    let last = rounded_down((end - link.alpha_us) / epoch_us) - f64::from(occupied);
                     (last >= first && first < f64::from(u32::MAX / 4))
                         .then(|| [first as u32, last.min(f64::from(u32::MAX / 4)) as u32])
                 };

@@ -1,10 +1,8 @@
 //! Links that carry any part of a chunk in every epoch.
 
 use super::distances::EpochDistances;
+use super::epochs::{rounded_down, rounded_up};
 use super::task::CollectiveTask;
-
-/// Slack of roundings.
-const SLACK: f64 = 1e-6;
 
 /// A link that carries parts of chunks.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +46,8 @@ impl FluidLinks {
             .zip(task.network.links())
             .map(|(model, link)| {
                 let up = |&[begin, end]: &[f64; 2]| {
-                    let first = (begin / tau - SLACK).ceil().max(0.0);
-                    let last = (end / tau + SLACK).floor() - 1.0;
+                    let first = rounded_up(begin / tau).max(0.0);
+                    let last = rounded_down(end / tau) - 1.0;
                     let most = f64::from(u32::MAX / 4);
                     (last >= first && first < most).then(|| [first as u32, last.min(most) as u32])
                 };

@@ -1,6 +1,7 @@
 //! Links in epochs that suit a piece: the fastest link takes a whole number of epochs for one, and so do the others as
 //! nearly as possible.
 
+use crate::model::epochs::rounded_up;
 use crate::model::passing::{Passage, passages};
 use crate::scenario::network::LinkNetwork;
 
@@ -65,10 +66,10 @@ impl PieceTiming {
 
 /// Epochs that a piece occupies a link, if a link of `rate` takes one.
 fn occupied(rate: f64, capacity: f64) -> f64 {
-    (rate / capacity - 1e-6).ceil().max(1.0)
+    rounded_up(rate / capacity).max(1.0)
 }
 
 /// Latency in whole epochs, none of it left out.
 pub fn latency_epochs(alpha_us: f64, epoch_us: f64) -> f64 {
-    if alpha_us <= 0.0 { 0.0 } else { (alpha_us / epoch_us - 1e-6).ceil().max(0.0) }
+    rounded_up(alpha_us / epoch_us).max(0.0)
 }

@@ -1,9 +1,11 @@
 //! Times that cannot be, whatever a plan leaves out of its claims.
 
 use super::*;
-use crate::plan::{ChunkPiece, Discipline, PieceSend};
+use crate::plan::{ChunkPiece, Discipline, FloorClaim, PieceSend};
 use crate::scenario::{CollectiveSort, Demand, EpochRule, SwitchHop};
 use crate::testing::{in_epochs, own};
+use lightbay_core::checked::downcast;
+use lightbay_core::testing::Ask;
 
 #[test]
 fn windows_that_are_not_counted_exactly_are_refused() {
@@ -95,4 +97,62 @@ fn floors_that_are_left_out_are_worked_out() {
     let told: Vec<String> = found.finish().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("finish_us is 999, but the links into 0 take 1000 us"), "{told:?}");
+}
+
+/// A plan with epochs of other lengths, and every figure that follows from them.
+fn stretched(scenario: &CollectiveScenario, plan: &mut Candidate<CollectiveResult>, factor: f64) {
+    let result = &mut plan.result;
+    result.time.epoch_us *= factor;
+    for part in &mut result.trees {
+        part.epoch_us *= factor;
+    }
+    let claims = &mut result.claims;
+    claims.finish_us = f64::from(claims.finish_epochs) * result.time.epoch_us;
+    claims.algbw_gbyte_per_s /= factor;
+    if let Some(floor) = claims.floor.take() {
+        let threshold = result.time.alpha_threshold;
+        let (without, with) = (floor.without_latency, floor.with_latency);
+        claims.floor = Some(FloorClaim::of(without, with, claims.finish_us, threshold));
+    }
+    plan.value = claims.finish_us;
+    plan.metrics = crate::compose::figures_of(&plan.result, scenario);
+}
+
+/// Epochs that are shorter than a chunk takes, by however little, leave no room for it: also where the plan ends later
+/// than every floor.
+#[test]
+fn epochs_that_are_a_little_too_short_are_refused() {
+    let solved = |method, scenario: &CollectiveScenario, typed: &[(&str, &str)]| {
+        let plan = Ask::of(&crate::methods::all(), method, scenario.clone()).typed(typed).run().done.plan;
+        let plan = downcast::<crate::Collective>(&plan.unwrap()).unwrap();
+        let plan = plan.plan();
+        Candidate { value: plan.objective.value, metrics: plan.metrics.clone(), result: plan.result.clone() }
+    };
+    let few: &[(&str, &str)] = &[("restarts", "1")];
+    for (name, method, typed, least) in [
+        ("dgx1-allgather-200kb", "construct", few, 1e-11),
+        ("ndv2x4-allgather-1mb", "construct", few, 1e-11),
+        ("dgx1-allreduce-200kb", "construct", few, 1e-11),
+        ("dgx1-alltoall-200kb", "teccl-lp", &[("restarts", "1"), ("coarsest", "1")], 1e-8),
+        ("torus3x3-allreduce-1mb", "trees", &[("schedule", "list"), ("most_sends", "0")], 1e-11),
+        ("torus3x3-allgather-1mb", "trees", &[("schedule", "periodic"), ("most_sends", "0")], 1e-8),
+    ] {
+        let scenario = presets::scenario(name).unwrap();
+        let plan = solved(method, &scenario, typed);
+        let told = |factor: f64| {
+            let mut plan = plan.clone();
+            stretched(&scenario, &mut plan, factor);
+            let told = broken(&scenario, &plan);
+            told.into_iter().filter(|told| !told.starts_with("bound: a bound of such")).collect::<Vec<_>>()
+        };
+        assert_eq!(told(1.0), [] as [&str; 0], "{name}");
+        for shorter in [9e-7, 1e-7, least] {
+            let told = told(1.0 - shorter);
+            let holds =
+                told.iter().any(|told| ["capacity", "causality"].iter().any(|rule| told.starts_with(rule)));
+            assert!(holds, "{name} {method} shorter by {shorter}: {told:?}");
+        }
+        // Longer epochs end later, as the plan then says.
+        assert_eq!(told(1.0 + 9e-7), [] as [&str; 0], "{name}");
+    }
 }
