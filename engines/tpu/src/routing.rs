@@ -1,4 +1,5 @@
-//! Static routes without deadlock: allowed turns, one route for every pair, virtual channels for its hops.
+//! Static routes without deadlock: allowed turns, one route for every pair, virtual channels for its hops
+//! (docs/methods/tpu.md, section 7).
 //!
 //! | room | what |
 //! |---|---|
@@ -270,6 +271,7 @@ pub fn find(
     };
     let mut best: Option<FoundRoutes> = None;
     let mut missing = Missing::default();
+    // Each priority gives a set of turns; the best selection under any of them is kept.
     for &priority in priorities {
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
@@ -346,6 +348,7 @@ fn select_under(
     settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Result<Chosen, Missing>, MethodError> {
+    // Distances under the turns tell first whether every pair has a route.
     let steps = Steps::new(frame, &turns);
     let reaches = select::reaches(frame, &steps, watch)?;
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
@@ -353,11 +356,13 @@ fn select_under(
     if total > 0 {
         return Ok(Err(Missing { named, total }));
     }
+    // A shortest walk may pass a node twice; then a pair can still lack a simple route.
     let selection = select::select(ways, effort(settings), None, watch)?;
     let missing = unrouted(&selection, frame);
     if missing.total > 0 {
         return Ok(Err(missing));
     }
+    // The exact program begins with the selection by prices.
     if settings.selection == RouteSelection::Ilp {
         let slack = u16::from(settings.slack_hops);
         let exact = exact::improve(ways, slack, &selection, settings.exact_limit_s, watch)?;
@@ -390,9 +395,11 @@ fn rescue(
     missing: Missing,
     watch: &mut impl Watch,
 ) -> Result<FoundRoutes, RouteError> {
+    // A pod in parts cannot be routed at all.
     if trees::breadth_first(&frame, 0).is_none() {
         return Err(RouteError::Unreachable(missing));
     }
+    // Symmetric turns are cheaper by the number of cubes, so other orders are tried before the symmetry is given up.
     if frame.is_symmetric() {
         for attempt in 1..=RESCUES {
             let other = RoutingSettings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
@@ -417,6 +424,7 @@ fn rescue(
     };
     let order = turn_order(&frame, priority, settings, watch)?;
     let mut builder = Builder::new(&frame, settings.vc_count);
+    // Two trees without a common switch: after any single failure one of them still connects all chips.
     let pair = (settings.tolerated_faults > 0 && settings.vc_count > 1).then(|| trees::disjoint(&frame));
     match pair.flatten() {
         Some(pair) => {
@@ -430,6 +438,7 @@ fn rescue(
             }
         }
     }
+    // Seeds first: up/down turns of a tree connect every pair and cannot close a cycle.
     let turns = builder.fill(&order);
     match select_under(&frame, turns, settings, watch)? {
         Ok(chosen) => Ok(chosen.found(frame, priority, true)),
@@ -444,6 +453,7 @@ fn rescue(
 pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError> {
     let FoundRoutes { frame, turns, selection, .. } = found;
     let refused = || MethodError::Failed("a selected route is not allowed by the turns".to_owned());
+    // Labels are chosen route by route, so the balance depends on the order of the routes.
     let mut labeller = Labeller::new(turns, balance);
     let mut routes = Vec::with_capacity(frame.sources() * (frame.nodes() - 1));
     for (source, target, ports) in selection.routes() {
@@ -452,6 +462,7 @@ pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError>
     }
     let copies = frame.copies() as u64;
     let expanded = |hops: &[u64]| hops.iter().map(|hops| hops * copies).collect::<Vec<u64>>();
+    // The same routes without balance, for comparison.
     let unbalanced = if balance {
         let mut plain = Labeller::new(turns, false);
         let mut loads = vec![vec![0; frame.classes()]; turns.vcs()];

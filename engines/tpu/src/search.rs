@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`anneal`] | annealing of symmetric and general pods |
+//! | [`anneal`] | annealing of symmetric and general pods (docs/methods/tpu.md, section 5) |
 //! | [`radix4`] | directed networks of degree 4 |
 
 pub mod anneal;

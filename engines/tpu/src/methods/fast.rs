@@ -1,11 +1,12 @@
-//! `tons-fast`: annealing against metrics that cost microseconds, and exact throughput where it matters (section 5).
+//! `tons-fast`: annealing against metrics that cost microseconds, and exact throughput where it matters
+//! (docs/methods/tpu.md, section 5).
 //!
 //! | phase | what |
 //! |---|---|
 //! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
 //! | certify | the exact throughput of the winners |
 //! | cuts | metrics that were missing become linear cuts; annealing goes on from the best, not so hot |
-//! | general | on request: from the best on without symmetry (section 5.5) |
+//! | general | on request: from the best on without symmetry |
 //! | route, faults, simulate | as for every method |
 //!
 //! All limits are counts of work, so the same seed gives the same plan on any machine.
@@ -44,6 +45,7 @@ pub(super) struct Fast;
 
 /// Random streams: families are drawn from one, the tournament counts from 0, rounds of cuts from here.
 const FAMILY_STREAM: u64 = 1 << 41;
+/// Streams of the rounds of cuts.
 const ROUND_STREAM: u64 = 1 << 42;
 /// Streams of one round.
 const STREAMS: u64 = 1 << 16;

@@ -37,6 +37,7 @@ const DRAWS: u64 = 400;
 
 /// Numbers of random streams.
 const SOLVER_STREAM: u64 = 1;
+/// Stream of the pods that are drawn for a start.
 const START_STREAM: u64 = 2;
 
 /// Feasibility of points that other solvers wrote with few digits.

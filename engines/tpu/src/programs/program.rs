@@ -1,4 +1,4 @@
-//! The optimisation model written out: labels O1, C1 to C8, V1 and V2, in symmetric form.
+//! The optimisation model written out: labels O1, C1 to C8, V1 and V2 of TONS (Table 1), in symmetric form.
 //!
 //! Columns: the throughput, one for each switch and group element (C6: one cube stands for all), and one for each
 //! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
@@ -48,6 +48,7 @@ impl PodProgram {
     /// # Errors
     /// The reason to stop.
     pub fn new<W: Watch>(ask: PodProgramRequest<'_>, watch: &mut W) -> Result<Self, MethodError> {
+        // One row for each class of unordered pairs: C2 and C7 hold by construction.
         let PodProgramRequest { group, .. } = ask;
         let order = group.order();
         let pairs = PairClasses::new(group);
@@ -70,6 +71,7 @@ impl PodProgram {
             .collect();
         let mut room = vec![0.0; pairs.count.len()];
         let mut terms: Vec<Vec<(Column, f64)>> = vec![vec![(throughput, 1.0)]; pairs.count.len()];
+        // C5: the first leg of a detour is a link that can exist, in either direction.
         // All possible links that leave cube 0.
         let mut links: Vec<(u32, u32)> = Vec::new();
         for (chip, axis) in ELECTRICAL {
@@ -80,6 +82,7 @@ impl PodProgram {
             }
         }
         debug_assert_eq!(links.len(), 2 * ELECTRICAL_LINKS);
+        // A circuit is a link of the class of its two chips.
         for (switch, columns) in circuits.iter().enumerate() {
             for (element, column) in columns.iter().enumerate() {
                 let (plus, minus) = (face_chip(switch, true), face_chip(switch, false));
@@ -91,6 +94,7 @@ impl PodProgram {
         let mut building = Building::new(watch, "links", Some(links.len() as u64), REPORTED);
         for (link, (first, over)) in links.iter().copied().enumerate() {
             building.at(link as u64)?;
+            // C4: a detour of (first, last) over `over` loads both legs and relieves the pair itself.
             for last in (0..pairs.nodes as u32).filter(|last| *last != first && *last != over) {
                 let detour = model.column(format!("y_{first}_{last}_{over}"), 0.0, f64::INFINITY, 0.0);
                 for (row, sign) in [
@@ -102,6 +106,7 @@ impl PodProgram {
                 }
             }
         }
+        // C3.
         for (switch, columns) in circuits.iter().enumerate() {
             model.equal(format!("switch_{switch}"), 1.0, columns.iter().map(|column| (*column, 1.0)));
         }
@@ -122,6 +127,7 @@ impl PodProgram {
     /// The model with every switch fixed: its value is the throughput of that pod.
     #[must_use]
     pub fn fixed(&self, voltage: &[u16; SWITCHES]) -> Model {
+        // For checks: the value of the model with a design fixed is its throughput.
         let mut model = self.model.clone();
         for (column, value) in self.design(voltage) {
             model.domains[column as usize] = Domain::Continuous;
@@ -149,6 +155,7 @@ impl PodProgram {
         std::array::from_fn(|switch| {
             let share = |element: &usize| values[self.circuits[switch][*element].index()];
             let best =
+                // Rounding to the largest share.
                 (0..self.circuits[switch].len()).max_by(|one, other| share(one).total_cmp(&share(other)));
             best.unwrap_or(0) as u16
         })

@@ -23,10 +23,10 @@ use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
-/// Sweeps by multiplicative weights before the first program.
+/// Sweeps by multiplicative weights before the first program: columns of its prices alone are much alike.
 const SEEDS: u32 = 12;
 
-/// Share of the best metric in the next lengths.
+/// Shares of the best metric in the next lengths: two sweeps per program, one near the metric and one near the prices.
 const MIXES: [f64; 2] = [0.7, 0.3];
 
 /// Result of the relaxation.
@@ -74,6 +74,7 @@ impl Space {
             first.push(first[first.len() - 1] + elements.len());
         }
         let mut arcs = Vec::new();
+        // All circuits that are allowed exist at once; a class is a circuit of one switch in all cubes.
         for cube in 0..group.order() {
             for (class, (chip, axis)) in ELECTRICAL.iter().enumerate() {
                 let (low, _) = arc_parts(6 * usize::from(*chip) + 2 * usize::from(*axis));
@@ -107,6 +108,7 @@ impl Space {
     fn cost(&self, length: impl Fn(usize) -> f64) -> f64 {
         let electrical: f64 = (0..ELECTRICAL_LINKS).map(&length).sum();
         let optical: f64 =
+            // Weak duality: a switch has one unit, so at most its dearest circuit's cost.
             (0..SWITCHES).map(|switch| self.circuits(switch).map(&length).fold(0.0, f64::max)).sum();
         2.0 * (electrical + optical)
     }
@@ -149,10 +151,12 @@ impl<'s> RelaxedProgram<'s> {
         let sizes: Vec<Column> = (ELECTRICAL_LINKS..classes)
             .map(|class| model.column(format!("size{class}"), 0.0, f64::INFINITY, 0.0))
             .collect();
+        // Capacities: electrical links 1 each, circuits their own size; both directions.
         for class in 0..classes {
             let size = if class < ELECTRICAL_LINKS { t } else { sizes[class - ELECTRICAL_LINKS] };
             model.at_most(format!("class{class}"), 0.0, [(size, -2.0)]);
         }
+        // A switch divides one unit among its circuits (C3 with V1 relaxed).
         for switch in 0..SWITCHES {
             let mut terms: Vec<(Column, f64)> =
                 space.circuits(switch).map(|class| (sizes[class - ELECTRICAL_LINKS], 1.0)).collect();
@@ -200,6 +204,7 @@ impl<'s> RelaxedProgram<'s> {
         on: &mut impl FnMut(&mut W, f64, f64),
     ) -> Result<Relaxed, Trouble> {
         let classes = space.network.class_count();
+        // Even shares as relative capacities, so that weights start from the divided pod.
         let even = |class: usize| {
             let switch = space.first.partition_point(|first| *first <= class);
             if switch == 0 { 1.0 } else { 1.0 / allowed[switch - 1].len() as f64 }
@@ -215,6 +220,7 @@ impl<'s> RelaxedProgram<'s> {
                 found.shares[switch][usize::from(*element)] = 1.0 / elements.len() as f64;
             }
         }
+        // Column generation as for the flow of a given pod, with capacities among the columns.
         loop {
             for lengths in std::mem::take(&mut queue) {
                 let swept = sweep(&space.network, &lengths, watch).map_err(Trouble::Run)?;
@@ -227,6 +233,7 @@ impl<'s> RelaxedProgram<'s> {
                     best = (bound, lengths);
                     found.upper = bound;
                 }
+                // Seeds by weights, one sweep at a time.
                 if found.rounds < SEEDS {
                     queue.push(weights.next(&swept));
                 }
@@ -245,6 +252,7 @@ impl<'s> RelaxedProgram<'s> {
             if found.upper <= found.lower * (1.0 + settings.gap) || found.rounds >= settings.max_rounds {
                 return Ok(found);
             }
+            // Both lengths at equal total cost before they are mixed.
             let own = space.cost(|class| f64::from(best.1[class]));
             let theirs = space.cost(|class| prices[class]).max(f64::MIN_POSITIVE);
             queue = MIXES
@@ -274,6 +282,7 @@ impl<'s> RelaxedProgram<'s> {
         };
         let classes = self.space.network.class_count();
         let optical = classes - ELECTRICAL_LINKS;
+        // The lower end is recomputed from loads: circuits as large as their loads are a feasible division.
         // Shares that sum up to 1, and what they carry, from the loads themselves.
         let mut sums = vec![0.0; self.space.network.groups()];
         for (value, group) in values[1 + optical..].iter().zip(&self.groups) {
@@ -289,6 +298,7 @@ impl<'s> RelaxedProgram<'s> {
             }
         }
         let electrical = loads[..ELECTRICAL_LINKS].iter().copied().fold(0.0, f64::max);
+        // A switch with divided circuits carries the sum of its loads.
         let switches = (0..SWITCHES).map(|switch| loads[self.space.circuits(switch)].iter().sum::<f64>());
         let fullest = switches.fold(electrical, f64::max);
         let lower = 2.0 / fullest * (1.0 - 1e-11);

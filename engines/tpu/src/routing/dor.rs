@@ -1,4 +1,5 @@
-//! Dimension-order routing with datelines on tori: the routes that tori are run with today.
+//! Dimension-order routing with datelines on tori (docs/methods/tpu.md, section 7): the routes that tori are run with
+//! today.
 //!
 //! A route is a vector of signed steps of least length, gone in X, then Y, then Z. Each dimension starts on virtual
 //! channel 0; the hop over its wrap-around and what follows in that dimension use channel 1.
@@ -146,6 +147,7 @@ impl<'a> DorSelection<'a> {
         for (axis, &steps) in vector.iter().enumerate() {
             let port = 2 * axis as u8 + u8::from(steps < 0);
             let mut vc = 0;
+            // The channel changes at the dateline, which breaks the cycle of the ring (Dally and Seitz).
             for _ in 0..steps.unsigned_abs() {
                 if self.lattice.wraps(node, axis, steps > 0) {
                     vc = 1;
@@ -168,6 +170,7 @@ impl<'a> DorSelection<'a> {
 
     /// Returns the load of the arcs of a route: that of the fullest, then the sum of squares.
     fn weight(&self, source: u32, vector: Vector) -> (u32, u64) {
+        // Lexicographic: the fullest arc, then the sum of squares, which evens out the others.
         let (mut top, mut sum) = (0, 0);
         self.walk(source, vector, |arc, _| {
             let load = self.loads[arc as usize];
@@ -200,6 +203,7 @@ impl<'a> DorSelection<'a> {
     /// Flows without a choice first, then the others again and again on their least loaded vectors.
     fn select(&mut self, passes: u32, watch: &mut impl Watch) -> Result<(), RouteError> {
         let nodes = self.nodes() as u32;
+        // Flows with one vector are fixed in pass 0; their load is known before any choice is made.
         let mut open = Vec::new();
         // Sources one after the other would fill one region first: steps of a golden section spread them.
         let stride = spread(nodes);
@@ -215,6 +219,7 @@ impl<'a> DorSelection<'a> {
                     self.flow(source, target, pass, &open);
                 }
             }
+            // Passes end when the fullest arc no longer improves.
             if pass > 1 && self.loads.iter().copied().max() >= before {
                 break;
             }
@@ -242,6 +247,7 @@ impl<'a> DorSelection<'a> {
             [] | [_] => {}
             _ if pass == 0 => {}
             open => {
+                // Each flow is taken away and put back on its least loaded vector (best response).
                 if pass > 1
                     && let Some((_, old)) = open.iter().find(|(at, _)| *at == self.choice[flow])
                 {
@@ -296,6 +302,7 @@ impl<'a> DorSelection<'a> {
 }
 
 /// A step near the golden section of `nodes` that visits every node.
+/// Low-discrepancy order: multiples of the golden section.
 fn spread(nodes: u32) -> u32 {
     let wanted = (f64::from(nodes) * 0.618) as u32;
     (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)

@@ -1,6 +1,6 @@
-//! The selection with the smallest largest load, as an integer program: one 0/1 column for each candidate route,
-//! one route for each pair, and no class fuller than the load that is minimised. For small pods: the candidates are
-//! listed.
+//! The selection with the smallest largest load, as an integer program (docs/methods/tpu.md, section 7, step 4): one
+//! 0/1 column for each candidate route, one route for each pair, and no class fuller than the load that is minimised.
+//! For small pods: the candidates are listed.
 
 use super::frame::Frame;
 use super::path::LONGER;
@@ -17,7 +17,7 @@ use lightbay_highs::model::{Column, Model};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 
-/// Most columns of a program.
+/// Columns of a program at most: their routes alone take some tens of megabytes.
 const MOST_ROUTES: usize = 400_000;
 
 /// Seconds that the solver gets.
@@ -57,6 +57,7 @@ impl Lister<'_> {
     fn descend(&mut self, arc: u32, lanes: u32, routes: &mut Vec<Box<[u8]>>) {
         let Ways { frame, steps, .. } = self.ways;
         let tail = Frame::tail(arc);
+        // Depth-first backwards; a node on the path closes a circle.
         if self.nodes.contains(&tail) || routes.len() > MOST_ROUTES {
             return;
         }
@@ -69,6 +70,7 @@ impl Lister<'_> {
             for vc in (0..steps.vcs()).filter(|vc| lanes >> vc & 1 == 1) {
                 for state in steps.before(frame, steps.state(arc, vc)) {
                     let hops = self.reach.hops[state as usize];
+                    // Only states from which the source is still within reach are followed.
                     if hops != FAR && usize::from(hops) + self.ports.len() <= self.longest {
                         // The arc arrives at the tail by the port opposite to the one it left by.
                         let port = Frame::port(steps.arc(state)) ^ 1;
@@ -97,6 +99,7 @@ pub(super) fn list(
 ) {
     let Ways { frame, steps, .. } = ways;
     let ports = Vec::with_capacity(longest);
+    // Walks into the target whose distance fits the longest route.
     let mut lister = Lister { ways, reach, source, longest, nodes: vec![target], ports };
     for port in 0..PORTS as u8 {
         let arc = frame.into(target, port);
@@ -124,6 +127,7 @@ impl Candidates {
                 }
                 let before = candidates.routes.len();
                 // Walks that all pass a node twice leave longer routes only.
+                // Longer routes only if all shorter walks repeat a node.
                 for longer in (slack..=slack + LONGER).step_by(2) {
                     let longest = usize::from(shortest + longer);
                     list(ways, reach, (source, target), longest, &mut candidates.routes);
@@ -165,6 +169,7 @@ pub fn improve(
     let nodes = ways.frame.nodes();
     let mut model = Model::new("routes");
     let load = model.integer("load", 0.0, f64::from(start.max_load()), 1.0);
+    // Rows: routes over a class minus the load that is minimised.
     let mut uses: Vec<Vec<(Column, f64)>> = vec![vec![(load, -1.0)]; ways.frame.classes()];
     let mut point = vec![f64::from(start.max_load())];
     for (pair, &flow) in candidates.flows.iter().enumerate() {
@@ -192,6 +197,7 @@ pub fn improve(
         ),
     }));
     let options = Options::new().relative_gap(0.0).time_limit_s(time_limit_s);
+    // The selection by prices is a start of the solver if it is among the candidates.
     let start_point =
         if model.first_broken(&point, 1e-6).is_none() { Start::Full(point) } else { Start::None };
     let mut stop = StopTest::from(watch.stop_test());
@@ -219,6 +225,7 @@ pub fn improve(
 }
 
 /// The bound of a solution as a load.
+/// A bound of a minimum of whole numbers may be rounded up.
 fn floor_of(solution: &Solution, known: u32) -> u32 {
     match (solution.status, solution.bound) {
         (Status::Optimal, _) => solution.objective.map_or(known, |load| load.round() as u32),

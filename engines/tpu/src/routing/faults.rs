@@ -72,6 +72,7 @@ pub fn sweep_from(
     let switches: Vec<u8> = (0..SWITCHES as u8).collect();
     let mut cases = Vec::with_capacity(SWITCHES);
     let stop = StopTest::from(watch.stop_test());
+    // Cases are independent: a batch of as many as there are threads.
     for group in switches.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         let solve = |switch: &u8| {
@@ -116,6 +117,7 @@ pub fn case(
 ) -> Result<FaultCase, MethodError> {
     let mut failed = settings.routing.failed.clone();
     failed.push(switch);
+    // A case is a pod with one more failed switch; the symmetry stays.
     let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
     // What a case of its own survives is the failed switch, and not another one.
     own.tolerated_faults = 0;
@@ -123,6 +125,7 @@ pub fn case(
         FaultTurns::Shared => Some(under_shared(pod, found, &own, watch)?),
         FaultTurns::PerFault => None,
     };
+    // Shared turns first; a case that they cut apart is routed with turns of its own.
     let routed = match shared {
         Some(Shared { found, missing: 0 }) => Ok(found),
         _ => routing::find(pod, &own, watch),
@@ -170,6 +173,7 @@ fn under_shared(
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;
     let ways = Ways { frame: &frame, steps: &steps, reaches: &reaches };
+    // Fewer passes: most routes of the healthy pod stay.
     let effort = SelectionEffort {
         slack: u16::from(settings.slack_hops),
         passes: PASSES.min(settings.passes),
@@ -185,6 +189,7 @@ fn under_shared(
 /// Distinct switches that a cut around one cube crosses at least if the pod carries `throughput` flits per cycle and
 /// ordered pair: the cut has `throughput * 64 * (nodes - 64)` links, and a switch has at most two of them (C8).
 pub fn least_cut_switches(throughput: f64, nodes: usize) -> f64 {
+    // Each cut around a cube carries lambda per ordered pair in both directions; a switch has two of its links at most.
     throughput * 32.0 * nodes.saturating_sub(CHIPS) as f64
 }
 

@@ -28,6 +28,7 @@ impl Frame {
         let head: Vec<u32> = topology.neighbours().concat();
         let into = (0..PORTS * nodes).map(|end| Self::arc(head[end], pod::opposite((end % PORTS) as u8)));
         let into = into.collect();
+        // Failed switches close a class of arcs in every cube alike.
         let mut frame = Self {
             nodes,
             symmetric: topology.symmetry().is_some() && !full,

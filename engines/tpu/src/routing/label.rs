@@ -20,6 +20,7 @@ pub struct Labeller<'a> {
     labels: Vec<u8>,
 }
 
+/// Mark of labels that the turns do not allow.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Labeller<'a> {
@@ -33,7 +34,7 @@ impl<'a> Labeller<'a> {
     pub fn label(&mut self, frame: &Frame, source: u32, ports: &[u8]) -> Option<&[u8]> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();
-        // Section 6.5: hops go where the fewest are, and the turns decide what is allowed.
+        // Hops go to the channels with the fewest so far; the turns decide what is allowed.
         if self.balance {
             preference.sort_by_key(|vc| self.hops[*vc]);
         }
@@ -48,7 +49,8 @@ impl<'a> Labeller<'a> {
         let mut arc = Frame::arc(source, *ports.first()?);
         for (hop, &port) in ports.iter().enumerate().skip(1) {
             let class = frame.class(arc);
-            // Dynamic program over hops: the cheapest labels that end on each channel.
+            // Dynamic program over hops: the cheapest labels that end on each channel. Any labels with allowed turns
+            // are safe.
             for (vc, price) in price.iter().enumerate() {
                 let ways = (0..vcs)
                     .filter(|before| self.turns.allows(class, port, *before, vc))
@@ -61,6 +63,7 @@ impl<'a> Labeller<'a> {
             arc = Frame::arc(frame.head(arc), port);
         }
         let last = (ports.len() - 1) * vcs;
+        // The cheapest end, then back along the predecessors.
         let (cost, mut vc) = (0..vcs).map(|vc| (self.cost[last + vc], vc)).min()?;
         if cost == NONE {
             return None;

@@ -45,6 +45,8 @@ impl Order {
         if from == to {
             return false;
         }
+        // Invariant: every edge leads to a larger rank. An edge against the order calls for a repair of the part
+        // between.
         let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
         if low < high {
             self.round += 1;
@@ -60,6 +62,7 @@ impl Order {
     }
 
     /// Collects what is reached from `start` up to rank `high`; `false` if `end` is.
+    /// Forward search, limited to ranks below `high`: a cycle must come back within it.
     fn search_ahead(&mut self, start: u32, end: u32, high: u32) -> bool {
         self.after.clear();
         self.stack.clear();
@@ -81,6 +84,7 @@ impl Order {
     }
 
     /// Collects what reaches `start` down to rank `low`. Disjoint from what was found ahead: else there was a cycle.
+    /// Backward search, limited to ranks above `low`.
     fn search_behind(&mut self, start: u32, low: u32) {
         self.before.clear();
         self.stack.clear();
@@ -98,6 +102,7 @@ impl Order {
     }
 
     /// Gives the places of both parts to what is before, then to what is after, each part in its old order.
+    /// The union of both parts keeps its set of places, so all other ranks stay.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

@@ -65,6 +65,7 @@ impl Finder {
         if shortest == FAR {
             return None;
         }
+        // The unconstrained optimum first; it passes a node twice only if it is a detour.
         let found = self.sweep(frame, steps, reach, (source, target), shortest, slack, prices);
         if found && self.is_simple(frame, source) {
             return Some(&self.ports);
@@ -85,6 +86,7 @@ impl Finder {
         slack: u16,
         prices: &[f64],
     ) -> bool {
+        // Backward dynamic program over (state, hops to go).
         let longest = shortest + slack;
         self.entries.clear();
         self.next_layer();
@@ -96,6 +98,7 @@ impl Finder {
                 let state = steps.state(arc, vc);
                 let hops = reach.hops[state as usize];
                 // Every pod is bipartite: lengths of the wrong parity do not occur.
+                // Entries of the last hop; a distance of 1 is a route of one hop.
                 if hops <= longest {
                     self.entries.push(Entry { state, next: u32::MAX, cost });
                     if hops == 1 && cost < best.0 {
@@ -105,6 +108,7 @@ impl Finder {
             }
         }
         let (mut from, mut to_go) = (0, 1);
+        // Layer by layer of hops to go; each state of a layer keeps its cheapest way on.
         while from < self.entries.len() && to_go < longest {
             self.next_layer();
             let end = self.entries.len();
@@ -121,6 +125,7 @@ impl Finder {
                         continue;
                     }
                     let cost = cost + prices[frame.class(steps.arc(before))];
+                    // Stamps spare clearing the table of states for every layer.
                     let (stamp, slot) = (&mut self.stamp[before as usize], &mut self.slot[before as usize]);
                     if *stamp == self.layer {
                         let known = &mut self.entries[*slot as usize];
@@ -136,6 +141,7 @@ impl Finder {
                 }
             }
             to_go += 1;
+            // Entries whose state is the first hop complete a route.
             for at in end..self.entries.len() {
                 let entry = self.entries[at];
                 if reach.hops[entry.state as usize] == 1 && entry.cost < best.0 {
@@ -163,6 +169,7 @@ impl Finder {
     }
 
     /// Returns `true` if the route found passes every node at most once.
+    /// Quadratic in the hops, which are few.
     fn is_simple(&mut self, frame: &Frame, source: u32) -> bool {
         self.nodes.clear();
         self.nodes.push(source);
@@ -191,6 +198,7 @@ impl Finder {
         prices: &[f64],
     ) -> bool {
         let mut best: Option<(f64, Vec<u8>)> = None;
+        // Iterative deepening by two hops (parity).
         for longest in (shortest..=shortest + slack + LONGER).step_by(2) {
             if best.is_some() && longest > shortest + slack {
                 break;
@@ -239,6 +247,7 @@ impl RouteSearch<'_> {
         patience: &mut u32,
     ) {
         let hops = self.reach.hops[state as usize];
+        // Branch and bound: distances prune by length, the best cost by price.
         let arc = self.steps.arc(state);
         let tail = Frame::tail(arc);
         let cost = cost + self.prices[self.frame.class(arc)];

@@ -13,8 +13,8 @@ use rand::seq::SliceRandom;
 /// A worth for each turn, `6 * class + port`.
 pub type Worths = Vec<f64>;
 
-/// All-paths load: how many shortest paths of all pairs use each turn. For each source, the paths that reach the
-/// tail of the arc times the paths that go on from the head of the next, stopping there included.
+/// All-paths load: how many shortest paths of all pairs use each turn (TONS, APL). For each source, the paths that
+/// reach the tail of the arc times the paths that go on from the head of the next, stopping there included.
 ///
 /// # Errors
 /// The watch says stop.
@@ -35,6 +35,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
         let open = |node: u32| {
             (0..PORTS as u8).map(move |port| Frame::arc(node, port)).filter(|arc| frame.is_open(*arc))
         };
+        // Breadth-first search with path counts.
         let mut at = 0;
         while at < queue.len() {
             let node = queue[at];
@@ -50,6 +51,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
                 }
             }
         }
+        // Backward accumulation of the paths that go on.
         for &node in queue.iter().rev() {
             for arc in open(node) {
                 let middle = frame.head(arc);
@@ -61,6 +63,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
                     let end = frame.head(next) as usize;
                     if hops[end] == hops[middle as usize] + 1 {
                         let turn = PORTS * frame.class(arc) + usize::from(Frame::port(next));
+                        // A turn is counted for every shortest path through both of its arcs.
                         worths[turn] += reaching[node as usize] * onward[end];
                     }
                 }
@@ -78,6 +81,7 @@ pub fn random(frame: &Frame, stream: &mut impl rand::Rng) -> Worths {
 /// All turns, the worthiest first; ties in an order drawn from `stream`.
 pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> Vec<(usize, u8)> {
     let mut order: Vec<(usize, u8)> = turns::all(frame).collect();
+    // A stable sort after a shuffle: equal worths come in random order.
     order.shuffle(stream);
     let worth = |turn: &(usize, u8)| worths[PORTS * turn.0 + usize::from(turn.1)];
     order.sort_by(|a, b| worth(b).total_cmp(&worth(a)));

@@ -1,5 +1,5 @@
-//! One route for every pair such that no arc carries many: flows are routed again and again at prices that grow
-//! with the load.
+//! One route for every pair such that no arc carries many (docs/methods/tpu.md, section 7, step 4): flows are routed
+//! again and again at prices that grow with the load.
 //!
 //! `price = exp(γ · load)` up to a factor that all share; γ grows over the passes from 4 / mean load, where prices
 //! are as flat as a fourth power, to 1, where one route more on an arc almost triples its price: that evens out the
@@ -310,11 +310,14 @@ impl Run<'_> {
 
     /// Sets prices for loads up to twice the highest; `share` says how much of all passes is done.
     fn set_prices(&mut self, share: f64) {
+        // Mean load of the shortest routes: the unit of the first growth.
         let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);
         let top = f64::from(self.now.max_load()).max(mean);
         let first = (FIRST_GROWTH / mean).min(LAST_GROWTH);
         // Nearly linear at first, so that flows spread; steep at last, so that only the fullest classes count.
+        // Geometric ramp of the growth over the passes.
         let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
+        // Relative to the top load, so that exponents stay within range.
         let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
         self.ladder.extend((0..=(2.0 * top) as u32).map(price));
@@ -329,13 +332,15 @@ impl Run<'_> {
         let nodes = self.now.nodes;
         let mut stalled = 0;
         for pass in 0..self.effort.passes.max(1) {
+            // Share of all passes that is done; a start from other routes begins in the middle.
             let share = f64::from(pass) / f64::from((self.effort.passes.max(2)) - 1);
             let share = self.saved + (1.0 - self.saved) * share;
             self.set_prices(share);
             let whole = share <= WHOLE_PASSES;
             let mut flows: Vec<usize> =
                 (0..self.now.lengths.len()).filter(|flow| flow / nodes != flow % nodes).collect();
-            // Section 6.4: first all flows without a route, then all again, at last only those that cross a hot class.
+            // First all flows without a route, then all again, at last only those that cross one of the fullest
+            // classes.
             if pass == 0 {
                 flows.retain(|flow| self.now.lengths[*flow] == 0);
             } else if !whole {
@@ -359,6 +364,7 @@ impl Run<'_> {
                     y: f64::from(self.now.max_load()),
                 }));
             }
+            // The best pass counts: later passes may be worse.
             if best.as_ref().is_none_or(|best| self.now.rank() < best.rank()) {
                 best = Some(self.now.clone());
                 stalled = 0;
@@ -384,10 +390,12 @@ impl Run<'_> {
 
     /// Routes the flows of a block again.
     fn block(&mut self, flows: &[usize], watch: &impl Watch) {
+        // The flows of a block leave the loads first, so that they see prices without themselves.
         for &flow in flows {
             self.carry(flow, -1);
         }
         // Few flows are quicker done than handed to another thread.
+        // Proposals at equal prices may run in parallel; they are taken one after another.
         let share = flows.len().div_ceil(self.proposers.len()).max(SHARE);
         let (ways, nodes, slack) = (self.ways, self.now.nodes, self.effort.slack);
         let prices = &self.prices;

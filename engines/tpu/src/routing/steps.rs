@@ -49,6 +49,7 @@ impl Steps {
         let shift = vcs.next_power_of_two().trailing_zeros();
         let mut ahead = vec![Vec::new(); frame.classes() << shift];
         let mut behind = ahead.clone();
+        // Both directions of the lists, for searches from sources and from targets.
         for (class, port) in turns::all(frame) {
             if allowed.versions(class, port) == 0 {
                 continue;
@@ -115,6 +116,7 @@ impl Steps {
     pub fn distances(&self, frame: &Frame, source: u32, reach: &mut Reach) {
         reach.hops.clear();
         reach.hops.resize(self.states(frame), FAR);
+        // Breadth-first search over states; all channels of the first hop are free.
         reach.queue.clear();
         for port in 0..PORTS as u8 {
             let arc = Frame::arc(source, port);

@@ -1,4 +1,5 @@
-//! Spanning trees whose up/down turns connect every pair: the seeds of a turn set where nothing else does.
+//! Spanning trees whose up/down turns connect every pair (up*/down* routing): the seeds of a turn set where nothing
+//! else does.
 
 use super::frame::Frame;
 use super::turns::Builder;
@@ -29,6 +30,7 @@ impl Tree {
 
 /// A tree of shortest ways to `root` over links that work; `None` if some node has no way.
 pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
+    // Breadth-first search.
     let mut parent = vec![None; frame.nodes()];
     let mut seen = vec![false; frame.nodes()];
     let mut queue = vec![root];
@@ -52,6 +54,7 @@ pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
 
 /// A node farthest from another.
 pub fn antipode(frame: &Frame, node: u32) -> u32 {
+    // The last node of a breadth-first search is a farthest one.
     let mut seen = vec![false; frame.nodes()];
     let mut queue = vec![node];
     seen[node as usize] = true;
@@ -80,6 +83,8 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     for (seen, root) in seen.iter_mut().zip(roots) {
         seen[root as usize] = true;
     }
+    // Greedy growth in turn: a tree grows over its own and electrical links as far as it can, then claims one free
+    // switch.
     // One switch is claimed at a time: ways over links that a tree may use anyway come first.
     loop {
         let mut grown = false;
@@ -123,6 +128,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
 /// Returns two disjoint sets of switches that each connect the cubes of a pod, if they are found: for a symmetric pod,
 /// the voltages of each set generate the group. Switches are given to the set that they bring further, in order.
 pub fn disjoint_switches(topology: &Topology) -> Option<[Vec<u8>; 2]> {
+    // Union-find over cubes; a switch goes to the set that needs it more.
     let mut sets = [Cubes::new(topology.cubes()), Cubes::new(topology.cubes())];
     let mut used = [Vec::new(), Vec::new()];
     for switch in 0..SWITCHES {
@@ -174,6 +180,7 @@ impl Cubes {
 /// Allows the turns of ways that go up a tree and then down, on one virtual channel. Returns `true` if all fitted.
 pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) -> bool {
     let is_up = |arc: u32| tree.parent[Frame::tail(arc) as usize] == Some(Frame::port(arc));
+    // Down arcs lead from parent to child.
     let is_down = |arc: u32| {
         let child = frame.head(arc);
         tree.parent[child as usize] == Some(pod::opposite(Frame::port(arc)))

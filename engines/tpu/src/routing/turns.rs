@@ -1,4 +1,5 @@
-//! Turns from one channel to the next that a route may take, such that no channels wait for each other in a circle.
+//! Turns from one channel to the next that a route may take, such that no channels wait for each other in a circle
+//! (docs/methods/tpu.md, section 7, steps 1 and 2).
 //!
 //! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels.
 //! The set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For
@@ -77,6 +78,7 @@ impl Turns {
                 }
             }
         }
+        // Kahn's algorithm: a channel that is never ready lies on a cycle.
         let mut ready: Vec<usize> = (0..channels).filter(|channel| open[*channel] == 0).collect();
         let mut done = 0;
         while let Some(channel) = ready.pop() {
@@ -95,6 +97,7 @@ impl Turns {
 /// All turns of a frame but those back and those over failed switches: class of the arc, out port.
 pub fn all(frame: &Frame) -> impl Iterator<Item = (usize, u8)> + '_ {
     (0..frame.classes() as u32).filter(|class| frame.is_open(*class)).flat_map(move |class| {
+        // A route never reverses, so a turn back is not needed.
         (0..PORTS as u8)
             .filter(move |port| *port != pod::opposite(Frame::port(class)))
             .filter(move |port| frame.is_open(Frame::arc(frame.head(class), *port)))
@@ -118,6 +121,7 @@ impl<'f> Builder<'f> {
 
     /// Allows a version unless it closes a circle; whether it is allowed now.
     pub fn try_allow(&mut self, class: usize, port: u8, first: usize, second: usize) -> bool {
+        // Invariant: the allowed versions are acyclic.
         let vcs = self.turns.vcs;
         if self.turns.allows(class, port, first, second) {
             return true;
@@ -135,7 +139,7 @@ impl<'f> Builder<'f> {
     /// take turns, then all versions that still fit.
     pub fn fill(mut self, by_priority: &[(usize, u8)]) -> Turns {
         let vcs = self.turns.vcs;
-        // Section 6.2, step 1: one version of every turn, first channels that stay, in turn, so that both fill evenly.
+        // Step 1 of section 7: one version of every turn, first channels that stay, in turn, so that both fill evenly.
         for (at, &(class, port)) in by_priority.iter().enumerate() {
             let first = at % vcs;
             let staying = (0..vcs).map(|step| (first + step) % vcs).map(|vc| (vc, vc));
@@ -144,7 +148,7 @@ impl<'f> Builder<'f> {
             let mut versions = staying.chain(rising).chain(falling);
             let _ = versions.any(|(first, second)| self.try_allow(class, port, first, second));
         }
-        // Step 2: whatever still closes no circle.
+        // Step 2: every version that closes no circle.
         for &(class, port) in by_priority {
             for first in 0..vcs {
                 for second in 0..vcs {

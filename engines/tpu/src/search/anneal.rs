@@ -1,4 +1,4 @@
-//! Annealing of voltages against several metrics at once (algorithm 5.3).
+//! Annealing of voltages against several metrics at once (docs/methods/tpu.md, section 5, step 2).
 //!
 //! Chains run side by side in the lanes of a few wavefronts and exchange their states at fixed steps, so the
 //! result depends on the seed and the settings, never on the threads.
@@ -57,6 +57,7 @@ pub struct AnnealSettings {
 
 impl Default for AnnealSettings {
     fn default() -> Self {
+        // Temperatures are shares of the first score, so they suit every size.
         Self { chains: 4, steps: 20_000, exchanges: 16, hot: 0.002, cold: 0.000_04, swaps: 0.3 }
     }
 }
@@ -82,6 +83,7 @@ pub struct Progress {
 }
 
 /// Words of wavefronts that a chain works through between two looks at the watch: about a millisecond.
+/// Shorter slices would spend their time on the watch; longer ones would miss the 5 ms between two checkpoints.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best
@@ -99,6 +101,7 @@ pub fn anneal<W: Watch>(
 ) -> Result<Vec<Design>, MethodError> {
     let cubes = objective.group.order();
     let (chains, together) = (settings.chains.max(1) as usize, Meter::pods(cubes));
+    // A crew shares one wavefront: as many chains as fill a vector are measured for the price of one.
     let mut crews: Vec<Crew<'_>> = (0..chains)
         .step_by(together)
         .map(|first| {
@@ -109,11 +112,14 @@ pub fn anneal<W: Watch>(
     watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
     // Temperatures are relative to the best first score, so that settings suit every size.
     let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
+    // Ticks of a sweep: about ten times the longest link, a little more than the diameter.
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * together) as u64 * ticks)).max(1);
     let epoch = settings.steps.div_ceil(u64::from(settings.exchanges.max(1))).max(1);
     let stop = watch.stop_test();
     let mut step = 0;
+    // Simulated annealing with a geometric schedule; slices end at exchanges, so that the result depends on steps
+    // alone.
     while step < settings.steps {
         let until = (step + slice).min(settings.steps).min((step / epoch + 1) * epoch);
         let (stop, from) = (&stop, step);
@@ -123,6 +129,7 @@ pub fn anneal<W: Watch>(
                     if stop() {
                         return;
                     }
+                    // Share of the whole run that is done: the temperature falls from hot to cold geometrically.
                     let through = at as f64 / settings.steps as f64;
                     let temperature = scale * settings.hot * (settings.cold / settings.hot).powf(through);
                     crew.step(temperature, settings.swaps);
@@ -140,6 +147,7 @@ pub fn anneal<W: Watch>(
             progress(watch, &Progress { step, best });
         }
     }
+    // Best first; equal scores in the order of their voltages, so that the order does not depend on the chains.
     let mut designs: Vec<Design> = crews.iter().flat_map(Crew::best).collect();
     designs.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.voltage.cmp(&b.voltage)));
     Ok(designs)
@@ -156,7 +164,9 @@ fn exchange(crews: &mut [Crew<'_>]) {
         .enumerate()
         .flat_map(|(crew, chains)| chains.scores().enumerate().map(move |(lane, score)| (score, crew, lane)))
         .collect();
+    // Ties by crew and lane: the exchange is deterministic.
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    // At most half of the chains move, so that no chain is source and target at once.
     for quarter in 0..ranks.len().div_ceil(4).min(ranks.len() / 2) {
         let (_, from, from_lane) = ranks[quarter];
         let (_, to, to_lane) = ranks[ranks.len() - 1 - quarter];

@@ -79,10 +79,12 @@ impl Digraph {
         if nodes <= DEGREE {
             return None;
         }
+        // Configuration model: stubs are paired at random, then loops and double links are repaired by swaps.
         let mut stubs: Vec<u32> = (0..nodes as u32).flat_map(|node| [node; DEGREE]).collect();
         stubs.shuffle(stream);
         let mut links: Vec<(u32, u32)> = stubs.chunks(2).map(|pair| (pair[0], pair[1])).collect();
         let same = |one: (u32, u32), other: (u32, u32)| one == other || one == (other.1, other.0);
+        // A bound on the repairs; random graphs of these sizes need a few.
         for _ in 0..1_000_000 {
             let wrong = (0..links.len()).find(|&at| {
                 let link = links[at];
@@ -108,6 +110,7 @@ impl Digraph {
         let mut links = Vec::new();
         for one in 0..parts {
             for other in one + 1..parts {
+                // One random matching for each pair of parts: a lift of K5 has degree 4 by construction.
                 let mut matching: Vec<usize> = (0..lift).collect();
                 matching.shuffle(stream);
                 for (at, to) in matching.into_iter().enumerate() {
@@ -164,6 +167,7 @@ impl Digraph {
         let mut sum = 0;
         let (mut far, mut queue) = (vec![u32::MAX; self.nodes], VecDeque::new());
         for source in 0..self.nodes {
+            // Breadth-first search from every node.
             far.fill(u32::MAX);
             far[source] = 0;
             queue.push_back(source as u32);
@@ -188,6 +192,7 @@ impl Digraph {
 
 /// No network of degree 4 carries more for each ordered pair: a node reaches at most 4 others by one hop, 16 by two.
 pub fn bound(nodes: usize) -> f64 {
+    // Moore bound of a directed graph: at most 4^t nodes at distance t.
     let (mut rest, mut level, mut hops, mut sum) = (nodes.saturating_sub(1), DEGREE, 1, 0);
     while rest > 0 {
         let here = level.min(rest);
@@ -214,6 +219,7 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
     if count < 2 {
         return Ok(current);
     }
+    // Annealing by swaps of heads, which keep all degrees; the objective is the sum of distances.
     for step in 0..SWAPS {
         if step.is_multiple_of(16) {
             watch.checkpoint()?;
@@ -222,13 +228,16 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
         let (one, other) = (stream.random_range(0..count), stream.random_range(0..count));
         let ((a, b), (c, d)) = (current.arcs[one], current.arcs[other]);
         let there = |arc: (u32, u32)| current.arcs.contains(&arc);
+        // Swaps that would make a loop or a double arc are skipped.
         if a == d || c == b || a == c || b == d || there((a, d)) || there((c, b)) {
             continue;
         }
         (current.arcs[one].1, current.arcs[other].1) = (d, b);
         let next = missing(&current);
+        // The temperature falls linearly from 3 hops to nothing; 1e-3 keeps the division finite.
         let warmth = 3.0 * (1.0 - f64::from(step) / f64::from(SWAPS));
         let worse = next as f64 - value as f64;
+        // Metropolis acceptance.
         if worse <= 0.0 || stream.random::<f64>() < (-worse / warmth.max(1e-3)).exp() {
             value = next;
             if value < best.0 {

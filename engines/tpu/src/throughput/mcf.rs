@@ -1,4 +1,5 @@
-//! Maximum concurrent flow, between two certificates: the most that every chip can send to every other chip at once.
+//! Maximum concurrent flow, between two certificates: the largest demand that every chip can send to every other chip
+//! at once (docs/methods/tpu.md, section 4).
 //!
 //! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in
 //! flits per cycle and ordered pair. `lower` is the size of a fractional flow that was written down, `upper` what a
@@ -27,12 +28,15 @@ pub mod sweep;
 pub mod weights;
 
 /// Relative amount by which a flow is declared smaller than its loads say, for rounding in their sums.
+/// Some hundred roundings of the longest sum of loads.
 pub const SAFETY: f64 = 1e-11;
 
 /// Chips of a general pod from which on the sources of a cube share their columns.
+/// Columns for each of 257 or more sources would make the program as wide as the pod is large.
 const GROUPED: usize = 257;
 
 /// Chips of a general pod from which on the program of column generation is too large.
+/// The program has a row for each link then, 3072 and more.
 pub(crate) const UNSOLVED: usize = 1025;
 
 /// A flow and a metric: what a topology carries, from both sides.
@@ -142,6 +146,7 @@ pub fn attempt(
     let grouped = if pod.nodes() >= GROUPED { crate::model::pod::CHIPS } else { 1 };
     let network = Network::pod(pod, grouped);
     let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
+    // Lengths of a similar pod are a warm start: the first metric is good already.
     let start = match start {
         Some(lengths) if symmetric => of_working(pod, lengths),
         Some(lengths) => of_working(pod, &spread(pod, lengths)),
@@ -162,6 +167,7 @@ pub fn interval<W: Watch>(
     watch: &mut W,
 ) -> (Option<Interval>, Option<MethodError>) {
     let mut known = None;
+    // Column generation first; weights take over only if the solver fails.
     if settings.solver {
         let ending = generate(network, settings, start, watch);
         known = ending.known;
@@ -185,6 +191,7 @@ fn certificate(pod: &Topology, known: &Interval) -> Certificate {
     for (class, length) in Network::working(pod).into_iter().zip(&known.lengths) {
         lengths[class] = f64::from(*length);
     }
+    // Equal lengths are the hop bound, which needs no list.
     let equal = known.lengths.windows(2).all(|pair| pair[0] == pair[1]);
     let (class_lengths, link_lengths) = match (equal, symmetric) {
         (true, _) => (None, None),
@@ -228,6 +235,7 @@ pub fn upper_of_link_lengths(pod: &Topology, link_lengths: &[f64]) -> f64 {
 
 fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
     let lengths = Network::whole(lengths);
+    // A metric bound needs the distances from all sources once.
     let mut scratch = Scratch::default();
     let mut sum = 0;
     for source in network.sources() {

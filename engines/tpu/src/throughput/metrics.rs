@@ -98,6 +98,7 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         return distances_beside_failed(pod, lengths);
     }
     let mut wavefront = Wavefront::new(cubes, 1);
+    // Symmetric: the chips of cube 0 see what all others see.
     wavefront.wire(0, pod);
     if pod.symmetry().is_some() {
         let found = wavefront.run(lengths, 0)[0]?;
@@ -114,6 +115,7 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
 
 /// The same for a pod with failed switches, by searches from single chips: wavefronts know whole pods only.
 fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
+    // A failed switch takes its class out of sums and paths alike.
     let network = Network::pod(pod, 1);
     let lengths: Vec<u32> = Network::working(pod)
         .into_iter()
@@ -162,6 +164,7 @@ pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
     let distances = distances(pod, lengths)?;
     let failed = (0..SWITCHES).filter(|&switch| pod.is_failed(switch));
     let unused: u64 = failed.map(|switch| u64::from(lengths.classes()[ELECTRICAL_LINKS + switch])).sum();
+    // Every class has one link per cube and both directions.
     Some(2.0 * (lengths.sum - unused) as f64 / (distances.hop_sum as f64 / pod.cubes() as f64))
 }
 

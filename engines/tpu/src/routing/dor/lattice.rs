@@ -38,6 +38,7 @@ impl Lattice {
         let shape = shape.map(|side| side as i16);
         let (short, long) = (shape[0].min(shape[1]).min(shape[2]), shape[0].max(shape[1]).max(shape[2]));
         let mut twist = [[0; 3]; 3];
+        // Half of each long side (TONS baselines; docs/methods/tpu.md, section 2).
         if twisted {
             if long != 2 * short || shape.iter().any(|side| *side != short && *side != long) {
                 return refuse(
@@ -61,6 +62,7 @@ impl Lattice {
 
     /// Keeps the vectors of least length for every difference.
     fn find_vectors(&mut self, reach: [i16; 3]) {
+        // All integer vectors within reach; those of least length for each difference are kept.
         let positions = self.shape.iter().map(|side| *side as usize).product();
         let mut found: Vec<(i16, Vec<Vector>)> = vec![(i16::MAX, Vec::new()); positions];
         for z in -reach[2]..=reach[2] {
@@ -93,6 +95,7 @@ impl Lattice {
 
     /// The same position with coordinates of 0 to side - 1.
     pub(super) fn reduced(&self, mut at: Vector) -> Vector {
+        // Division with remainder along each axis, with the twist of every wrap.
         for axis in 0..3 {
             let turns = at[axis].div_euclid(self.shape[axis]);
             at[axis] -= turns * self.shape[axis];
@@ -154,6 +157,7 @@ impl Lattice {
                 format!("give a shape of {} cubes", pod.nodes() / CHIPS),
             ));
         }
+        // Every link is compared, so a wrong circuit is named.
         for node in 0..pod.nodes() as u32 {
             for port in 0..PORTS as u8 {
                 let mut at = self.position(node);

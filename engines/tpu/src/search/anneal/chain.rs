@@ -61,6 +61,7 @@ impl<'a> Crew<'a> {
         let ties = objective.ties.all();
         let cuts = &objective.cuts;
         let mut parts = vec![0.0; ties.len() * order * cuts.len()];
+        // Linear parts are summed once per tie and element: a move then costs one look-up per cut.
         for (index, tie) in ties.iter().enumerate() {
             for chosen in 0..order {
                 for (cut, linear) in cuts.iter().enumerate() {
@@ -76,6 +77,7 @@ impl<'a> Crew<'a> {
         let chains = streams
             .into_iter()
             .map(|(number, mut random)| {
+                // Random start, replaced by the given one where its elements are choices of the ties.
                 let mut chosen: Vec<u16> =
                     ties.iter().map(|tie| tie.choices[random.random_range(0..tie.choices.len())]).collect();
                 if !starts.is_empty() {
@@ -100,6 +102,7 @@ impl<'a> Crew<'a> {
                 }
             })
             .collect();
+        // No pod of the size has a smaller 1/λ by hops, so this stands for metrics that are not measured.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
         Self { objective, meter, chains, parts, constants, floor }
@@ -111,6 +114,7 @@ impl<'a> Crew<'a> {
             self.rewire(lane);
         }
         let all: Vec<bool> = vec![true; self.chains.len()];
+        // Unlimited: all metrics of the start are measured.
         self.measure(&all, f64::INFINITY);
         for chain in &mut self.chains {
             chain.state.cuts.clone_from(&chain.trial_cuts);
@@ -143,6 +147,8 @@ impl<'a> Crew<'a> {
     pub(super) fn step(&mut self, temperature: f64, swaps: f64) {
         let mut active = vec![false; self.chains.len()];
         for (lane, active) in active.iter_mut().enumerate() {
+            // Proposals that the cuts refuse cost nothing; after CHEAP_TRIES of them the chain keeps its state for this
+            // step.
             *active = (0..CHEAP_TRIES).any(|_| self.propose(lane, temperature, swaps));
         }
         if !active.contains(&true) {
@@ -156,6 +162,7 @@ impl<'a> Crew<'a> {
                 }
             }
         }
+        // One wavefront run per metric measures the moves of all chains.
         self.measure(&active, 0.0);
         for (lane, &active) in active.iter().enumerate() {
             if !active {
@@ -164,9 +171,11 @@ impl<'a> Crew<'a> {
             let chain = &mut self.chains[lane];
             let Some((change, limit)) = chain.trial.take() else { continue };
             let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
+            // Threshold form of Metropolis: accepted exactly if the score is at most the limit that was drawn.
             if score <= limit {
                 self.accept(lane, change, score);
             } else {
+                // Rejected: the switches go back.
                 let back = chain.state.chosen[change.tie];
                 let other = change.other.map(|(other, _)| (other, chain.state.chosen[other]));
                 self.wire(lane, change.tie, back);
@@ -190,7 +199,7 @@ impl<'a> Crew<'a> {
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
         let Chain { random, state, trial, trial_cuts, .. } = &mut self.chains[lane];
         let tie = random.random_range(0..ties.len());
-        // Section 5.3: exchange two voltages, or change one.
+        // Moves of section 5, step 2: exchange two voltages, or change one.
         let change = if random.random::<f64>() < swaps {
             let other = random.random_range(0..ties.len());
             let (here, there) = (state.chosen[tie], state.chosen[other]);
@@ -206,7 +215,8 @@ impl<'a> Crew<'a> {
             }
             Move { tie, to, other: None }
         };
-        // The threshold comes first: most moves that the cuts know to be too bad are never measured.
+        // The threshold is drawn first (score - temperature ln u, equal in law to Metropolis): most moves that the cuts
+        // know to be too bad are never measured.
         let limit = state.design.score - temperature * (1.0 - random.random::<f64>()).ln();
         if cuts > 0 {
             trial_cuts.clone_from(&state.cuts);
@@ -219,7 +229,8 @@ impl<'a> Crew<'a> {
                 }
             }
             let metrics = self.objective.metrics.len() as f64;
-            // Section 5.4: cuts cost microseconds. With the least that metrics can say this is a lower bound of the score.
+            // Cuts cost microseconds (docs/methods/tpu.md, section 5, step 2). With the least that metrics can say
+            // this is a lower bound of the score.
             if score(self.objective, self.floor, self.floor * metrics, trial_cuts) > limit {
                 return false;
             }
@@ -233,6 +244,7 @@ impl<'a> Crew<'a> {
         for chain in &mut self.chains {
             (chain.worst, chain.total) = (0.0, 0.0);
         }
+        // Metrics one after the other; the worst so far and the floor of the others bound the score from below.
         let metrics = self.objective.metrics.len();
         for (index, metric) in self.objective.metrics.iter().enumerate() {
             let found = self.meter.run(metric);
@@ -257,6 +269,7 @@ impl<'a> Crew<'a> {
     }
 
     fn accept(&mut self, lane: usize, change: Move, score: f64) {
+        // The trial becomes the state; cuts are taken over, not summed again.
         let ties = self.objective.ties.all();
         let chain = &mut self.chains[lane];
         for (tie, to) in [Some((change.tie, change.to)), change.other].into_iter().flatten() {
@@ -296,6 +309,7 @@ impl<'a> Crew<'a> {
     /// Puts a chain into the state of another.
     pub(super) fn take_over(&mut self, lane: usize, state: State) {
         self.chains[lane].state = state;
+        // Rewiring sums the cuts anew, so rounding of many moves does not add up.
         self.rewire(lane);
         let chain = &mut self.chains[lane];
         chain.state.cuts.clone_from(&chain.trial_cuts);
@@ -305,6 +319,7 @@ impl<'a> Crew<'a> {
 /// The score: less is better.
 fn score(objective: &Objective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
     let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
+    // The worst of metrics and cuts decides; the mean breaks ties between designs with the same worst metric.
     worst.max(1.0 / least_cut) + objective.mean_share * total / objective.metrics.len() as f64
 }
 

@@ -74,6 +74,7 @@ impl Family {
     /// Designs that a symmetry of the cube of order 2, followed by a random automorphism of order 2, maps onto
     /// themselves; `None` if the group does not seem to have one.
     pub fn paired(group: &Group, symmetry: CubeSymmetry, word: &str, random: &mut Stream) -> Option<Self> {
+        // The automorphism with the most designs left, then with the fewest coinciding voltages.
         let draws = (0..PAIRINGS).filter_map(|_| {
             let automorphism = ties::automorphism(group, 2, random)?;
             Some(Ties::new(group, &[(symmetry, automorphism)]))
@@ -109,6 +110,7 @@ pub fn families<W: Watch>(
     random: &mut Stream,
     watch: &mut W,
 ) -> Result<Vec<Family>, MethodError> {
+    // Few groups exist for small orders; from DRAWN_FROM cubes on many do, and random ones are tried too.
     let groups = match given {
         Some(group) => vec![group.clone()],
         None if cubes >= DRAWN_FROM => {
@@ -143,6 +145,7 @@ pub fn families<W: Watch>(
             }
         }
     }
+    // A third of a turn leaves 16 voltages: every named group takes part with it, see [`TURNED_FROM`].
     if given.is_none()
         && cubes >= TURNED_FROM
         && matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal)
@@ -177,6 +180,7 @@ fn groups(order: usize) -> Vec<Group> {
             groups.push(group);
         }
     };
+    // Cyclic last: groups with several factors have more elements of small order.
     let mut lists = invariant_factors(order, 1);
     lists.sort_by_key(|factors| (factors.last().copied(), factors.len()));
     let few = |factors: &Vec<usize>| factors.len() <= MOST_FACTORS && (order < 8 || factors.len() > 1);
@@ -184,6 +188,7 @@ fn groups(order: usize) -> Vec<Group> {
     for factors in lists.iter().filter(|factors| few(factors) || !some) {
         add(Group::abelian(factors).ok());
     }
+    // Semidirect products of a plane with the turn of order 3.
     for side in 2..=6 {
         if order.is_multiple_of(3 * side * side) && order / (3 * side * side) <= 4 {
             add(turned_square(side, order / (3 * side * side)));
@@ -201,6 +206,7 @@ fn invariant_factors(order: usize, least: usize) -> Vec<Vec<usize>> {
         return vec![Vec::new()];
     }
     let mut lists = Vec::new();
+    // Invariant factors (fundamental theorem of finite abelian groups): each divides the next.
     for first in (2..=order).filter(|first| order.is_multiple_of(*first) && first.is_multiple_of(least)) {
         for rest in invariant_factors(order / first, first) {
             let mut list = vec![first];
@@ -221,6 +227,7 @@ fn turned_square(side: usize, rest: usize) -> Option<Group> {
         at
     };
     let parts = |e: usize| (e % side, e / side % side, e / (side * side) % 3, e / (3 * side * side));
+    // Multiplication table of the semidirect product: the second plane part is turned by the first's power.
     let rows: Vec<Vec<u16>> = (0..order)
         .map(|a| {
             let (x, y, turns, other) = parts(a);
@@ -246,6 +253,7 @@ fn binary_tetrahedral(rest: usize) -> Option<Group> {
         std::array::from_fn(|at| (a[at / 2 * 2] * b[at % 2] + a[at / 2 * 2 + 1] * b[2 + at % 2]) % 3)
     };
     let mut all: Vec<Matrix> = vec![[1, 0, 0, 1]];
+    // The 24 matrices of determinant 1 over GF(3).
     for code in 0..81usize {
         let matrix = [code % 3, code / 3 % 3, code / 9 % 3, code / 27];
         if (matrix[0] * matrix[3] + 2 * matrix[1] * matrix[2]) % 3 == 1 && matrix != all[0] {

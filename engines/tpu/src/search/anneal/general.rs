@@ -1,4 +1,5 @@
-//! Annealing of pods without symmetry (section 5.5): the state is 48 permutations of the cubes, distances are summed
+//! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): the state is 48 permutations of the
+//! cubes, distances are summed
 //! from the 64 chips of every cube in turn.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: what a cut allows most if all
@@ -49,6 +50,7 @@ impl GeneralDesign {
 }
 
 /// Share of moves that take a best response to a cut.
+/// A response jumps far; rare ones give new directions, many would undo what exchanges have refined.
 const RESPONSES: f64 = 0.02;
 
 /// Words of wavefronts that a crew works through between two looks at the watch: about a millisecond.
@@ -69,6 +71,7 @@ pub fn anneal<W: Watch>(
 ) -> Result<Vec<GeneralDesign>, MethodError> {
     let cubes = start.cubes();
     let (chains, together) = (settings.chains.max(1) as usize, Wavefront::best_pods(cubes));
+    // Best responses depend on the cut alone, so they are computed once (assignment problems).
     // `responses[cut * SWITCHES + switch]`.
     let responses: Vec<Vec<u16>> =
         objective.cuts.iter().flat_map(|cut| (0..SWITCHES).map(|switch| cut.best_response(switch))).collect();
@@ -83,9 +86,11 @@ pub fn anneal<W: Watch>(
     let scale = crews.iter().flat_map(|crew| &crew.chains).map(|chain| chain.design.score);
     let scale = scale.fold(f64::INFINITY, f64::min);
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
+    // Sweeps from all cubes: a factor of the number of cubes dearer than for symmetric pods.
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * cubes * together) as u64 * ticks)).max(1);
     let stop = watch.stop_test();
     let mut step = 0;
+    // Annealing as for symmetric pods, without exchanges between chains.
     while step < settings.steps {
         let until = (step + slice).min(settings.steps);
         let (stop, from) = (&stop, step);
@@ -201,6 +206,7 @@ impl<'a> Crew<'a> {
         self.measure();
         for (lane, chain) in self.chains.iter_mut().enumerate() {
             let Some(trial) = chain.trial.take() else { continue };
+            // Threshold form of Metropolis.
             let place = trial.switch * self.cubes..(trial.switch + 1) * self.cubes;
             let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
             if score > trial.limit {
@@ -223,6 +229,7 @@ impl<'a> Crew<'a> {
         *trial = None;
         let switch = random.random_range(0..SWITCHES);
         let now = &design.states[switch * self.cubes..(switch + 1) * self.cubes];
+        // A best response to a random cut, or an exchange of two entries (both keep the state a permutation).
         let state = if !self.responses.is_empty() && random.random::<f64>() < RESPONSES {
             let cut = random.random_range(0..self.objective.cuts.len());
             self.responses[cut * SWITCHES + switch].clone()
@@ -238,9 +245,11 @@ impl<'a> Crew<'a> {
         // The threshold comes first: most moves that the cuts know to be too bad are never measured.
         let limit = design.score - temperature * (1.0 - random.random::<f64>()).ln();
         for ((sum, before), cut) in trial_cuts.iter_mut().zip(&*cuts).zip(&self.objective.cuts) {
+            // Incremental cuts: only the part of this switch changes.
             *sum = before + cut.of_state(switch, &state) - cut.of_state(switch, now);
         }
         let least = self.floor * self.objective.metrics.len() as f64;
+        // The floor stands for the metrics, so this is a lower bound of the score.
         if score(self.objective, self.floor, least, trial_cuts) <= limit {
             *trial = Some(Trial { switch, state, limit });
         }
@@ -254,6 +263,7 @@ impl<'a> Crew<'a> {
         let mut sums = vec![Some(0u64); self.chains.len()];
         for metric in &self.objective.metrics {
             sums.fill(Some(0));
+            // Without symmetry all cubes are sources.
             for source in 0..self.cubes {
                 for (sum, found) in sums.iter_mut().zip(self.wavefront.run(metric, source)) {
                     *sum = sum.zip(*found).map(|(sum, found)| sum + found.sum);

@@ -25,6 +25,7 @@ impl Meter {
 
     /// Room for some pods of a group, tied as `ties` say.
     pub(super) fn new(group: &Group, pods: usize, ties: &Ties) -> Self {
+        // Blocks need a subgroup of 8 elements.
         if in_blocks(group.order())
             && let Some(blocks) = Blocks::new(group, pods, ties.sources())
         {

@@ -51,6 +51,7 @@ impl Ties {
             let mut orbit: Vec<(usize, Vec<u16>)> = vec![(first, (0..order as u16).collect())];
             let mut fits = vec![true; order];
             let mut at = 0;
+            // Breadth-first over the orbit of the first switch under the symmetries.
             while at < orbit.len() {
                 for (symmetry, automorphism) in symmetries {
                     let (switch, voltage) = &orbit[at];
@@ -62,6 +63,7 @@ impl Ties {
                             automorphism[if reversed { group.inverse(voltage) } else { voltage }]
                         })
                         .collect();
+                    // A switch reached twice must get the same element both ways; other elements are no choices.
                     if let Some((_, known)) = orbit.iter().find(|(switch, _)| *switch == to) {
                         for element in 0..order {
                             fits[element] &= known[element] == there[element];
@@ -81,6 +83,7 @@ impl Ties {
 
     /// Returns the number of designs, as a power of two.
     pub fn bits(&self) -> f64 {
+        // Independent choices multiply, so their logarithms add up.
         self.ties.iter().map(|tie| (tie.choices.len() as f64).log2()).sum()
     }
 
@@ -116,6 +119,7 @@ fn orbits(symmetries: &[(CubeSymmetry, Vec<u16>)]) -> Vec<(u8, u8)> {
     let mut seen = [false; CHIPS];
     let mut sources = Vec::new();
     for first in 0..CHIPS as u8 {
+        // Orbit by closure.
         let mut orbit = vec![first];
         let mut at = 0;
         while at < orbit.len() {
@@ -148,6 +152,7 @@ pub fn automorphism(group: &Group, wanted: usize, random: &mut Stream) -> Option
     for _ in 0..TRIES {
         let Some(map) = draw(group, &generators, &orders, random) else { continue };
         let turns = turns(&map);
+        // A power of a map whose order is a multiple of `wanted` has exactly that order.
         if turns.is_multiple_of(wanted) {
             return Some((0..turns / wanted).fold(identity, |power, _| {
                 power.iter().map(|&element| map[usize::from(element)]).collect()
@@ -189,6 +194,7 @@ fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stre
     let mut images = Vec::new();
     let mut map = None;
     for &generator in generators {
+        // An automorphism keeps the orders of elements, so only those are drawn.
         let same: Vec<usize> = (0..group.order()).filter(|&e| orders[e] == orders[generator]).collect();
         let mut found = None;
         for _ in 0..TRIES {
@@ -208,6 +214,7 @@ fn draw(group: &Group, generators: &[usize], orders: &[usize], random: &mut Stre
 fn generators(group: &Group, orders: &[usize]) -> Vec<usize> {
     let mut generators: Vec<usize> = Vec::new();
     let mut inside = generated(group, &generators);
+    // Greedy: each generator adds as many elements as possible, so few images have to be drawn.
     while inside.contains(&false) {
         let outside = (0..group.order()).filter(|&element| !inside[element]);
         let sizes = outside.map(|element| {
@@ -248,6 +255,7 @@ fn homomorphism(group: &Group, generators: &[usize], images: &[usize]) -> Option
     let order = group.order();
     let mut map = vec![u16::MAX; order];
     let mut hit = vec![false; order];
+    // Extends the images along products (Cayley graph search); a contradiction or a repeated image ends it.
     (map[0], hit[0]) = (0, true);
     let mut open = vec![0];
     while let Some(at) = open.pop() {

@@ -48,6 +48,7 @@ const STREAMS: u64 = 1 << 16;
 /// The metrics that matter at a size: hops and optical links of double length up to 1024 chips, above that optical
 /// links of double and triple length, because there they are what runs full.
 pub fn metrics(cubes: usize) -> Vec<Lengths> {
+    // Optical links run full first on large pods, so longer optical lengths bound better.
     if cubes <= 16 {
         vec![Lengths::hops(), Lengths::two(1, 2)]
     } else {
@@ -79,6 +80,7 @@ pub fn tournament<W: Watch>(
     };
     // Successive halving: short runs of all families, longer ones of those that lead.
     for round in rounds {
+        // Each round begins from a high temperature again; only the best design of a family is kept.
         for (family, best) in entries.iter_mut().take(round.families) {
             let objective = Objective {
                 group: family.group.clone(),

@@ -33,9 +33,10 @@ pub struct Ending {
     pub trouble: Option<Trouble>,
 }
 
-/// Rounds without use after which a column is forgotten: by the interior point method, whose shares say early what
-/// is of no use, and by the simplex method.
+/// Solutions without use after which a column is forgotten by the interior point method, whose shares say early what
+/// is of no use.
 const PATIENCE: u32 = 1;
+/// The same for the simplex method.
 const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program: their columns are far more diverse than those that the
@@ -86,6 +87,7 @@ enum ColumnProgram {
 
 impl ColumnProgram {
     fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
+        // Normal equations are dense with a row per class: cubic in the classes.
         if network.class_count() <= DENSE {
             return Ok(Self::Interior(Interior::new(network, unit)));
         }
@@ -105,6 +107,7 @@ impl ColumnProgram {
     /// Solves; `gap` is that of the interval so far, which says how exact the prices have to be.
     fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         match self {
+            // Exact prices of a program that will change are wasted: its gap follows that of the interval.
             Self::Interior(program) => program.solve((gap * LOOSE).min(0.05), watch),
             Self::Simplex(program) => program.solve(watch),
         }
@@ -147,11 +150,13 @@ impl<W: Watch> Generation<'_, W> {
         // The first columns come from multiplicative weights: cheap, and they spare the program its worst rounds.
         let mut weights = Weights::new(self.network.class_count());
         let mut lengths = Network::whole(start);
+        // A sweep gives a metric (upper end) and columns for the program.
         for _ in 0..SEEDS.min(self.settings.max_rounds.max(1)) {
             let swept = self.sweep(lengths)?;
             if self.apart {
                 return Ok(());
             }
+            // Multiplicative weights: the mean of all flows so far is a flow too, which gives a first lower end.
             lengths = weights.next(&swept);
             let value = weights.value(self.network);
             if let Some(known) = self.known.as_mut().filter(|known| value > known.lower) {
@@ -163,6 +168,7 @@ impl<W: Watch> Generation<'_, W> {
                 }
             }
         }
+        // Column generation: solve the master, price at the next lengths, until the ends meet.
         loop {
             let narrow = self.solve()?;
             let Some(known) =
@@ -170,7 +176,7 @@ impl<W: Watch> Generation<'_, W> {
             else {
                 return Ok(());
             };
-            // Halfway between the best metric and the prices: prices alone jump from corner to corner (section 3.2).
+            // Between the best metric and the prices (Wentges' smoothing): prices alone jump from corner to corner.
             let next = mixed(&known.lengths, self.prices.as_ref(), self.network.capacity());
             self.sweep(next)?;
         }
@@ -192,6 +198,7 @@ impl<W: Watch> Generation<'_, W> {
         };
         let columns = swept.loads.chunks(self.network.class_count()).enumerate();
         let useful: Vec<(usize, &[f64])> =
+            // Reduced cost test: a column that costs at least its group's value cannot improve the flow.
             columns.filter(|(group, loads)| useful(self.prices.as_ref(), *group, loads)).collect();
         program.add(self.trees.len() as u32, &useful)?;
         self.trees.push(lengths);
@@ -208,6 +215,7 @@ impl<W: Watch> Generation<'_, W> {
         // Lower end: the mixture is a flow that exists, whatever tolerance the solver had; its size is counted anew.
         let flow = flow_of(self.network, program.pieces(), &self.trees);
         if flow.value > known.lower {
+            // The best flow is kept; the program may lose it when columns are forgotten.
             known.lower = flow.value;
             known.flow = flow;
         }
@@ -221,6 +229,7 @@ impl<W: Watch> Generation<'_, W> {
 fn useful(prices: Option<&Prices>, group: usize, loads: &[f64]) -> bool {
     let Some(prices) = prices else { return true };
     let cost: f64 = loads.iter().zip(&prices.classes).map(|(load, price)| load * price).sum();
+    // 1e-9: columns on the edge come back round after round without use.
     cost < prices.groups[group] * (1.0 - 1e-9)
 }
 
@@ -231,11 +240,13 @@ fn fullest(network: &Network, swept: &Sweep) -> f64 {
             *sum += load;
         }
     }
+    // Unit of the loads: with it the value of the program is near 1.
     sums.into_iter().fold(0.0, f64::max).max(1.0) / network.capacity()
 }
 
 /// The flow that the program mixed, with its size recomputed from the loads of its columns.
 fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
+    // Shares of columns that are next to nothing are left out and the rest scaled.
     let mut sums = vec![0.0; network.groups()];
     let used = || pieces.iter().filter(|piece| piece.weight > NEGLIGIBLE);
     for piece in used() {
@@ -252,6 +263,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
         let shares = trees[piece.round as usize].get_or_insert_with(|| vec![0.0; network.groups()]);
         shares[piece.group as usize] = share;
     }
+    // The fullest class decides the size of the flow.
     let fullest = loads.iter().copied().fold(0.0, f64::max);
     let trees = trees
         .into_iter()
@@ -267,6 +279,7 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
 /// The next lengths, between the best metric known and the prices of the program.
 fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
     let Some(prices) = prices else { return best.to_vec() };
+    // Both are normalised to the same total length before they are mixed.
     let sum: f64 = best.iter().map(|length| capacity * f64::from(*length)).sum();
     let priced: f64 = prices.classes.iter().map(|price| capacity * price).sum::<f64>().max(f64::MIN_POSITIVE);
     let mix: Vec<f64> = best
@@ -289,6 +302,7 @@ impl Interval {
     pub fn metric(&mut self, network: &Network, lengths: &[u32], distance: Option<u64>) -> bool {
         self.rounds += 1;
         let bound = distance.map_or(0.0, |distance| upper(network, lengths, distance));
+        // Integer lengths make the bound exact up to one division.
         if bound < self.upper {
             self.upper = bound;
             self.lengths = lengths.to_vec();

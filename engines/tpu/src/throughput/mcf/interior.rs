@@ -10,13 +10,13 @@ use super::master::{Piece, Prices, Trouble};
 use super::network::Network;
 use lightbay_core::watch::Watch;
 
-/// Share of the way to the nearest bound that a step goes.
+/// Share of the way to the nearest bound that a step goes: inside, but not far from the boundary.
 const BOUNDARY: f64 = 0.95;
 
 /// Newton steps at most.
 const STEPS: u32 = 60;
 
-/// Columns of the normal equations between two checkpoints.
+/// Columns of the normal equations between two checkpoints: well under a millisecond each.
 const BLOCK: usize = 32;
 
 /// Shares below which a column counts as not used.
@@ -82,8 +82,10 @@ impl Interior {
         let group: Vec<usize> = self.pieces.iter().map(|piece| piece.group as usize).collect();
         let task =
             InteriorProgram { a, group, classes: self.classes, groups: self.groups, capacity: self.capacity };
+        // Starts at the prices of the last solution: the program has changed by a few columns only.
         let mut point = task.start(&self.prices);
         let mut newton = Newton::new(&task);
+        // Mehrotra's predictor-corrector: an affine step shows how much centring is needed.
         for _ in 0..STEPS {
             let value: f64 = point.z.iter().sum();
             if point.t - value <= gap * value {
@@ -92,19 +94,24 @@ impl Interior {
             watch.checkpoint().map_err(Trouble::Run)?;
             let mu = task.mu(&point);
             newton.factor(&task, &point, watch)?;
+            // Predictor: barrier 0.
             let predictor = newton.direction(&task, &point, 0.0, None);
             let (primal, dual) = point.reach(&predictor, 1.0);
             let after = task.mu_after(&point, &predictor, primal, dual);
+            // Centring by the cube of the progress of the predictor (Mehrotra's rule).
             let sigma = (after / mu).powi(3).clamp(1e-6, 0.5);
+            // Corrector: second-order terms of the predictor.
             let step = newton.direction(&task, &point, sigma * mu, Some(&predictor));
             let (primal, dual) = point.reach(&step, BOUNDARY);
             point.advance(&step, primal, dual);
+            // Vanishing steps mean that rounding has the upper hand.
             if !(point.t.is_finite() && primal + dual > 1e-9) {
                 return Err(Trouble::Solver(
                     "the interior point method met numbers it could not handle".to_owned(),
                 ));
             }
         }
+        // Shares of the last point; columns below UNUSED count as not used.
         for (piece, share) in self.pieces.iter_mut().zip(&point.w) {
             piece.weight = *share;
             piece.idle = if *share < UNUSED { piece.idle + 1 } else { 0 };
@@ -162,6 +169,7 @@ impl InteriorProgram {
     /// A point near the central path at the prices of the round before: with those and a barrier, the values of groups
     /// and all shares follow, and from the loads the slacks.
     fn start(&self, prices: &[f64]) -> Point {
+        // Prices bounded away from 0: a point on the boundary would stay there.
         let floor = 1e-3 / (self.capacity * self.classes as f64);
         let sum: f64 = prices.iter().map(|price| self.capacity * price.max(floor)).sum();
         let p: Vec<f64> = prices.iter().map(|price| price.max(floor) / sum).collect();
@@ -193,15 +201,18 @@ impl InteriorProgram {
         for (r, group) in r.iter().zip(&self.group) {
             sums[*group] += 1.0 / r;
         }
+        // Shares in proportion to 1/r: on the central path w r = mu.
         let w: Vec<f64> = r.iter().zip(&self.group).map(|(r, group)| 1.0 / r / sums[*group]).collect();
         let loads = self.loads(&w);
         let fullest = loads.iter().copied().fold(0.0, f64::max);
+        // 2 % above the fullest class gives every slack room.
         let t = 1.02 * fullest / self.capacity;
         let s = loads.iter().map(|load| self.capacity * t - load).collect();
         Point { w, s, t, p, z, r }
     }
 
     fn mu(&self, point: &Point) -> f64 {
+        // Mean complementarity product.
         (dot(&point.w, &point.r) + dot(&point.s, &point.p)) / (self.columns() + self.classes) as f64
     }
 
@@ -219,6 +230,7 @@ impl Point {
     /// Returns the primal and the dual step length along a direction, each at most 1.
     fn reach(&self, step: &Step, share: f64) -> (f64, f64) {
         let limit = |x: &[f64], dx: &[f64]| {
+            // Ratio test.
             x.iter().zip(dx).filter(|(_, dx)| **dx < 0.0).map(|(x, dx)| -x / dx).fold(f64::INFINITY, f64::min)
         };
         let primal = limit(&self.w, &step.w).min(limit(&self.s, &step.s));
@@ -270,6 +282,7 @@ impl Newton {
         self.mean.fill(0.0);
         self.weight.fill(0.0);
         for at in 0..task.columns() {
+            // D = w/r; eliminating w and s leaves one equation per class.
             self.d[at] = point.w[at] / point.r[at];
             self.weight[task.group[at]] += self.d[at];
         }
@@ -277,6 +290,7 @@ impl Newton {
             let share = self.d[at] / self.weight[*group];
             add(&mut self.mean[group * n..(group + 1) * n], share, task.column(at));
         }
+        // Diagonal of the slacks.
         self.matrix.fill(0.0);
         for class in 0..n {
             self.matrix[class * n + class] = point.s[class] / point.p[class];
@@ -284,6 +298,7 @@ impl Newton {
         let mut block = vec![0.0; BLOCK * n];
         let mut filled = 0;
         for (at, group) in task.group.iter().enumerate() {
+            // Columns are centred within their group, which eliminates the group values.
             let root = self.d[at].sqrt();
             let mean = &self.mean[group * n..(group + 1) * n];
             let row = &mut block[filled * n..(filled + 1) * n];
@@ -298,6 +313,7 @@ impl Newton {
                 watch.checkpoint().map_err(Trouble::Run)?;
             }
         }
+        // Positive definite by construction; failure means lost digits.
         if !cholesky(&mut self.matrix, n) {
             return Err(Trouble::Solver("the interior point method lost its definiteness".to_owned()));
         }
@@ -333,6 +349,7 @@ impl Newton {
                 one[at] * other[at]
             })
         };
+        // Right-hand sides of the complementarity equations.
         let c: Vec<f64> = (0..task.columns())
             .map(|at| (mu - product(at, |step| (&step.w, &step.r))) / point.r[at] - point.w[at])
             .collect();
@@ -341,6 +358,7 @@ impl Newton {
             .collect();
         let mut b = task.loads(&c);
         add(&mut b, 1.0, &slack);
+        // Elimination of the groups.
         let mut sums = vec![0.0; task.groups];
         for (c, group) in c.iter().zip(&task.group) {
             sums[*group] += c;
@@ -349,6 +367,7 @@ impl Newton {
             add(&mut b, -sum, &self.mean[group * n..(group + 1) * n]);
         }
         solve(&self.matrix, n, &mut b);
+        // The normalisation of the prices (c sum p = 1) is one more equation, solved by the Sherman-Morrison pattern.
         let along: f64 = self.ones.iter().sum();
         let t = b.iter().sum::<f64>() / (task.capacity * along);
         let mut p = b;
@@ -371,6 +390,7 @@ impl Newton {
 /// Cholesky factor of the lower triangle in place; false if the matrix is not positive definite.
 fn cholesky(matrix: &mut [f64], n: usize) -> bool {
     for row in 0..n {
+        // Row by row, in place.
         let (above, rest) = matrix.split_at_mut(row * n);
         let current = &mut rest[..n];
         for column in 0..row {
@@ -401,6 +421,7 @@ fn solve(factor: &[f64], n: usize, x: &mut [f64]) {
 
 /// Four sums, so that the processor need not wait for one.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
+    // A single sum would wait for each addition.
     let mut sums = [0.0; 4];
     let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
     let rest: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();

@@ -24,6 +24,7 @@ pub fn of_pod(pod: &Topology) -> Model {
         };
         let nodes = pod.nodes();
         let mut program = MetricProgram::new(&vec![1.0; nodes * (nodes - 1) / 2]);
+        // One distance per unordered pair; a link's length is its distance.
         for (node, near) in neighbours.iter().enumerate() {
             for (port, &head) in near.iter().enumerate() {
                 if port % 2 == 0 {
@@ -36,6 +37,7 @@ pub fn of_pod(pod: &Topology) -> Model {
     };
     let pairs = PairClasses::new(&symmetry.group);
     let weights: Vec<f64> = pairs.count.iter().map(|count| 1.0 / count).collect();
+    // Symmetric: one distance per class of pairs under the translations.
     let mut program = MetricProgram::new(&weights);
     let place = |one: u32, other: u32| pairs.row(one, other);
     let mut paid = [false; LINK_CLASSES];
@@ -71,6 +73,7 @@ pub fn of_network(network: &Network) -> Model {
 /// # Errors
 /// If the solver fails.
 pub fn solve(model: &Model) -> Result<f64, MethodError> {
+    // Interior points without crossover: only the value counts.
     let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
     let solution = solve_here(model, &options, &Start::None, &mut NoListener)
         .map_err(|error| MethodError::Failed(error.to_string()))?;
@@ -101,6 +104,7 @@ impl MetricProgram {
 
     /// All triangles with a link as first leg.
     fn triangles(&mut self, nodes: usize, first: u32, over: u32, place: impl Fn(u32, u32) -> usize) {
+        // Triangles whose first leg is a link suffice by induction over the hops of a path.
         for last in (0..nodes as u32).filter(|last| *last != first && *last != over) {
             let terms = [(first, last, 1.0), (first, over, -1.0), (over, last, -1.0)];
             let terms = terms.map(|(one, other, sign)| (self.distances[place(one, other)], sign));

@@ -81,6 +81,7 @@ impl Master {
             model.equal(format!("group{group}"), 1.0, []);
         }
         let mut instance = Instance::new(&model)?;
+        // Primal simplex (strategy 4): new columns keep the basis primal feasible.
         let options = Options::new()
             .set("output_flag", false)
             .set("solver", "simplex")
@@ -97,6 +98,7 @@ impl Master {
     pub fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) -> Result<(), Trouble> {
         let mut added = Vec::with_capacity(columns.len());
         for (group, loads) in columns {
+            // Loads in units near 1.
             let entry = |(class, load): (usize, &f64)| (Row(class as u32), load / self.unit);
             let mut entries: Vec<(Row, f64)> =
                 loads.iter().enumerate().filter(|(_, load)| **load != 0.0).map(entry).collect();
@@ -119,11 +121,13 @@ impl Master {
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
             return Err(Trouble::Solver(format!("the flow program ended as {:?}", solution.status)));
         };
+        // Values below 0 are tolerance.
         for (piece, value) in self.pieces.iter_mut().zip(&values[1..]) {
             piece.weight = value.max(0.0);
         }
         if let Some(basis) = &solution.basis {
             for (piece, status) in self.pieces.iter_mut().zip(&basis.columns[1..]) {
+                // A basic column is in use even at value 0.
                 piece.idle = if *status == BasisStatus::Basic { 0 } else { piece.idle + 1 };
             }
         }
@@ -141,6 +145,7 @@ impl Master {
             .filter(|at| self.pieces[*at].idle > patience)
             .map(|at| Column(at as u32 + 1))
             .collect();
+        // Deleting columns costs a refactorisation, so some dozens go at once.
         if idle.len() < 64 {
             return Ok(());
         }

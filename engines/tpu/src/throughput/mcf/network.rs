@@ -34,6 +34,7 @@ impl Network {
     /// A network from its arcs `(tail, head, class)`, all sources, each with a column of its own.
     pub fn new(nodes: usize, arcs: &[(u32, u32, u32)], class_count: usize, capacity: f64) -> Self {
         let mut order: Vec<usize> = (0..arcs.len()).collect();
+        // Counting sort of arcs by tail, and of their numbers by head.
         order.sort_by_key(|at| arcs[*at].0);
         let mut starts = vec![0_u32; nodes + 1];
         let mut into_starts = vec![0_u32; nodes + 1];
@@ -85,12 +86,14 @@ impl Network {
     pub fn pod(pod: &Topology, group: usize) -> Self {
         let symmetric = pod.symmetry().is_some();
         let working = Self::working(pod);
+        // Classes across failed switches get no number.
         let mut place = vec![NONE; if symmetric { LINK_CLASSES } else { 3 * pod.nodes() }];
         for (at, &class) in (0u32..).zip(&working) {
             place[class] = at;
         }
         let mut arcs = Vec::with_capacity(PORTS * pod.nodes());
         for (node, near) in pod.neighbours().into_iter().enumerate() {
+            // The class of an arc: its link class, or its own link.
             for (port, head) in near.into_iter().enumerate() {
                 let class = if symmetric {
                     usize::from(LINK_OF_ARC[PORTS * (node % CHIPS) + port])
@@ -185,12 +188,14 @@ impl Network {
     /// Whole numbers in proportion to lengths, of mean [`MEAN_LENGTH`] and at least 1. Lengths that are such numbers
     /// already stay as they are.
     pub fn whole(lengths: &[f64]) -> Vec<u32> {
+        // Whole lengths stay, so that a certificate is reproduced bit for bit.
         let fits = |length: &f64| *length >= 1.0 && *length <= f64::from(u32::MAX) && length.fract() == 0.0;
         if lengths.iter().all(fits) {
             return lengths.iter().map(|length| *length as u32).collect();
         }
         let clean = |length: f64| if length.is_finite() { length.max(0.0) } else { 0.0 };
         let sum: f64 = lengths.iter().map(|length| clean(*length)).sum();
+        // Scaling to the mean length: rounding then changes lengths by some 1e-5.
         let factor = if sum > 0.0 { MEAN_LENGTH * lengths.len() as f64 / sum } else { 0.0 };
         lengths
             .iter()

@@ -37,6 +37,7 @@ pub struct Sweep {
 
 /// Distances from one source.
 pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mut Scratch) {
+    // Dijkstra with a binary heap; distance and node share a word, so ties break by node.
     let Scratch { distance, order, queue, .. } = scratch;
     distance.clear();
     distance.resize(network.nodes(), FAR);
@@ -46,6 +47,7 @@ pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mu
     queue.push(Reverse(source as u64));
     while let Some(Reverse(entry)) = queue.pop() {
         let (at, node) = (entry >> NODE_BITS, (entry & ((1 << NODE_BITS) - 1)) as usize);
+        // Stale entry.
         if at > distance[node] {
             continue;
         }
@@ -71,6 +73,8 @@ pub fn split(
     mut on: impl FnMut(usize, f64),
 ) {
     let Scratch { distance, order, amount, tight, .. } = scratch;
+    // Backwards in the order of distance: all that a node passes on is known when it is reached (Brandes'
+    // accumulation).
     amount.clear();
     amount.extend((0..network.nodes()).map(want));
     for &node in order[1..].iter().rev() {
@@ -80,6 +84,7 @@ pub fn split(
             continue;
         }
         tight.clear();
+        // Arcs of shortest paths: equality is exact, because lengths are whole.
         tight.extend(network.into(node).iter().filter(|&&arc| {
             let tail = network.tail(arc as usize);
             distance[tail] != FAR
@@ -101,6 +106,7 @@ fn of_source(
     loads: &mut [f64],
 ) -> Option<u64> {
     distances(network, lengths, source, scratch);
+    // An unreachable node makes every throughput 0.
     if scratch.order.len() < network.nodes() {
         return None;
     }
@@ -116,6 +122,7 @@ fn of_source(
 pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Result<Sweep, MethodError> {
     let classes = network.class_count();
     let by_group = |group: usize, scratch: &mut Scratch, loads: &mut [f64]| -> Option<u64> {
+        // Groups are independent: each thread writes rows of its own.
         let mut sum = 0;
         for source in (0..network.sources().len()).filter(|source| network.group_of(*source) == group) {
             sum += of_source(network, lengths, network.sources()[source] as usize, scratch, loads)?;
@@ -123,6 +130,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
         Some(sum)
     };
     loop {
+        // A stopped sweep is thrown away and made again, or ended by the checkpoint.
         watch.checkpoint()?;
         let mut loads = vec![0.0; network.groups() * classes];
         let mut sums: Vec<Option<u64>> = vec![None; network.groups()];
@@ -157,6 +165,7 @@ pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Res
 /// Returns the bound that a metric certifies: no flow is larger. Exact up to rounding of one division.
 pub fn upper(network: &Network, lengths: &[u32], distance: u64) -> f64 {
     let cost: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
+    // The factor below covers the rounding of the division.
     if distance == 0 {
         return f64::INFINITY;
     }

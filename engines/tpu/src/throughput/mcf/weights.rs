@@ -41,6 +41,7 @@ impl Weights {
 
     /// Counts the loads of a phase; the lengths of the next.
     pub fn next(&mut self, swept: &Sweep) -> Vec<u32> {
+        // Loads relative to capacity.
         for loads in swept.loads.chunks(self.carried.len()) {
             for ((sum, load), room) in self.carried.iter_mut().zip(loads).zip(&self.room) {
                 *sum += load / room;
@@ -48,6 +49,7 @@ impl Weights {
         }
         self.phases += 1;
         // Lengths grow exponentially with what a class has carried, relative to the fullest.
+        // Exponential weights with strength growing as the root of the phases (regret bound of multiplicative weights).
         let (force, fullest) = (FORCE * f64::from(self.phases).sqrt(), self.fullest());
         let weight = |load: &f64| (force * (load / fullest - 1.0)).exp();
         Network::whole(&self.carried.iter().map(weight).collect::<Vec<f64>>())
@@ -55,6 +57,7 @@ impl Weights {
 
     /// Size of the flow that is the mean of all phases.
     pub fn value(&self, network: &Network) -> f64 {
+        // The mean of all phases is a flow, whose fullest class decides.
         f64::from(self.phases) * network.capacity() / self.fullest() * (1.0 - SAFETY)
     }
 
@@ -114,6 +117,7 @@ impl Phases {
         let mut mean = vec![0.0; network.class_count()];
         let mut lengths = Network::whole(start);
         let phases = PHASES.min(settings.max_rounds.max(1));
+        // One phase: a sweep, a metric, a flow, new lengths.
         for phase in 1..=phases {
             let swept = sweep(network, &lengths, watch)?;
             let interval = known.get_or_insert_with(Interval::unknown);
@@ -121,6 +125,7 @@ impl Phases {
                 return Ok(());
             }
             let next = weights.next(&swept);
+            // Normalised, so that every metric counts alike in the mean.
             let sum: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
             for (mean, length) in mean.iter_mut().zip(&lengths) {
                 *mean += f64::from(*length) / sum;
@@ -129,6 +134,7 @@ impl Phases {
             let value = weights.value(network);
             if value > interval.lower {
                 interval.lower = value;
+                // The flow of the lower end is the mean of the phases until here.
                 self.best = self.trees.len();
             }
             // The mean of all metrics is often a better bound than any single one.

@@ -76,6 +76,7 @@ impl Blocks {
     /// Room for one or two pods of a group; `sources` are chips of a cube and how many see what they see. `None` if the
     /// group has no subgroup of 8 elements.
     pub fn new(group: &Group, pods: usize, sources: &[(u8, u8)]) -> Option<Self> {
+        // Right multiplication moves whole cosets, so links are stored per block.
         let cosets = Cosets::new(group)?;
         let blocks = group.order() / BLOCK;
         let passes = sources.chunks(SOURCES).map(Pass::new).collect();
@@ -98,6 +99,7 @@ impl Blocks {
 
     /// Sets one switch of one pod to an element of the group.
     pub fn set(&mut self, pod: usize, switch: usize, group: &Group, voltage: usize) {
+        // The minus port of a switch sees the inverse.
         for (side, element) in [voltage, group.inverse(voltage)].into_iter().enumerate() {
             let moves = &self.cosets.moves[element * self.width..][..self.width];
             let links = &mut self.links[(2 * switch + side) * self.width..][..self.width];
@@ -114,11 +116,13 @@ impl Blocks {
     }
 
     fn run_on(&mut self, lengths: &Lengths, arch: Arch) -> [Option<u64>; PODS] {
+        // A ring of past rows: as many as the longest link takes ticks, and one of zeros for the time before the start.
         let slots = usize::from(lengths.longest()) + 1;
         while self.ring.len() <= slots {
             self.ring.push(vec![Row::NONE; CHIPS * self.width]);
         }
         let mut sums = [Some(0u64); PODS];
+        // More than 32 orbits of chips need a second pass.
         for pass in &self.passes {
             self.ring[slots].fill(Row::NONE);
             let start = &mut self.ring[0];
@@ -143,6 +147,7 @@ impl Blocks {
                 weights: &pass.weights,
                 ring: &mut self.ring,
             };
+            // The widest vectors where the machine has them.
             let found = match arch {
                 #[cfg(target_arch = "x86_64")]
                 Arch::V4(simd) => Simd::vectorize(simd, On { unit: Wide(simd), job }),
@@ -159,6 +164,7 @@ impl Blocks {
 impl Pass {
     fn new(sources: &[(u8, u8)]) -> Self {
         let mut weights: Vec<(u64, u64)> = Vec::new();
+        // Bits of equal weight are counted together.
         for (bit, &(_, weight)) in sources.iter().enumerate() {
             // The same bit in both halves of a word of 64.
             let bits = 1 << bit | 1 << (bit + SOURCES);
@@ -179,6 +185,7 @@ impl Cosets {
         let mut place = vec![None; order];
         let mut block = 0;
         let mut firsts = Vec::with_capacity(blocks);
+        // Right cosets H c: greedy over the elements.
         for first in 0..order {
             if place[first].is_none() {
                 for (number, &element) in inner.iter().enumerate() {
@@ -197,6 +204,7 @@ impl Cosets {
         }
         let number_of = |element: usize| inner.iter().position(|&inside| inside == element);
         let mut turns = Vec::with_capacity(BLOCK * BLOCK);
+        // All pairs of elements for the two pods: 64 shuffle patterns.
         for pair in 0..BLOCK * BLOCK {
             let by = [inner[pair % BLOCK], inner[pair / BLOCK]];
             let mut row = [0; WORDS];
@@ -216,6 +224,7 @@ fn subgroup(group: &Group) -> Option<Vec<usize>> {
     let mut inside = vec![0];
     while inside.len() < BLOCK {
         // An element outside whose square is inside, and which the subgroup so far is normal under.
+        // Sylow: a subgroup of order 2^k grows by an element that normalises it and whose square lies inside.
         let fits = |x: usize| {
             !inside.contains(&x)
                 && inside.contains(&group.times(x, x))
@@ -256,6 +265,7 @@ impl<U: Unit> WithSimd for On<'_, U> {
         let (mut now, mut tick, mut since_change) = (0usize, 0usize, 0);
         let mut slot_of = [0u8; LINK_CLASSES];
         loop {
+            // Missing bits before this tick: their sum over all ticks is the sum of distances.
             let missing = missing(unit, &job.ring[now], job.weights);
             for pod in 0..PODS {
                 sums[pod] += missing[pod];
@@ -269,6 +279,7 @@ impl<U: Unit> WithSimd for On<'_, U> {
             let before = now;
             now = if now + 1 == job.slots { 0 } else { now + 1 };
             tick += 1;
+            // Where each class is read in the ring at this tick.
             for (slot, &length) in slot_of.iter_mut().zip(job.lengths.classes()) {
                 let length = usize::from(length);
                 let past = if now >= length { now - length } else { now + job.slots - length };
@@ -277,6 +288,7 @@ impl<U: Unit> WithSimd for On<'_, U> {
             let mut current = std::mem::take(&mut job.ring[now]);
             for chip in 0..CHIPS {
                 let to = &mut current[chip * job.blocks..][..job.blocks];
+                // The number of optical links is a constant of each branch, so inner loops unroll.
                 match INLETS[chip].optical_count {
                     0 => join::<U, 6, 0>(unit, &job, &slot_of, before, chip, to),
                     1 => join::<U, 5, 1>(unit, &job, &slot_of, before, chip, to),
@@ -319,6 +331,7 @@ fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
             words = unit.or(words, near[block]);
         }
         for (from, links) in &far {
+            // An optical word: the block of the far cube, its elements exchanged.
             let Link { from: [a, b], turn } = links[block];
             let turn = job.turns[usize::from(turn[0]) | usize::from(turn[1]) << 3];
             words = unit.or(words, unit.shuffle(from[usize::from(a)], from[usize::from(b)], turn));
@@ -347,6 +360,7 @@ fn missing<U: Unit>(unit: U, rows: &[Row], weights: &[(u64, u64)]) -> [u64; PODS
             let mut four = [none; 2];
             for (quarter, four) in four.iter_mut().enumerate() {
                 let at = 8 * half + 4 * quarter;
+                // Carry-save adder tree.
                 let two_a = add(&mut ones, read(at), read(at + 1));
                 let two_b = add(&mut ones, read(at + 2), read(at + 3));
                 *four = add(&mut twos, two_a, two_b);

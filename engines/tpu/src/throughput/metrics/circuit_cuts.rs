@@ -1,5 +1,5 @@
 //! Metrics that stay while circuits change, for pods without symmetry: bounds on λ that are linear in the circuits
-//! (bound 3 of section 3.1, section 5.5).
+//! (docs/methods/tpu.md, section 3).
 //!
 //! Keep the distances d of one pod and patch the switches anew: the circuit of switch o from cube a to cube b joins
 //! two chips at a distance that is known. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod of
@@ -35,11 +35,13 @@ impl CircuitCut {
         let mut scratch = Scratch::default();
         let (mut sum, mut electrical) = (0u64, 0u64);
         let mut far = vec![0u64; SWITCHES * cubes * cubes];
+        // Distances from all chips, once; the cut is a table of them.
         for source in 0..nodes {
             sweep::distances(&network, &lengths, source, &mut scratch);
             if scratch.order.len() < nodes {
                 return None;
             }
+            // The sum over all pairs is the denominator of the bound.
             sum += scratch.distance.iter().sum::<u64>();
             let (cube, chip) = pod::parts(source as u32);
             for &(low, axis) in ELECTRICAL.iter().filter(|(low, _)| *low == chip) {
@@ -51,6 +53,7 @@ impl CircuitCut {
                 }
             }
         }
+        // Both directions of a circuit.
         let share = |distance: u64| 2.0 * distance as f64 / sum as f64;
         Some(Self { constant: share(electrical), cubes, by_circuit: far.into_iter().map(share).collect() })
     }
@@ -74,6 +77,7 @@ impl CircuitCut {
 
     /// The state of one switch that this cut allows most.
     pub fn best_response(&self, switch: usize) -> Vec<u16> {
+        // Maximising the cut over permutations is an assignment problem.
         let cells = self.cubes * self.cubes;
         assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
     }
@@ -84,6 +88,7 @@ impl CircuitCut {
         let cubes = self.cubes;
         let mut by_circuit = vec![0.0; self.by_circuit.len()];
         for switch in 0..SWITCHES {
+            // A reflected axis exchanges plus and minus ports.
             let (to, reversed) = symmetry.switch(switch);
             for cube in 0..cubes {
                 for far in 0..cubes {

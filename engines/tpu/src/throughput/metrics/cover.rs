@@ -22,7 +22,7 @@ enum Places {
 }
 
 /// The bound by hops in the universal cover, where every optical hop but the one straight back enters a fresh
-/// cube (bound 4 of section 3.1): no pod of `nodes` chips has more chips within any distance.
+/// cube (docs/methods/tpu.md, section 3): no pod of `nodes` chips has more chips within any distance.
 pub fn cover_bound(nodes: usize) -> CoverBound {
     let sum = cover_distances(nodes, 1, 1, Places::Parity);
     let hop_sum = sum as f64 * (nodes / CHIPS) as f64;
@@ -35,6 +35,7 @@ pub fn cover_bound(nodes: usize) -> CoverBound {
 /// The best bound on λ by the universal cover: several lengths of optical links against electrical ones, and
 /// places given out chip by chip. At most [`cover_bound`].
 pub fn tight_cover_bound(nodes: usize) -> f64 {
+    // Length ratios around those of the best metrics; each of them gives a valid bound.
     let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {
         let sum = cover_distances(nodes, a, b, Places::Chips);
         2.0 * (ELECTRICAL_LINKS * a + SWITCHES * b) as f64 / sum as f64
@@ -45,6 +46,7 @@ pub fn tight_cover_bound(nodes: usize) -> f64 {
 /// The bound on λ for any graph of degree 6, without wiring rules (Moore).
 pub fn moore_bound(nodes: usize) -> f64 {
     let (mut rest, mut level, mut distance, mut sum) = (nodes.saturating_sub(1) as u64, 6u64, 1u64, 0u64);
+    // Moore bound for degree 6: 6 * 5^(t-1) nodes at distance t.
     while rest > 0 {
         let here = level.min(rest);
         sum += distance * here;
@@ -63,6 +65,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
         .flat_map(|chip| (0..PORTS as u8).map(move |port| (chip, port)))
         .filter(|&(chip, port)| pod::switch(chip, port).is_some())
         .collect();
+    // State of the cover: the port through which a cube is entered; cubes behind equal ports look alike.
     let entered_from: Vec<usize> = ports
         .iter()
         .map(|&(chip, port)| {
@@ -100,6 +103,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
             for (port, &(chip, _)) in ports.iter().enumerate() {
                 at(&mut entered, mesh(source, chip) + optical, entered_from[port], 1);
             }
+            // Level by level; saturating counts, because the cover grows exponentially.
             let mut t = 0;
             while !room.is_full() {
                 for by in 0..ports.len() {
@@ -111,6 +115,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
                     for chip in 0..CHIPS as u8 {
                         reach(&mut reached, t + mesh(entry, chip), chip, count);
                     }
+                    // The port of entry is left out: straight back is no fresh cube.
                     for (port, &(chip, _)) in ports.iter().enumerate().filter(|&(port, _)| port != by) {
                         at(&mut entered, t + mesh(entry, chip) + optical, entered_from[port], count);
                     }
@@ -145,6 +150,7 @@ impl Room {
         self.left.iter().all(|&left| left == 0)
     }
 
+    /// Greedy filling of the nearest places: no pod can have more chips so near, so the sum is a lower bound.
     fn take(&mut self, source: u8, distance: usize, reached: &[u64; CHIPS]) {
         let parity = |chip: u8| usize::from(pod::position(chip).iter().sum::<u8>() % 2);
         for (chip, &count) in reached.iter().enumerate() {

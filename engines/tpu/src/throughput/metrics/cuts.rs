@@ -1,4 +1,4 @@
-//! Metrics that stay while circuits change: bounds on λ that are linear in the design (bound 3 of section 3.1).
+//! Metrics that stay while circuits change: bounds on λ that are linear in the design (docs/methods/tpu.md, section 3).
 //!
 //! Keep the distances d of one pod and patch the switches anew: the circuit of switch o with voltage g joins two
 //! chips at a distance that is known. So `λ <= constant + Σ_o by_voltage[o][voltage of o]` holds for every
@@ -28,6 +28,7 @@ impl LinearCut {
         let group = &pod.symmetry()?.group;
         let lengths: &[f64; LINK_CLASSES] = class_lengths.first_chunk()?;
         let mut walk = Walk::new(pod);
+        // Distances from the chips of cube 0 under the given lengths; they stay while circuits change.
         let distances: Vec<Vec<f64>> =
             (0..CHIPS as u32).map(|source| walk.distances(source, lengths).to_vec()).collect();
         let sum: f64 = distances.iter().flatten().sum();
@@ -39,6 +40,7 @@ impl LinearCut {
             .map(|&(low, axis)| distances[usize::from(low)][usize::from(low) + (1 << (2 * axis))])
             .sum();
         let order = group.order();
+        // Weak duality: any distances give a bound whose numerator is linear in the circuits.
         let by_voltage = (0..SWITCHES * order)
             .map(|at| {
                 let (switch, voltage) = (at / order, at % order);
@@ -75,6 +77,7 @@ impl LinearCut {
 
     /// The cut seen through a symmetry of the cube: the bound of an image equals that of its original.
     #[must_use]
+    /// A symmetry of the cube maps pods to pods of equal throughput, so the image of a bound is a bound.
     pub fn image(&self, symmetry: &CubeSymmetry, group: &Group) -> Self {
         let mut by_voltage = vec![0.0; self.by_voltage.len()];
         for switch in 0..SWITCHES {
@@ -150,6 +153,7 @@ impl CubeSymmetry {
 
     /// Returns the image of a switch, and `true` if its sides change places.
     pub fn switch(&self, switch: usize) -> (usize, bool) {
+        // A reflected axis exchanges the sides of its switches.
         let axis = pod::switch_dimension(switch);
         let image = self.chip(pod::face_chip(switch, true));
         let reversed = self.reflected[axis];
@@ -213,6 +217,7 @@ impl Walk {
     }
 
     /// Distances from a chip to all others (Dijkstra); infinite where no path leads.
+    /// Dijkstra over all chips.
     pub fn distances(&mut self, source: u32, class_lengths: &[f64; LINK_CLASSES]) -> &[f64] {
         self.distance.fill(f64::INFINITY);
         self.distance[source as usize] = 0.0;

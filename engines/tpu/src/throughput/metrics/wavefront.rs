@@ -1,5 +1,5 @@
 //! Distance sums by bit-parallel wavefronts: bit s of the word of a chip says whether chip s of the source cube
-//! has reached it (algorithm 5.1 for hops, 5.2 for integer lengths).
+//! has reached it (docs/methods/tpu.md, section 3).
 //!
 //! Words are kept in rows, one row for each chip of a cube, one lane in it for each cube (and pod, if several pods
 //! of a size are looked at together). Electrical links then join whole rows, which is vector work; only optical
@@ -54,6 +54,7 @@ impl Wavefront {
     pub fn new(cubes: usize, pods: usize) -> Self {
         let wanted = cubes * pods;
         assert!(cubes > 0 && pods > 0 && wanted <= 256, "{pods} pods of {cubes} cubes are too many at once");
+        // The smallest compiled width that holds all lanes.
         let lanes = WIDTHS.into_iter().find(|&width| width >= wanted).unwrap_or(256);
         let lane = (0..2 * SWITCHES * lanes).map(|at| (at % lanes) as u8).collect();
         Self { arch: Arch::new(), cubes, pods, lanes, lane, ring: Vec::new(), found: vec![None; pods] }
@@ -63,6 +64,7 @@ impl Wavefront {
     pub fn best_pods(cubes: usize) -> usize {
         match cubes {
             0 | 1 => 16,
+            // Up to 16 cubes several pods fill a vector of 16 lanes.
             2..=16 => 16 / cubes,
             _ => 1,
         }
@@ -99,6 +101,7 @@ impl Wavefront {
     /// Runs the wavefronts of all pods from the chips of the cube `source`; `None` for pods where some chip is
     /// never reached.
     pub fn run(&mut self, lengths: &Lengths, source: usize) -> &[Option<WavefrontSums>] {
+        // One slot for each tick that the longest link takes, and the present one.
         let slots = usize::from(lengths.longest()) + 1;
         let size = CHIPS * self.lanes + ROOM;
         while self.ring.len() <= slots {
@@ -113,6 +116,7 @@ impl Wavefront {
                 row[which * self.cubes + source] = 1 << chip;
             }
             // Lanes of no cube count as reached.
+            // Unused lanes must not count as missing.
             row[self.pods * self.cubes..].fill(u64::MAX);
         }
         let job = WavefrontSweep {
@@ -123,6 +127,7 @@ impl Wavefront {
             ring: &mut self.ring,
             found: &mut self.found,
         };
+        // Widths are constants, so that inner loops have no remainder.
         match self.lanes {
             8 => self.arch.dispatch(Sized::<8, 8>(job)),
             16 => self.arch.dispatch(Sized::<16, 16>(job)),
@@ -225,6 +230,8 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
         let mut tick = 0usize;
         let mut slot_of = [0u8; LINK_CLASSES];
         loop {
+            // The sum over ticks of missing bits is the sum of distances (each chip is missing once per tick before it
+            // is reached).
             count_missing(simd, S::as_simd_u64s(&ring[now]).0, vectors, &mut missing);
             let mut total = 0;
             for at in 0..LANES {
@@ -241,6 +248,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
             let before = now;
             now = if now + 1 == slots { 0 } else { now + 1 };
             tick += 1;
+            // A link of length l reads the row l ticks ago; before the start there is the row of zeros.
             for (slot, &length) in slot_of.iter_mut().zip(lengths.classes()) {
                 let length = usize::from(length);
                 let past = if now >= length { now - length } else { now + slots - length };
@@ -257,6 +265,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
                 let (d, e, f) = (read_from(3), read_from(4), read_from(5));
                 let (old, _) = S::as_simd_u64s(&ring[before]);
                 let (now, _) = S::as_mut_simd_u64s(&mut current);
+                // Electrical links: whole rows, six at most, absent ones repeat the first.
                 for at in 0..vectors {
                     let one =
                         simd.or_u64s(old[chip * vectors + at], simd.or_u64s(a.0[a.1 + at], b.0[b.1 + at]));
@@ -332,6 +341,7 @@ fn count_missing<S: Simd, const LANES: usize>(
                 *count += weight * u64::from(word.count_ones());
             }
         };
+        // Carry-save adders: eight rows give one vector of weight 8.
         for chip in (0..CHIPS).step_by(8) {
             let two_a = add(&mut ones, read(chip), read(chip + 1));
             let two_b = add(&mut ones, read(chip + 2), read(chip + 3));

@@ -52,6 +52,7 @@ struct Profile {
     orders: Vec<(usize, usize)>,
 }
 
+// Invariants under isomorphism: equal groups have equal profiles; different ones may too, and count once.
 impl Profile {
     fn of(group: &Group) -> Self {
         let order = group.order();
@@ -66,6 +67,7 @@ impl Profile {
             }
         }
         let commuting = (0..order * order).filter(|&at| commute(at / order, at % order)).count();
+        // The number of commuting pairs divided by the order is the number of conjugacy classes (Burnside).
         Self {
             involutions: orders.iter().find(|(of, _)| *of == 2).map_or(0, |(_, count)| *count),
             classes: commuting / order,
@@ -85,6 +87,7 @@ fn draw(order: usize, random: &mut Stream) -> Group {
     let mut primes = Vec::new();
     let (mut rest, mut prime) = (order, 2);
     while rest > 1 {
+        // Prime factors of the order, in random order: the factors of the chain of subgroups.
         while rest.is_multiple_of(prime) {
             primes.push(prime);
             rest /= prime;
@@ -109,12 +112,14 @@ fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
     let then = |a: &[u16], b: &[u16]| -> Vec<u16> { a.iter().map(|&e| b[usize::from(e)]).collect() };
     let power = |map: &[u16], times: usize| (0..times).fold(identity.clone(), |power, _| then(&power, map));
     // Of the turns of an automorphism only those by powers of the prime can go with an extension by it.
+    // A random automorphism, reduced to the part that the prime allows.
     let mut sigma = ties::any_automorphism(inner, random).unwrap_or_else(|| identity.clone());
     let mut turns = ties::turns(&sigma);
     while turns.is_multiple_of(prime) {
         turns /= prime;
     }
     sigma = power(&sigma, turns);
+    // The conditions of a cyclic extension: sigma fixes z, and sigma^p is conjugation by z.
     let fits = |sigma: &[u16]| -> Vec<usize> {
         let whole = power(sigma, prime);
         let conjugates =
@@ -129,6 +134,7 @@ fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
     }
     let z = choices[random.random_range(0..choices.len())];
     let powers: Vec<Vec<u16>> = (0..prime).map(|times| power(&sigma, times)).collect();
+    // Elements n t^i: products are moved into this form by the relations of t.
     let rows: Vec<Vec<u16>> = (0..order * prime)
         .map(|a| {
             (0..order * prime)

@@ -4,14 +4,17 @@
 /// (Kuhn-Munkres with potentials), in `size³` steps.
 pub(super) fn largest(values: &[f64], size: usize) -> Vec<u16> {
     // Column 0 and row 0 stand for nothing; `row_of[column]` is the row that a column is given to.
+    // Potentials make all reduced costs non-negative, so shortest augmenting paths are found without negative arcs.
     let (mut of_row, mut of_column) = (vec![0.0; size + 1], vec![0.0; size + 1]);
     let mut row_of = vec![0usize; size + 1];
     let mut before = vec![0usize; size + 1];
+    // One row after another; each adds one assigned column.
     for row in 1..=size {
         row_of[0] = row;
         let mut column = 0;
         let mut least = vec![f64::INFINITY; size + 1];
         let mut done = vec![false; size + 1];
+        // Dijkstra over columns with the reduced costs.
         while row_of[column] != 0 {
             done[column] = true;
             let from = row_of[column];
@@ -25,6 +28,7 @@ pub(super) fn largest(values: &[f64], size: usize) -> Vec<u16> {
                     (step, next) = (least[to], to);
                 }
             }
+            // The potentials move by the step, which keeps reduced costs of assigned pairs at 0.
             for to in 0..=size {
                 if done[to] {
                     of_row[row_of[to]] += step;
@@ -35,6 +39,7 @@ pub(super) fn largest(values: &[f64], size: usize) -> Vec<u16> {
             }
             column = next;
         }
+        // Augmentation along the path found.
         while column != 0 {
             let from = before[column];
             row_of[column] = row_of[from];
