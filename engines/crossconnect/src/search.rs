@@ -1,4 +1,4 @@
-//! Assignments that keep what is installed.
+//! Assignments that keep what is installed (docs/methods/crossconnect.md).
 //!
 //! | module | what |
 //! |---|---|

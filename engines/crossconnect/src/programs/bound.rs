@@ -1,7 +1,8 @@
-//! Bound that no plan can beat: the linear relaxation of the exact model over all orientations, by column generation.
+//! Bound that no plan can beat (docs/methods/crossconnect.md, section 8): the linear relaxation of the exact model over
+//! all orientations, by column generation.
 //!
 //! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free
-//! B port on the same switch. The relaxation of section 4 does, and is much closer to the optimum. Most of its columns
+//! B port on the same switch. The relaxation does, and is much closer to the optimum. Most of its columns
 //! put a new circuit somewhere and are never used, so the solver begins with the cells that keep something and those of
 //! a known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum
 //! is at least the value of the restricted program plus, for each column left out, its bound times its reduced cost if
@@ -29,10 +30,12 @@ const NEGATIVE: f64 = -1e-7;
 
 /// Rows, and columns, of the restricted program between two questions whether to go on.
 const ROWS_ASKED: u32 = 64;
+/// The columns of the whole program between two questions.
 const COLUMNS_ASKED: usize = 4096;
 
 /// The next whole number that a bound implies: removed circuits are whole.
 pub fn whole(bound: f64) -> u64 {
+    // Rounding up is valid because removals are whole; SLIP covers the solver's tolerances.
     (bound - SLIP).ceil().max(0.0) as u64
 }
 
@@ -52,6 +55,7 @@ pub fn relaxation<W: Watch>(
         return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
+    // Counting is a bound already; rounds go on only while they can raise it.
     let mut best = task.count_bound();
     let mut master = RestrictedProgram::new(program.model(), &point, watch)?;
     while best < removed {
@@ -60,6 +64,7 @@ pub fn relaxation<W: Watch>(
             best = whole(round.bound).min(removed);
             found(watch, best)?;
         }
+        // The restricted value bounds the relaxation from above: no round can pass it.
         if round.complete || whole(round.value) <= best {
             break;
         }
@@ -93,6 +98,7 @@ fn failed(error: lightbay_highs::error::Error) -> MethodError {
 
 impl<'m> RestrictedProgram<'m> {
     fn new(model: &'m Model, point: &[f64], watch: &mut impl Watch) -> Result<Self, MethodError> {
+        // Column-wise copy of the model for pricing.
         let mut rows = vec![Vec::new(); model.columns()];
         for row in 0..model.rows() as u32 {
             if row.is_multiple_of(ROWS_ASKED) {
@@ -130,6 +136,7 @@ impl<'m> RestrictedProgram<'m> {
             let (lower, upper) = (model.row_lower[row], model.row_upper[row]);
             first.row(model.row_names[row].clone(), lower, upper, inside);
         }
+        // Simplex from the last basis; presolve would lose it.
         let mut instance = Instance::new(&first).map_err(failed)?;
         instance.apply(&Options::new().set("solver", "simplex").set("presolve", "off")).map_err(failed)?;
         Ok(Self { model, instance, rows, outside })
@@ -145,12 +152,14 @@ impl<'m> RestrictedProgram<'m> {
             return Err(MethodError::Failed(format!("the relaxation ended as {:?}", solution.status)));
         };
         let duals = &solution.row_duals;
+        // Reduced cost of a column outside.
         let reduced = |column: u32| {
             let prices = self.rows[column as usize].iter().map(|(row, value)| value * duals[row.index()]);
             self.model.costs[column as usize] - prices.sum::<f64>()
         };
         let mut bound = value;
         let mut chosen: Vec<(f64, u32)> = Vec::new();
+        // Lagrangian bound: each column outside could rise to its upper bound.
         for &column in &self.outside {
             let cost = reduced(column);
             if cost < 0.0 {
@@ -162,6 +171,7 @@ impl<'m> RestrictedProgram<'m> {
         }
         // The best ones first; ties by number, so that every run is the same.
         chosen.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        // As many columns as rows at most: more would slow the next solve without changing its basis.
         chosen.truncate(self.model.rows().max(100));
         let columns: Vec<(f64, Vec<(Row, f64)>)> = chosen
             .iter()

@@ -1,4 +1,5 @@
-//! The exact model (section 4): which circuits every switch carries, as one integer program.
+//! The exact model (docs/methods/crossconnect.md, section 8): which circuits every switch carries, as one integer
+//! program.
 //!
 //! ```text
 //! minimise    sum_k,i,j  u[k][i][j] - y[k][i][j]                        (removed circuits)
@@ -109,6 +110,7 @@ impl ExactProgram {
         let asked = asked(task, orientation);
         for (pair, &(cell, both)) in asked.iter().enumerate() {
             go_on(pair as u64)?;
+            // Only cells with ports on both sides get a column.
             let mut terms = Vec::new();
             for ocs in 0..task.ocs_count {
                 terms.extend(program.entry(task, ocs, cell));
@@ -146,6 +148,7 @@ impl ExactProgram {
         let old =
             cells.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).map_or(0, |at| cells[at].count);
         let counts = old >= most;
+        // If a cell cannot exceed what is installed, each of its circuits is kept: x takes the place of y.
         let cost = if counts { -1.0 } else { 0.0 };
         let circuits = self.model.integer(format!("x_{ocs}_{a}_{b}"), 0.0, f64::from(most), cost);
         let kept = (old > 0 && !counts)
@@ -173,6 +176,7 @@ impl ExactProgram {
             terms[second][line(entry.b)].push((entry.circuits, 1.0));
         }
         // Circuits that must end at each side of a pod; with both orientations, at the two sides together.
+        // Rows of pods that need all ports are equations, which tightens the relaxation.
         let mut needed = [vec![0u64; task.pods], vec![0; task.pods]];
         let mut either = vec![0u64; task.pods];
         for &(cell, both) in asked {
@@ -215,6 +219,7 @@ impl ExactProgram {
     /// Of an odd number of ports one stays unused.
     fn odd_switches(&mut self, task: &Task) {
         for (ocs, ports) in task.ports_a.iter().enumerate() {
+            // The odd port is a parity cut: the relaxation would use half circuits at it.
             let sum: u32 = ports.iter().sum();
             if sum % 2 == 1 {
                 let here = self.entries.iter().filter(|entry| entry.ocs as usize == ocs);
@@ -231,6 +236,7 @@ impl ExactProgram {
         self.model.name.push_str("_most");
         self.model.row_lower.fill(f64::NEG_INFINITY);
         // All second goals together weigh less than one circuit.
+        // Weights: all kept circuits together below a quarter, all joined pairs together too.
         let kept = 0.25 / (1.0 + self.model.offset);
         self.model.offset = 0.0;
         for cost in &mut self.model.costs {
@@ -267,6 +273,7 @@ impl ExactProgram {
                 }
             }
         }
+        // The point is checked with the model's own rows before the solver sees it.
         self.model.first_broken(&point, 1e-9).is_none().then_some(point)
     }
 

@@ -1,4 +1,4 @@
-//! The order of phases in which all GPUs of all pods exchange data.
+//! The order of phases in which all GPUs of all pods exchange data (docs/methods/crossconnect.md, section 10).
 //!
 //! P pods of N GPUs; GPU n of pod p is number p·N + n. In phase t = 1..N·P every GPU sends to one GPU. Wanted are phases in
 //! which every GPU receives from exactly one, with few flows between two pods, and every ordered pair once over all phases.
@@ -6,6 +6,7 @@
 use crate::plan::{PhaseOrder, PhaseRule};
 
 /// Most GPUs of an order: a phase lists a destination for each, and there are as many phases.
+/// A phase lists every GPU, so an order has the square of this many numbers.
 pub const MAX_GPUS: u32 = 2048;
 
 /// GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).

@@ -1,4 +1,4 @@
-//! From circuits per switch and pair of pods to ports, without new rewiring.
+//! From circuits per switch and pair of pods to ports, without new rewiring (docs/methods/crossconnect.md, section 10).
 //!
 //! Of every oriented pair of pods the installed circuits with the lowest port indices stay, pinned ones first; the rest
 //! goes. Circuits that are missing then take ports that one way of them joins already, or the lowest free index at both
@@ -30,6 +30,7 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
             ports.insert((port.side, port.pod, port.port_index));
         }
     }
+    // Pinned circuits keep their very ports.
     let pinned: FxHashSet<(u32, Circuit)> =
         scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
     let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
@@ -121,12 +122,14 @@ impl Switch<'_> {
                 healthy.push(circuit);
             }
         }
+        // Order of keeping: pinned ones first, then by port indices, so that the result is reproducible.
         healthy.sort_unstable_by_key(|&circuit| {
             let (pair, indices) = self.ordered(circuit);
             (pair, !self.pinned.contains(&(self.ocs as u32, circuit)), indices)
         });
         let mut taken = self.failed.clone();
         let mut missing = Vec::new();
+        // Merge of two sorted lists: installed circuits and target cells, both by pair.
         let mut old = healthy
             .chunk_by(|first, second| self.ordered(*first).0 == self.ordered(*second).0)
             .map(|circuits| (self.ordered(circuits[0]).0, circuits))
@@ -154,6 +157,7 @@ impl Switch<'_> {
             removed(&mut entries, circuits);
         }
         let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
+        // Ports of which one way is set already spare the switch a command, so they go first.
         for cell in &mut missing {
             while cell.count > 0
                 && let Some(circuit) = free.half_set(cell.a, cell.b)
@@ -162,6 +166,7 @@ impl Switch<'_> {
                 cell.count -= 1;
             }
         }
+        // First fit: the lowest free index of both pods.
         for cell in missing {
             for _ in 0..cell.count {
                 let Some(circuit) = free.circuit(cell.a, cell.b) else { break };
@@ -222,6 +227,7 @@ impl Free<'_> {
     fn lowest(&mut self, side: Side, pod: u32) -> Option<u32> {
         let ports = self.switch.scenario.ports(side, pod as usize, self.switch.ocs);
         let next = self.next.get_mut(pod as usize)?.get_mut(side as usize)?;
+        // The pointer only moves up, because taken ports are never given back here.
         while *next < ports && self.taken.contains(&(side, pod, *next)) {
             *next += 1;
         }

@@ -1,4 +1,5 @@
-//! Annealing of whole assignments by the walk of [`crate::search::walk`]: hot enough to leave every valley at first,
+//! Annealing of whole assignments by the walk of [`crate::search::walk`] (docs/methods/crossconnect.md, section 6): hot
+//! enough to leave every valley at first,
 //! then colder.
 //!
 //! Rounds follow each other, every one several times as long as the one before. Short rounds find good plans within a
@@ -42,6 +43,8 @@ pub struct AnnealSettings {
 
 impl Default for AnnealSettings {
     fn default() -> Self {
+        // Temperatures are in circuits: at 0.4 a step that loses one circuit is taken in 8 of 100 cases, at 0.25 in 2
+        // of 100.
         Self {
             joint: true,
             first: 0,
@@ -56,6 +59,7 @@ impl Default for AnnealSettings {
 }
 
 /// Factor by which a round is longer than the one before.
+/// Rounds of 3^r steps: all rounds before one together cost half of it.
 pub const GROWTH: u64 = 3;
 
 /// Steps between two temperatures and two questions whether to go on: well under 5 ms.
@@ -74,6 +78,7 @@ struct AnnealChain {
 impl AnnealChain {
     fn run(&mut self, heat: &Heat, steps: u64) {
         for _ in 0..steps {
+            // Only proper states are plans.
             let arrived = self.walk.step(heat, &mut self.dice) == Step::Arrived;
             if arrived && self.walk.kept() > self.kept {
                 self.kept = self.walk.kept();
@@ -97,6 +102,7 @@ pub fn anneal<W: Watch>(
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
 ) -> Result<Assignment, MethodError> {
+    // Anytime search: whoever stops it has the best plan of all rounds so far.
     let mut best = start.clone();
     let mut removed = task.removed(&best);
     let circuits = start.circuits();
@@ -113,6 +119,7 @@ pub fn anneal<W: Watch>(
         let mut chains: Vec<AnnealChain> = (0..settings.chains)
             .map(|chain| {
                 let number = u64::from(round) * u64::from(settings.chains) + u64::from(chain);
+                // Each round begins from the best plan, so that a round without luck costs its own time only.
                 let walk = AssignmentWalk::new(task, &best, settings.joint);
                 let kept = walk.kept();
                 AnnealChain { walk, dice: Dice::new(streams.stream(number).next_u64()), kept, best: None }
@@ -136,6 +143,7 @@ pub fn anneal<W: Watch>(
                 let Some(better) = chain.best.take() else { continue };
                 let value = task.removed(&better);
                 if value < removed {
+                    // Chains go on from where they are; only the record is shared.
                     removed = value;
                     found(watch, removed, &better)?;
                     best = better;

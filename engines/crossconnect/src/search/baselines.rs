@@ -1,4 +1,5 @@
-//! Baselines of the methods: assignments that ignore what is installed, as they are and with switches renamed.
+//! Baselines of the methods: assignments that ignore what is installed, as they are and with switches renamed
+//! (docs/methods/crossconnect.md, section 3).
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
@@ -33,6 +34,7 @@ pub fn scratch(
         Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
         Err(Failure::Ended(error)) => return Err(error.into()),
     };
+    // Without installed circuits all splits cost the same.
     let blind = Task { installed: Assignment { ocs: vec![Vec::new(); task.ocs_count] }, ..task.clone() };
     let settings = halving::HalvingSettings { bipartition: tries.bipartition, preference: None };
     halving::halve(&blind, demand, order, settings, watch).map_err(|failure| match failure {
@@ -58,6 +60,7 @@ pub fn relabel(
         network.add_supply(from, 1);
         network.add_supply(ocs_count + from, -1);
         watch.checkpoint()?;
+        // One arc per pair of old and new name whose ports allow the circuits; cost: removals under that name.
         let cells = &assignment.ocs[from as usize];
         for to in 0..ocs_count {
             if from != to && !fits(task, cells, to as usize) {

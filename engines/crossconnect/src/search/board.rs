@@ -1,4 +1,5 @@
-//! Single circuits on the ports of switches, and the moves that keep every port used at most once.
+//! Single circuits on the ports of switches, and the moves that keep every port used at most once
+//! (docs/methods/crossconnect.md, section 5).
 //!
 //! A circuit that moves from one switch to another may find its A or B port there taken; a circuit at that port then
 //! moves the other way, which may take a port at its far end, and so on: a Kempe chain. Between two switches of equal
@@ -17,6 +18,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// A side of a switch, as an index.
 const A: usize = 0;
+/// The other side.
 const B: usize = 1;
 
 /// The circuits of a task and where each of them is.
@@ -63,6 +65,7 @@ impl<'t> Board<'t> {
 
     /// A board without circuits.
     pub fn empty(task: &'t Task) -> Self {
+        // Installed circuits as compressed rows by switch and A pod.
         let slots = task.ocs_count * task.pods;
         let mut old_from = Vec::with_capacity(slots + 1);
         let mut old = Vec::new();
@@ -187,12 +190,15 @@ impl<'t> Board<'t> {
     /// Takes a circuit from its switch.
     fn take(&mut self, circuit: u32) {
         let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
+        // Removed circuits are counted by difference: a circuit that leaves is a removal unless its pair has more than
+        // installed.
         if self.present(at, a, b) <= self.installed(at, a, b) {
             self.removed += 1;
         }
         for (side, pod) in [(A, a), (B, b)] {
             let slot = self.slot(at, pod);
             let place = self.places[circuit as usize][side];
+            // Constant-time removal: the last circuit of the slot takes the place.
             self.slots[side][slot].swap_remove(place as usize);
             if let Some(&other) = self.slots[side][slot].get(place as usize) {
                 self.places[other as usize][side] = place;
@@ -226,6 +232,7 @@ impl<'t> Board<'t> {
 
     /// Takes back everything since the last [`Board::settle`].
     pub fn undo(&mut self) {
+        // Undo log: moves are taken back in reverse order.
         while let Some((circuit, before)) = self.log.pop() {
             self.take(circuit);
             if before != NOWHERE {
@@ -254,6 +261,7 @@ impl<'t> Board<'t> {
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, ocs);
         let [a, b] = self.ends[circuit as usize];
+        // Both ends may be overfull now; each is a token from which a chain begins.
         self.tokens.clear();
         self.tokens.push((A, ocs, from, a));
         self.tokens.push((B, ocs, from, b));
@@ -284,6 +292,7 @@ impl<'t> Board<'t> {
 
     /// Follows chains until no port is used twice, or more circuits are removed than `limit`.
     fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
+        // Kempe chain: an overfull port pushes a circuit to the other switch, which may overfill its far port there.
         while let Some((side, ocs, other, pod)) = self.tokens.pop() {
             if self.room(side, ocs, pod) >= 0 {
                 continue;
@@ -295,6 +304,7 @@ impl<'t> Board<'t> {
             self.moved[next as usize] = self.chain;
             self.put(next, other);
             let far = 1 - side;
+            // The same port is looked at again: it may still be overfull.
             self.tokens.push((far, other, ocs, self.ends[next as usize][far]));
             self.tokens.push((side, other, ocs, pod));
         }
@@ -302,6 +312,7 @@ impl<'t> Board<'t> {
     }
 
     /// The circuit at an overfull slot that gives way.
+    /// Circuits that moved in this chain do not move again, so every chain ends.
     fn next(&self, side: usize, ocs: u32, other: u32, pod: u32, stream: Option<&mut Stream>) -> Option<u32> {
         let slot = &self.slots[side][self.slot(ocs, pod)];
         let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;

@@ -1,4 +1,5 @@
-//! Wanted circuits that the ports in order can carry, where failed ports leave too few for all.
+//! Wanted circuits that working ports can carry, where failed ports leave too few for all
+//! (docs/methods/crossconnect.md, section 2).
 //!
 //! As many circuits are kept as a minimum-cost flow over the orientation of the whole demand allows; among those, the
 //! losses fall on the pairs of pods in proportion to what they want (the cost of the s-th circuit that a pair of C
@@ -50,6 +51,7 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
         }
     }
     let single = scenario.wiring == Wiring::SingleSided;
+    // A single-sided switch joins its ports in pairs.
     let switches: u64 = of_switch.iter().map(|&[a, b]| if single { a / 2 } else { a.min(b) }).sum();
     // A circuit of a pod to itself takes two of its ports.
     let mut degree = vec![0u64; pods];
@@ -66,6 +68,7 @@ impl Task {
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
         if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
+            // All ports working: only if the demand would fit then is the loss due to failures.
             let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
             if let Some(kept) = kept(&task, &Self::of_all(&all_in_order)) {
                 task.wanted = kept.wanted;
@@ -105,11 +108,13 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
         return Ok(None);
     };
     let mut wanted = fair(task, &all, &oriented, watch);
+    // Orientation of the rest may make room for pairs that the first flow left out.
     second_chances(task, &all, &mut wanted, watch)?;
     let reduced = Task { wanted: wanted.clone(), ..task.clone() };
     let Some(demand) = feasible(orient(&reduced, &all, &wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
+    // One placement: what finds no place although the totals allow it is lost, too.
     let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
     if feasible(halving::halve(&reduced, demand.clone(), all, settings, watch))?.is_none() {
         let (placed, _) = repair_most(&reduced, &demand, &task.installed, watch)?;
@@ -138,12 +143,14 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         network.add_arc(Arc { from: pods + pod, to: hub, lower: 0, upper: b, cost: 0 });
     }
     let circuits: i64 = oriented.iter().map(|cell| i64::from(cell.count)).sum();
+    // A kept circuit is worth more than all shares together (lexicographic by weights).
     let prize = 2 * SCALE * (circuits + 1);
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
         // The first circuit that is kept is the last one that would be lost.
+        // Convex loss (2s - 1)/C: the flow loses in proportion to what pairs want.
         for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
             let cost = -prize - (2 * lost - 1) * SCALE / whole;
             let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };
@@ -171,6 +178,7 @@ fn second_chances(
     let mut short: Vec<Cell> =
         task.wanted.iter().filter(|cell| count(wanted, cell.a, cell.b) < cell.count).copied().collect();
     short.sort_by(|one, other| share(wanted, one).total_cmp(&share(wanted, other)));
+    // A bounded number of flows; later pairs keep more of their share already.
     for cell in short.into_iter().take(SECOND_CHANCES) {
         let more = merged(wanted.iter().copied().chain([Cell { count: 1, ..cell }]));
         if feasible(orient(task, switches, &more, Preference::none(), watch))?.is_some() {

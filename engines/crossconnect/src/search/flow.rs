@@ -1,4 +1,5 @@
-//! Minimum-cost flow with lower and upper bounds, by the network simplex method.
+//! Minimum-cost flow with lower and upper bounds, by the network simplex method (docs/methods/crossconnect.md, section
+//! 3).
 //!
 //! Everything in this crate that is a flow comes here: the orientation of circuits, the split of switches in two, the
 //! labels of switches. Bounds, supplies and costs are whole numbers, and so is every flow that is found.
@@ -87,6 +88,7 @@ impl FlowNetwork {
         &self,
         go_on: &mut dyn FnMut() -> Result<(), MethodError>,
     ) -> Result<CheapestFlow, FlowError> {
+        // Bounds that cross need no flow to be infeasible.
         let contradiction = self.arcs.iter().find(|arc| arc.lower > arc.upper);
         if let Some(arc) = contradiction {
             return Err(FlowError::Infeasible(vec![arc.to]));

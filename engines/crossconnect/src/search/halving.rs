@@ -1,4 +1,5 @@
-//! Step H: switches are split in two again and again, each time by one minimum-cost flow, until one is left.
+//! Step H (LumosCore Alg. 1; docs/methods/crossconnect.md, section 3): switches are split in two again and again, each
+//! time by one minimum-cost flow, until one is left.
 //!
 //! At a node with switches O = O0 + O1 and oriented demand A the flow finds `0 <= x0 <= A` that least contradicts what
 //! is installed on the two parts, so that neither overflows:
@@ -40,6 +41,7 @@ pub enum Bipartition {
 impl Bipartition {
     /// The ways that are tried at a node.
     fn candidates(self, task: &Task, switches: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
+        // All pairings of three or four switches are few enough to be followed to the end.
         match (self, switches) {
             (Self::Best, &[a, b, c]) => {
                 vec![(vec![a, c], vec![b]), (vec![a, b], vec![c]), (vec![b, c], vec![a])]
@@ -74,6 +76,7 @@ impl Bipartition {
                 let mut sorted = switches.to_vec();
                 sorted.sort_by(|one, other| ports(one).cmp(&ports(other)));
                 let half = sorted.len().div_ceil(2);
+                // Boundary of equal ports nearest to the middle: parts stay uniform where they can.
                 let boundaries = (1..sorted.len()).filter(|&at| ports(&sorted[at - 1]) != ports(&sorted[at]));
                 let at = boundaries.min_by_key(|at| at.abs_diff(half)).unwrap_or(half);
                 let (first, second) = sorted.split_at(at);
@@ -92,7 +95,8 @@ pub struct HalvingSettings {
     pub preference: Option<u64>,
 }
 
-/// Circuits above which the nodes of a level are worth several threads.
+/// Circuits above which the nodes of a level are worth several threads: a smaller flow takes less time than handing it
+/// over.
 const PARALLEL_FROM: u64 = 2048;
 
 /// Some switches and what they are to carry.
@@ -147,6 +151,7 @@ pub(crate) fn split(
         let switches = first.switches.iter().chain(second.switches).copied().collect();
         Failure::Stuck(Stuck { switches, pods })
     };
+    // Rows and columns of the demand bound the port arcs below.
     for &Cell { a, b, count: wanted } in demand {
         rows[a as usize] += wanted;
         columns[b as usize] += wanted;
@@ -159,7 +164,8 @@ pub(crate) fn split(
                 return Err(stuck(vec![a, b]));
             }
         }
-        // Convex cost as parallel arcs (section 3.3): first circuits that both halves keep for free, then those that cost one.
+        // Convex cost (Eq. 6) as parallel arcs: first circuits that both halves keep for free, then those that cost
+        // one.
         let capacities = segments(count(&first.installed, a, b), count(&second.installed, a, b), wanted);
         choice.add(a, pods + b, capacities, low, high);
     }
@@ -170,7 +176,7 @@ pub(crate) fn split(
             (rows[at], first.ports_a[at], second.ports_a[at], hub, pod),
             (columns[at], first.ports_b[at], second.ports_b[at], pods + pod, hub),
         ] {
-            // Port bounds of this half, and of the other as its complement.
+            // Eq. 4 and 5 for this half, and for the other as its complement.
             let (lower, upper) = (i64::from(sum.saturating_sub(other)), i64::from(one.min(sum)));
             if lower > upper {
                 return Err(stuck(vec![pod]));
@@ -184,6 +190,7 @@ pub(crate) fn split(
         let switches: Vec<usize> = first.switches.iter().chain(second.switches).copied().collect();
         Failure::of(error, &switches, |node| (node < hub).then_some(node % pods))
     })?;
+    // x0 goes to the first part, A - x0 to the second.
     let mut parts = (Vec::with_capacity(demand.len()), Vec::with_capacity(demand.len()));
     for (cell, here) in demand.iter().zip(chosen(&made, &flow.flow)) {
         if here > 0 {
@@ -210,6 +217,7 @@ pub fn halve(
 ) -> Result<Assignment, Failure> {
     let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
     let mut level = vec![Node { number: 1, switches, demand }];
+    // Level by level: the nodes of a level are independent.
     while !level.is_empty() {
         level.retain_mut(|node| match node.switches[..] {
             [] => false,
@@ -262,13 +270,14 @@ fn children(
     settings: HalvingSettings,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<[Node; 2], Failure> {
-    // Step H (section 3.2).
+    // Step H at one node.
     // Numbered as a heap, so that no stream is used twice whatever the order of work.
     let stream = settings.preference.map(|seed| Streams::new(seed).stream(node.number));
     let candidates = settings.bipartition.candidates(task, &node.switches);
     let several = candidates.len() > 1;
     let mut best: Option<(u64, [Node; 2])> = None;
     let mut stuck = None;
+    // The bipartition that removes least is followed; one that is stuck is left out.
     for (first, second) in candidates {
         let mut stream = stream.clone();
         let preference = stream.as_mut().map_or(Preference::none(), Preference::random);
@@ -281,6 +290,7 @@ fn children(
             }
             Err(ended) => return Err(ended),
         };
+        // Merged parts hide on which switch a circuit is; parts of two switches are split to see.
         let removed = if several { lost(task, [(&one, &here), (&other, &there)], go_on)? } else { 0 };
         if best.as_ref().is_none_or(|(least, _)| removed < *least) {
             let child = |number, switches, demand| Node { number, switches, demand };

@@ -1,7 +1,8 @@
-//! Large neighbourhoods (section 3.5): some switches at a time are solved again exactly, the others stay.
+//! Large neighbourhoods (docs/methods/crossconnect.md, section 7): some switches at a time are solved again exactly,
+//! the others stay.
 //!
 //! A switch is drawn with a chance proportional to its removals, some others with equal chances. What these carry
-//! together is a task of its own, the exact model of section 4, and small. The circuits that are new get random costs
+//! together is a task of its own, the exact model of section 8, and small. The circuits that are new get random costs
 //! that together weigh less than one removal, so that ties are broken differently every time and the search drifts
 //! along plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
 //! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
@@ -40,6 +41,7 @@ pub struct LnsSettings {
 impl LnsSettings {
     /// The usual ones for this many switches: 4 at a time, 3 K tries, the orientation kept.
     pub const fn usual(ocs_count: usize) -> Self {
+        // Four switches keep one program small; 3 K tries without gain visit each switch several times.
         Self { ocs: 4, joint: false, patience: 3 * ocs_count as u64, nodes: 200 }
     }
 }
@@ -90,11 +92,13 @@ pub fn lns<W: Watch>(
     while removals.iter().sum::<u64>() > bound && idle < settings.patience && task.ocs_count > 1 {
         watch.checkpoint()?;
         let switches = draw(&removals, settings.ocs, stream);
+        // Destroy: what these switches carry. Repair: the exact model.
         let sub = part(task, &best, &switches);
         let before: u64 = switches.iter().map(|&ocs| removals[ocs]).sum();
         let after = again(&sub, &best, &switches, settings, stream, watch)?;
         idle += 1;
         let Some(plan) = after else { continue };
+        // Equal or better is accepted (plateau moves); a misfit can only come from the solver's tolerances.
         let removed = sub.removed(&plan);
         if removed > before || sub.misfit(&plan).is_some() {
             continue;
@@ -114,6 +118,7 @@ pub fn lns<W: Watch>(
 
 /// A switch with removals and some others, in order.
 fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
+    // Roulette wheel over removals.
     let mut ticket = stream.random_range(0..removals.iter().sum::<u64>().max(1));
     let first = removals.iter().position(|&removed| {
         let here = ticket < removed;
@@ -139,7 +144,7 @@ fn again<W: Watch>(
     stream: &mut Stream,
     watch: &mut W,
 ) -> Result<Option<Assignment>, MethodError> {
-    // Section 3.5: the exact model of a few switches, where the others stay.
+    // The exact model of a few switches (section 8), where the others stay.
     let oriented = merged(switches.iter().flat_map(|&ocs| plan.ocs[ocs].iter().copied()));
     let joint = settings.joint || sub.single_sided;
     let orientation = if joint { Orientation::Joint } else { Orientation::Fixed(&oriented) };
@@ -154,6 +159,7 @@ fn again<W: Watch>(
     let options = Options::new()
         .set("mip_max_nodes", i32::try_from(settings.nodes).unwrap_or(i32::MAX))
         .set("mip_rel_gap", 0.0)
+        // Removals are whole: below a gap of one half the answer is exact up to ties.
         .set("mip_abs_gap", 0.45)
         .set("random_seed", stream.random_range(0..i32::MAX));
     let mut listener = RunListener::new(watch);

@@ -1,4 +1,5 @@
-//! Step O: which end of every circuit uses an A port, as one minimum-cost flow.
+//! Step O (docs/methods/crossconnect.md, section 3): which end of every circuit uses an A port, as one minimum-cost
+//! flow.
 //!
 //! The unit of flow is an A port in use: for a pair of pods `i < j` with C circuits it enters at `j` C times, and the
 //! `a` of them that flow over to `i` are the circuits oriented `i -> j`. What remains at a pod is its out-degree. Costs
@@ -71,6 +72,7 @@ impl Failure {
 
 /// Convex cost of choosing x out of `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant, as capacities of
 /// three arcs with costs -1, 0 and +1.
+/// Breakpoints of the convex cost, clipped to the range.
 pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
     let (one, other) = (u0.min(wanted), wanted.saturating_sub(u1));
     let (low, high) = (one.min(other), one.max(other));
@@ -81,7 +83,7 @@ pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
 #[derive(Debug)]
 pub struct Preference<'s>(Option<&'s mut Stream>);
 
-/// Number of different preferences.
+/// Number of different preferences: enough to break ties between the arcs of a pod.
 const TASTES: i64 = 64;
 
 impl<'s> Preference<'s> {
@@ -96,6 +98,7 @@ impl<'s> Preference<'s> {
     }
 
     /// Returns the weight of a unit of real cost, so that all preferences together weigh less.
+    /// Real costs are scaled so that all preferences together weigh less than one circuit.
     fn unit(&self, circuits: u64) -> i64 {
         if self.0.is_some() { TASTES * (circuits as i64 + 1) } else { 1 }
     }
@@ -122,10 +125,12 @@ impl<'n, 's> Choice<'n, 's> {
 
     pub(crate) fn add(&mut self, from: u32, to: u32, capacities: [u32; 3], low: u32, high: u32) {
         let preference = self.preference.preference();
+        // Lower bounds of a choice are sent beforehand as supplies.
         self.network.add_supply(from, -i64::from(low));
         self.network.add_supply(to, i64::from(low));
         let first = self.network.arcs().len();
         let mut start = 0;
+        // Arcs in order of rising cost; the flow fills them in that order (convexity).
         for (cost, capacity) in (-1..=1).zip(capacities) {
             let (begin, end) = (start.max(low), (start + capacity).min(high));
             start += capacity;
@@ -189,6 +194,7 @@ pub fn orient(
     let mut degree = vec![0u32; task.pods];
     let circuits = wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let mut choice = Choice::new(&mut network, preference, circuits);
+    // A pair's choice is the number oriented from a to b.
     for &Cell { a, b, count: wanted } in wanted {
         degree[a as usize] += wanted;
         degree[b as usize] += wanted;
@@ -204,11 +210,13 @@ pub fn orient(
     }
     let made = choice.made();
     for cell in wanted {
+        // Every circuit enters at b; what flows over to a is oriented a -> b.
         network.add_supply(cell.b, i64::from(cell.count));
     }
     network.add_supply(hub, -(circuits as i64));
     for pod in 0..hub {
         let (degree, a, b) = (degree[pod as usize], sum_a[pod as usize], sum_b[pod as usize]);
+        // Out-degree bounds: as many as the A ports, and as few as the B ports leave.
         let (lower, upper) = (i64::from(degree.saturating_sub(b)), i64::from(degree.min(a)));
         if lower > upper {
             return Err(Failure::Stuck(Stuck { switches: switches.to_vec(), pods: vec![pod] }));

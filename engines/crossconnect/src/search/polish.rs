@@ -1,4 +1,5 @@
-//! Improvement by merging two switches and splitting them again at the least cost.
+//! Improvement by merging two switches and splitting them again at the least cost (docs/methods/crossconnect.md,
+//! section 4).
 //!
 //! For two switches one flow finds the best split of what they carry. With `reorient` the circuits of each switch, and
 //! of each two, may also change the ends that use A ports: another flow, then the split.
@@ -37,6 +38,7 @@ pub fn polish<W: Watch>(
             for other in one..task.ocs_count {
                 let seen = &mut tried[one * task.ocs_count + other];
                 let alone = one == other;
+                // Without removals a pair cannot gain; alone a switch can gain by orientation only.
                 let hopeless = removed[one] + removed[other] == 0 || (alone && !reorient);
                 if hopeless || changed[one].max(changed[other]) <= *seen {
                     continue;
@@ -54,6 +56,7 @@ pub fn polish<W: Watch>(
                 found(watch, removed.iter().sum(), &best)?;
             }
         }
+        // A full pass without gain is a local optimum of all pairs.
         if now == before {
             return Ok(best);
         }
@@ -77,6 +80,7 @@ fn resolved(
 ) -> Result<Option<Assignment>, MethodError> {
     let before = removed_on(task, assignment, switches);
     let carried = merged(switches.iter().flat_map(|&ocs| assignment.ocs[ocs].iter().copied()));
+    // The split is optimal for this pair and orientation.
     if let [one, other] = *switches {
         let (first, second) = ([one], [other]);
         let (first, second) = (Part::of(task, &first), Part::of(task, &second));
@@ -93,6 +97,7 @@ fn resolved(
     if !reorient {
         return Ok(None);
     }
+    // Orientation first, then the split: two flows, not optimal together.
     let pairs = merged(carried.iter().map(|cell| Cell {
         a: cell.a.min(cell.b),
         b: cell.a.max(cell.b),

@@ -1,4 +1,5 @@
-//! The start that keeps what is there: surplus circuits are dropped, missing ones are inserted by alternating chains.
+//! The start that keeps what is there (docs/methods/crossconnect.md, section 5): surplus circuits are dropped, missing
+//! ones are inserted by alternating chains.
 //!
 //! A missing circuit `i -> j` needs a switch `a` where i has a free A port and a switch `b` where j has a free B port.
 //! If they are the same it simply goes there. Otherwise it goes to `a`, and circuits between `a` and `b` change places
@@ -16,7 +17,8 @@ use lightbay_core::watch::Watch;
 #[cfg(test)]
 mod tests;
 
-/// New removals up to which a circuit is inserted in each pass; the last one takes any.
+/// New removals up to which a circuit is inserted in each pass; the last one takes any. Cheap insertions first: they
+/// leave room that dear ones would take.
 const PASSES: [i64; 4] = [0, 1, 2, i64::MAX];
 /// Other ways that are tried for a chain that came to no end: only possible if ports differ between switches.
 const TRIES: u64 = 20;
@@ -70,10 +72,12 @@ fn inserted<'t>(
 ) -> Result<(Board<'t>, Vec<u32>), Failure> {
     let mut board = Board::empty(task);
     let mut missing = kept(task, demand, start, &mut board, watch)?;
+    // Greedy insertion by rising cost.
     for limit in PASSES {
         let mut rest = Vec::new();
         for circuit in missing {
             watch.checkpoint()?;
+            // The insertion is tried on the board and taken back; the best is made.
             match cheapest(&mut board, task, circuit, limit, watch)? {
                 Some((one, other)) => {
                     board.insert(circuit, one, other, i64::MAX, None);
@@ -104,6 +108,7 @@ fn kept(
     board: &mut Board<'_>,
     watch: &mut impl Watch,
 ) -> Result<Vec<u32>, Failure> {
+    // Counts of the demand that are not placed yet.
     let mut left: Vec<u32> = demand.iter().map(|cell| cell.count).collect();
     let place_of = |a: u32, b: u32| demand.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).ok();
     // Installed circuits first, so that surplus is dropped from what the start added.
@@ -146,6 +151,7 @@ fn exchange_surplus(
     missing: &[u32],
     watch: &mut impl Watch,
 ) -> Result<(), Failure> {
+    // A surplus pair may give up any of its circuits: the one whose ports help most goes.
     for &(ocs, Cell { a, b, count }) in surplus {
         for _ in 0..count {
             watch.checkpoint()?;
@@ -195,10 +201,12 @@ fn cheapest(
     };
     let (ones, others) = (free(false, a), free(true, b));
     let before = board.removed();
+    // Best by new removals, then by the length of the chain.
     let mut best: Option<(i64, usize, u32, u32)> = None;
     for &one in &ones {
         watch.checkpoint()?;
         for &other in &others {
+            // Bound: a chain that already costs more than the best is not followed.
             let most = best.map_or(limit, |best| best.0);
             let ceiling = before.saturating_add(most);
             if board.insert(circuit, one, other, ceiling, None) {
@@ -222,6 +230,7 @@ fn inserted_somehow(
 ) -> Result<bool, Failure> {
     let [a, b] = board.ends_of(circuit);
     let ocs_count = task.ocs_count as u32;
+    // Random walks of the chain; only needed where ports differ between switches.
     for attempt in 0..TRIES {
         let mut stream = Streams::new(u64::from(circuit)).stream(attempt);
         for one in (0..ocs_count).filter(|&ocs| board.free(false, ocs, a) > 0).collect::<Vec<_>>() {

@@ -1,4 +1,5 @@
-//! A first solution: orientation and halving, several times if asked, and what else may help where halving is stuck.
+//! A first solution (docs/methods/crossconnect.md, sections 3 and 5): orientation and halving, several times if asked,
+//! and what else may help where halving is stuck.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -67,6 +68,7 @@ pub fn halved<W: Watch>(
 ) -> Result<Assignment, NoStart> {
     let mut best: Option<(u64, Assignment)> = None;
     let mut stuck = None;
+    // Randomised restarts: order of switches, orientation and splits among equals.
     for number in 0..tries.best_of.max(1) {
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
@@ -114,6 +116,7 @@ pub fn anyhow(
     watch: &mut impl Watch,
 ) -> Result<Option<Assignment>, MethodError> {
     let all: Vec<usize> = (0..task.ocs_count).collect();
+    // The first try has no random preferences, so that it takes the cheapest flow as it is.
     for number in 0..MORE_TRIES {
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
@@ -152,6 +155,7 @@ pub fn fitted(
         return Ok(None);
     }
     // What it has takes the place of what is installed, so that as much as possible of it stays.
+    // Its circuits count as installed here, so the orientation keeps them.
     let like = Task { installed: assignment.clone(), ..task.clone() };
     let all: Vec<usize> = (0..task.ocs_count).collect();
     let Some(demand) = feasible(orient(&like, &all, &task.wanted, Preference::none(), watch))? else {

@@ -1,4 +1,5 @@
-//! A random walk over all assignments: steps of eight cells, and detours through states that are one circuit short.
+//! A random walk over all assignments (docs/methods/crossconnect.md, section 6): steps of eight cells, and detours
+//! through states that are one circuit short.
 //!
 //! The circuits of all switches are a table x\[k\]\[i\]\[j\] of whole numbers whose sums are given along three kinds of
 //! lines: the A ports of a pod on a switch, the B ports of a pod on a switch, and the circuits of a pair of pods over
@@ -13,8 +14,8 @@
 //! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be
 //!   kept.
 //!
-//! Each step costs well under a microsecond. Merging whole switches and splitting them again (section 3.5) moves dozens
-//! of circuits at once; these steps move four, and a walk that prefers to keep what is installed goes far lower.
+//! Merging whole switches and splitting them again moves dozens of circuits at once; these steps move four, and a walk
+//! that prefers to keep what is installed goes far lower.
 
 mod lines;
 
@@ -43,6 +44,7 @@ impl Dice {
         Self(seed)
     }
 
+    /// Splitmix64: a step needs several numbers, and the streams of the run are too slow for that.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -52,6 +54,7 @@ impl Dice {
     }
 
     /// A number below `end`.
+    /// Multiply-shift instead of a division; the bias is below 2^-32 times the range.
     fn below(&mut self, end: usize) -> usize {
         (((self.next() >> 32) * end as u64) >> 32) as usize
     }
@@ -74,6 +77,7 @@ pub(crate) struct Heat {
 
 impl Heat {
     /// By Metropolis: exp(gain / temperature), where leaving the proper states costs `detour` and coming back gains it.
+    /// All chances are looked up by the change of properness and of kept circuits.
     pub(crate) fn new(temperature: f64, detour: f64) -> Self {
         let chance = |proper: i32, kept: i32| {
             let gain = f64::from(kept) + detour * f64::from(proper);
@@ -132,6 +136,7 @@ impl AssignmentWalk {
     /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
     /// orientation.
     pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
+        // Slack circuits: with them every line has one fixed sum, and the box step keeps all sums.
         let real = task.pods;
         let mut circuits: Vec<(usize, Cell)> = Vec::new();
         let mut any_unused = false;
@@ -161,6 +166,7 @@ impl AssignmentWalk {
 
     fn build(task: &Task, pods: usize, circuits: &[(usize, Cell)], joint: bool) -> Self {
         let ocs_count = task.ocs_count;
+        // One place more than a line holds: in an improper state a line has one circuit more.
         let mut rooms = [vec![1u32; ocs_count * pods], vec![1; ocs_count * pods], vec![1; pods * pods]];
         for (ocs, cell) in circuits {
             let (low, high) = (cell.a.min(cell.b) as usize, cell.a.max(cell.b) as usize);
@@ -173,6 +179,7 @@ impl AssignmentWalk {
             wanted[cell.a as usize * pods + cell.b as usize] = true;
             wanted[cell.b as usize * pods + cell.a as usize] = true;
         }
+        // Installed cells by row, and the hopes: cells where a step can gain.
         let (mut old_starts, mut old, mut hopes) = (vec![0], Vec::new(), Vec::new());
         for (ocs, cells) in task.installed.ocs.iter().enumerate() {
             for pod in 0..pods as u32 {
@@ -250,6 +257,7 @@ impl AssignmentWalk {
     }
 
     /// Returns the change of the kept circuits by one circuit more in a cell: 0 or 1.
+    /// One more circuit counts as kept only while the cell has fewer than are installed.
     fn gain(&self, spot: Spot) -> i32 {
         let installed = self.installed(spot);
         i32::from(installed > 0 && (self.short == Some(spot) || self.circuits(spot) < installed))
@@ -276,6 +284,7 @@ impl AssignmentWalk {
         let lines = self.lines_of(spot);
         let places = self.places[number as usize];
         for kind in 0..3 {
+            // Constant-time removal from three lists.
             if let Some(moved) = self.lines[kind].remove(lines[kind], places[kind]) {
                 self.places[moved as usize][kind] = places[kind];
             }
@@ -316,6 +325,7 @@ impl AssignmentWalk {
 
     /// Draws one step and takes it if the heat allows.
     pub(crate) fn step(&mut self, heat: &Heat, dice: &mut Dice) -> Step {
+        // Jacobson and Matthews: (here, moving) fixes two corners of the box, at_a and at_b two more.
         let Some((here, known)) = self.aim(dice) else { return Step::Stood };
         let [line_a, line_b, pair] = self.lines_of(here);
         let Some(moving) = known.or_else(|| dice.pick(self.lines[2].of(pair))) else { return Step::Stood };
@@ -324,14 +334,17 @@ impl AssignmentWalk {
         if from.ocs == here.ocs || (reversed && !self.joint) {
             return Step::Stood;
         }
+        // The three circuits that leave lie on the three lines through `here`.
         // A pod may have no ports on that switch.
         let Some(at_a) = dice.pick(self.lines[0].of(line_a)) else { return Step::Stood };
         let Some(at_b) = dice.pick(self.lines[1].of(line_b)) else { return Step::Stood };
         let (b, a) = (self.spots[at_a as usize].b, self.spots[at_b as usize].a);
+        // A degenerate box: nothing would change.
         if b == here.b || a == here.a {
             return Step::Stood;
         }
         let near = |a: u16, b: u16| Spot { ocs: here.ocs, a, b };
+        // On a reversed third line the far side of the box has A and B exchanged.
         let far = |a: u16, b: u16| {
             if reversed { Spot { ocs: from.ocs, a: b, b: a } } else { Spot { ocs: from.ocs, a, b } }
         };
@@ -339,6 +352,7 @@ impl AssignmentWalk {
         // cube change by one, so that all sums of ports and of wanted circuits stay.
         let corner = far(a, b);
         let added = [near(a, b), far(a, here.b), far(here.a, b)];
+        // Change of kept circuits, from the gains and losses of the eight cells.
         let kept = self.gain(here) + added.iter().map(|&spot| self.gain(spot)).sum::<i32>()
             - self.loss(from)
             - self.loss(near(a, here.b))
@@ -347,6 +361,7 @@ impl AssignmentWalk {
         let closing = self.find(corner);
         let kept =
             kept - if closing.is_some() { self.loss(corner) } else { i32::from(self.installed(corner) > 0) };
+        // 1: a proper state again; -1: improper now; 0: neither.
         let proper = i32::from(self.short.is_some()) - i32::from(closing.is_none());
         if !heat.allows(proper, kept, dice) {
             return Step::Stood;
@@ -359,6 +374,7 @@ impl AssignmentWalk {
                 self.remove(number);
             }
         }
+        // The cell that was -1 is 0 now: nothing is added there.
         if self.short.take().is_some() {
             self.kept += i64::from(self.installed(here) > 0);
         } else {
@@ -370,6 +386,7 @@ impl AssignmentWalk {
         if closing.is_some() {
             return Step::Arrived;
         }
+        // The corner is short by one: its installed circuit is not kept.
         self.kept -= i64::from(self.installed(corner) > 0);
         self.short = Some(corner);
         Step::Astray

@@ -55,6 +55,7 @@ impl Work {
             };
             scenario.ends(circuit).map(|(side, pod, index)| (at.ocs_id, side, pod, index))
         };
+        // Removals first: an addition waits for the removals that hold its ports.
         for wanted in [Action::Remove, Action::Add] {
             for (at, entry) in entries(wired).filter(|(_, entry)| is_change(entry) && entry.action == wanted)
             {
@@ -64,6 +65,7 @@ impl Work {
                 if removal {
                     busy.extend(ends(at, entry).map(|end| (end, number)));
                 } else {
+                    // At most two, one for each end.
                     waits_for.extend(ends(at, entry).iter().filter_map(|end| busy.get(end)));
                     waits_for.sort_unstable();
                     waits_for.dedup();
@@ -80,6 +82,7 @@ impl Work {
 fn components(changes: &[Change]) -> Vec<Component> {
     let mut parent: Vec<u32> = (0..changes.len() as u32).collect();
     let mut awaited = vec![false; changes.len()];
+    // Union-find over additions and the removals they wait for.
     for (number, change) in (0u32..).zip(changes) {
         for &removal in &change.waits_for {
             awaited[removal as usize] = true;
@@ -97,6 +100,7 @@ fn components(changes: &[Change]) -> Vec<Component> {
         let component = &mut found[at];
         if change.removal {
             component.removals.push(number);
+            // A removal that nothing waits for is a move of its own.
             if !awaited[number as usize] {
                 component.moves.push(vec![number]);
             }
@@ -106,14 +110,17 @@ fn components(changes: &[Change]) -> Vec<Component> {
         }
     }
     for component in &mut found {
+        // Moves with fewer removals complete additions sooner.
         component.moves.sort_by_key(Vec::len);
     }
+    // Largest first: they are the hardest to fit (first fit decreasing).
     found.sort_by_key(|component| std::cmp::Reverse(component.removals.len()));
     found
 }
 
 fn root(parent: &mut [u32], mut at: u32) -> u32 {
     while parent[at as usize] != at {
+        // Path halving.
         let above = parent[parent[at as usize] as usize];
         parent[at as usize] = above;
         at = above;

@@ -34,9 +34,11 @@ pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     };
     let too_large = packer.too_large();
     let mut batches = Vec::new();
+    // One batch per turn; the invariant is that no removal is made twice and every batch changes something.
     while packer.stages.iter().any(|&stage| stage != Stage::Done) {
         packer.removals(&too_large, care);
         packer.additions();
+        // Nothing fits: the limits cannot be kept from here, so the least violation is taken and counted.
         if packer.batch.is_empty() {
             packer.least_evil();
             packer.additions();
@@ -68,16 +70,19 @@ impl Packer<'_> {
     /// components that have to be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
+        // Components under way come first, because they leave circuits dark.
         for number in 0..work.components.len() {
             if self.stages[number] == Stage::Open {
                 self.steps(number);
             }
         }
+        // Whole components leave nothing dark after their batch.
         for (number, component) in work.components.iter().enumerate() {
             if self.stages[number] == Stage::Waiting && !too_large[number] {
                 self.make(&component.removals);
             }
         }
+        // Components that exceed the limits alone are cut.
         for (number, _) in too_large.iter().enumerate().filter(|(_, too_large)| **too_large) {
             if care == Care::OneAtATime && self.stages.contains(&Stage::Open) {
                 break;
@@ -95,6 +100,7 @@ impl Packer<'_> {
         let mut any = false;
         loop {
             let mut progress = false;
+            // Completing moves free ports without opening further additions.
             for begins in [false, true] {
                 for removals in &work.components[component].moves {
                     let open = self.open(removals);
@@ -123,6 +129,7 @@ impl Packer<'_> {
 
     /// Makes removals together if the limits allow it.
     fn make(&mut self, removals: &[u32]) -> bool {
+        // Tried and taken back within `missed_by`.
         if self.missed_by(removals) > 0 {
             return false;
         }
@@ -141,6 +148,7 @@ impl Packer<'_> {
     /// By how many circuits the limits would be missed if removals were made together.
     fn missed_by(&mut self, removals: &[u32]) -> u32 {
         let changes = &self.work.changes;
+        // The counters are changed and restored, which is cheaper than a copy.
         let missed = removals.iter().map(|&change| self.traffic.take(&changes[change as usize])).sum();
         for &change in removals {
             self.traffic.give(&changes[change as usize]);
@@ -151,6 +159,7 @@ impl Packer<'_> {
     /// Every addition whose ports are free.
     fn additions(&mut self) {
         let work = self.work;
+        // All additions whose removals are made, in one pass: additions do not free ports.
         for (number, change) in (0u32..).zip(&work.changes) {
             let ready = !change.removal
                 && !self.made[number as usize]
@@ -191,6 +200,7 @@ impl Packer<'_> {
                     continue;
                 }
                 let missed = self.missed_by(&open);
+                // Fewest circuits below the limits, then the smallest move.
                 if best.as_ref().is_none_or(|(least, size, _)| (missed, open.len()) < (*least, *size)) {
                     best = Some((missed, open.len(), open));
                 }

@@ -92,10 +92,12 @@ impl Traffic {
         let most = scenario.rollout.max_dark_per_pod;
         for pod in &mut traffic.pods {
             pod.live = pod.old;
+            // Least live circuits of a pod: what is due minus what may be dark.
             pod.floor = if most == 0 { 0 } else { pod.due().saturating_sub(most) };
         }
         for pair in &mut traffic.pairs {
             pair.live = pair.old;
+            // Rounded up: a share of a circuit is no circuit.
             let least = scenario.rollout.min_pair_share * f64::from(pair.due()) - SHARE_TOLERANCE;
             pair.floor = least.ceil().max(0.0) as u32;
         }

@@ -1,4 +1,5 @@
-//! The same where ports have no sides: spreading circuits over switches is a list colouring of edges, which no flow
+//! The same where ports have no sides (docs/methods/crossconnect.md, section 2): spreading circuits over switches is a
+//! list colouring of edges, which no flow decides.
 //! decides.
 //!
 //! A first spread keeps what stands and puts every other circuit on the first switch with a free port at both ends. The
@@ -17,7 +18,7 @@ use lightbay_highs::solution::Start;
 
 /// Wanted pairs times switches of the largest model that is solved: some seconds.
 const MOST_CELLS: usize = 20_000;
-/// Nodes of its tree search at most.
+/// Nodes of its tree search at most: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
 /// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit ports that
@@ -30,6 +31,7 @@ pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
         return None;
     }
     // A large hall is not solved, so that only counting tells that something is lost.
+    // Large: counting proves a loss, but not every loss is seen by counting.
     let is_lost = if is_large(task) { by_counting(task) < all } else { fits(&most(sound)) };
     if !is_lost {
         return None;
@@ -62,6 +64,7 @@ fn by_counting(task: &Task) -> u64 {
 /// As many of the wanted circuits as were found a place for.
 fn most(task: &Task) -> Assignment {
     let first = spread(task);
+    // The greedy spread is enough if it meets the counting bound.
     if is_large(task) || first.circuits() >= by_counting(task) {
         return first;
     }
@@ -81,6 +84,7 @@ fn most(task: &Task) -> Assignment {
 
 /// The first spread.
 fn spread(task: &Task) -> Assignment {
+    // Installed circuits first, then each pair on the first switches with room (first fit).
     let mut free = task.ports_a.clone();
     let mut left: Vec<u32> = task.wanted.iter().map(|cell| cell.count).collect();
     let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };

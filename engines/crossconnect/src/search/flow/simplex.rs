@@ -1,4 +1,4 @@
-//! The network simplex method with strongly feasible trees and block search.
+//! The network simplex method with strongly feasible trees and block search (docs/methods/crossconnect.md, section 3).
 //!
 //! The tree hangs from an artificial root that has an arc to every node, dear enough to carry flow only if nothing
 //! else can. Ties of the leaving arc go to the last one met along the cycle from the join, in the direction of its
@@ -7,10 +7,11 @@
 use super::{Arc, CheapestFlow, FlowError};
 use lightbay_core::method::MethodError;
 
+/// No arc, or no node.
 const NONE: u32 = u32::MAX;
 /// Steps and inspected arcs between two questions whether to go on: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
-/// Smallest number of arcs that are looked at before the best of them enters.
+/// Smallest number of arcs that are looked at before the best of them enters: below, choosing costs more than it saves.
 const SMALLEST_BLOCK: usize = 20;
 
 /// State of an arc: at a bound, or in the tree. The number is the factor of the reduced cost whose product tells
@@ -68,9 +69,11 @@ struct Leaving {
 }
 
 impl<'n> Simplex<'n> {
+    /// Big-M start: artificial arcs carry all supplies, so the first tree is feasible.
     pub(super) fn new(supply: &[i64], arcs: &'n [Arc]) -> Self {
         let root = supply.len() as u32;
         let largest = arcs.iter().map(|arc| arc.cost.abs()).max().unwrap_or(0);
+        // Dearer than any path of real arcs, so artificial arcs are used only if nothing else can.
         let dear = (largest + 1) * (i64::from(root) + 1);
         let mut excess = supply.to_vec();
         let mut edges = Vec::with_capacity(arcs.len() + supply.len());
@@ -96,6 +99,7 @@ impl<'n> Simplex<'n> {
                 edge: edges.len() as u32,
                 up,
                 depth: 1,
+                // Potentials make the reduced costs of tree arcs 0.
                 potential: if up { 0 } else { dear },
                 first_child: NONE,
                 next: if node + 1 < root { node + 1 } else { NONE },
@@ -127,6 +131,7 @@ impl<'n> Simplex<'n> {
         mut self,
         go_on: &mut dyn FnMut() -> Result<(), MethodError>,
     ) -> Result<CheapestFlow, FlowError> {
+        // Simplex loop: an entering arc with negative reduced cost, a cycle, a leaving arc.
         while let Some(entering) = self.entering() {
             self.pivot(entering);
             if self.work >= WORK_PER_QUESTION {
@@ -135,6 +140,7 @@ impl<'n> Simplex<'n> {
             }
         }
         let supplies_left = self.edges[self.arcs.len()..].iter().any(|edge| edge.flow > 0);
+        // Flow left on an artificial arc proves infeasibility; the nodes beyond the cut are named.
         if supplies_left {
             return Err(FlowError::Infeasible(self.cut()));
         }
@@ -147,12 +153,14 @@ impl<'n> Simplex<'n> {
     /// Nodes that can be supplied by artificial edges only.
     fn cut(&self) -> Vec<u32> {
         let real = &self.nodes[..self.nodes.len() - 1];
+        // Potentials beyond half of M mean that the node hangs from an artificial arc.
         (0u32..).zip(real).filter(|(_, node)| node.potential > self.dear / 2).map(|(node, _)| node).collect()
     }
 
     /// The edge of the next block with the largest gain; none if no edge pays.
     fn entering(&mut self) -> Option<u32> {
         let all = self.arcs.len();
+        // Block search: blocks of about the root of the arcs (Bland's and Dantzig's rule in between).
         let block = all.isqrt().max(SMALLEST_BLOCK);
         let mut best: Option<(i64, usize)> = None;
         let (mut looked, mut in_block) = (0, 0);
@@ -162,6 +170,7 @@ impl<'n> Simplex<'n> {
             }
             let edge = &self.edges[self.next];
             let (from, to) = (&self.nodes[edge.from as usize], &self.nodes[edge.to as usize]);
+            // Reduced cost; the state tells in which direction a change would pay.
             let gain = edge.state as i64 * (edge.cost + from.potential - to.potential);
             if gain < best.map_or(0, |(gain, _)| gain) {
                 best = Some((gain, self.next));
@@ -190,11 +199,13 @@ impl<'n> Simplex<'n> {
         if leaving.delta > 0 {
             self.send(entering, first, second, join, leaving.delta);
         }
+        // The entering arc goes from bound to bound: no tree arc leaves.
         let Some((out, on_first_side)) = leaving.out else {
             let edge = &mut self.edges[entering as usize];
             edge.state = if edge.state == State::Lower { State::Upper } else { State::Lower };
             return;
         };
+        // The leaving arc rests at a bound.
         let gone = &mut self.edges[self.nodes[out as usize].edge as usize];
         gone.state = if gone.flow == 0 { State::Lower } else { State::Upper };
         self.edges[entering as usize].state = State::Tree;
@@ -203,6 +214,7 @@ impl<'n> Simplex<'n> {
     }
 
     fn join(&mut self, first: u32, second: u32) -> u32 {
+        // Lowest common ancestor by depths.
         let (mut one, mut other) = (first, second);
         while one != other {
             self.work += 1;
@@ -244,6 +256,7 @@ impl<'n> Simplex<'n> {
 
     fn send(&mut self, entering: u32, first: u32, second: u32, join: u32, delta: i64) {
         let edge = &mut self.edges[entering as usize];
+        // Flow around the cycle.
         edge.flow += edge.state as i64 * delta;
         for (start, downwards) in [(first, true), (second, false)] {
             let mut at = start;
@@ -262,6 +275,7 @@ impl<'n> Simplex<'n> {
 
     /// Cuts the subtree of `out` off and hangs it by its node `inner` to `outer` over the entering edge.
     fn hang(&mut self, out: u32, inner: u32, outer: u32, entering: u32) {
+        // The path from `inner` to `out` is reversed; everything below hangs along.
         let (mut child, mut parent, mut edge) = (inner, outer, entering);
         loop {
             let Node { parent: old_parent, edge: old_edge, .. } = self.nodes[child as usize];
@@ -276,6 +290,7 @@ impl<'n> Simplex<'n> {
         let Edge { cost, .. } = self.edges[entering as usize];
         let (node, far) = (&self.nodes[inner as usize], self.nodes[outer as usize].potential);
         // Edges of the tree have reduced cost zero.
+        // One shift of potentials for the whole subtree keeps reduced costs of tree arcs at 0.
         let wanted = if node.up { far - cost } else { far + cost };
         let shift = wanted - node.potential;
         self.stack.push(inner);

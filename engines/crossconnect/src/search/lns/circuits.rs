@@ -1,4 +1,5 @@
-//! Neighbourhoods across all switches: most kept circuits stay where they are, the rest is solved again exactly.
+//! Neighbourhoods across all switches (docs/methods/crossconnect.md, section 7): most kept circuits stay where they
+//! are, the rest is solved again exactly.
 //!
 //! All circuits that are new are free, and a random share of those that are kept. What is fixed takes its ports and its
 //! part of the demand with it; the remaining circuits only fit into few places, so that the exact model is small although
@@ -37,7 +38,8 @@ impl Default for CircuitLnsSettings {
 /// Most columns of a try: the solver cannot be stopped in the first relaxation, which therefore has to be short.
 const MOST_COLUMNS: usize = 800;
 
-/// Factor by which the share changes from try to try.
+/// Factor by which the share changes from try to try: small, so that the size of the model stays near what is solved in
+/// time.
 const GROWTH: f64 = 1.1;
 
 /// Least share of kept circuits to free.
@@ -59,6 +61,7 @@ pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
         b: cell.a.max(cell.b),
         count: cell.count,
     });
+    // Wanted counts are unordered, so fixed circuits are taken out in that form.
     rest.wanted = minus(&task.wanted, &merged(pairs));
     rest.uniform = false;
     rest
@@ -74,6 +77,7 @@ fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
 }
 
 /// The kept circuits of a solution that stay where they are in this try.
+/// Bernoulli sample of the kept circuits.
 fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Assignment {
     let mut stay = |(cells, old): (&Vec<Cell>, &Vec<Cell>)| -> Vec<Cell> {
         let kept = cells.iter().map(|cell| {
@@ -107,6 +111,7 @@ pub fn search<W: Watch>(
     let mut idle = 0;
     while removed > bound && idle < settings.patience {
         watch.checkpoint()?;
+        // Destroy: new circuits and the sampled share. Repair: the exact model over all switches.
         let stay = fixed(task, &best, share, stream);
         let rest = without(task, &stay);
         let program = ExactProgram::watched(&rest, Orientation::Joint, watch)?;
@@ -140,6 +145,7 @@ pub fn search<W: Watch>(
                 .map(|(one, two)| merged(one.iter().chain(two).copied()))
                 .collect(),
         };
+        // Strict gain: the model is solved to a gap below one, so equal plans say nothing.
         let value = task.removed(&plan);
         if value < removed && task.misfit(&plan).is_none() {
             (best, removed, idle) = (plan, value, 0);
