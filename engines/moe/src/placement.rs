@@ -1,4 +1,4 @@
-//! Placement of experts: which ranks hold which experts, and copies of the busy ones.
+//! Placement of experts: which ranks hold which experts, and copies of the busy ones (docs/methods/moe.md, section 11).
 //!
 //! | part | content |
 //! |---|---|
@@ -66,12 +66,14 @@ impl PlacementShape {
 /// Load of every rank, when copies of an expert share its load evenly.
 pub fn rank_loads(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<f64> {
     let copies = copies(shape.experts, slots);
+    // Copies share evenly.
     let share = |expert: &u32| load[*expert as usize] / f64::from(copies[*expert as usize]);
     slots.chunks(shape.slots_per_rank().max(1)).map(|rank| rank.iter().map(share).sum()).collect()
 }
 
 /// Copies of experts beside another copy on the same rank, which even out nothing.
 pub fn doubled(shape: &PlacementShape, slots: &[u32]) -> usize {
+    // A copy counts if the rank has the expert in a slot before it.
     let ranks = slots.chunks(shape.slots_per_rank().max(1));
     ranks.map(|rank| (1..rank.len()).filter(|at| rank[..*at].contains(&rank[*at])).count()).sum()
 }

@@ -1,7 +1,8 @@
-//! Prediction of the loads of a layer from those of the layer before (copilot).
+//! Prediction of the loads of a layer from those of the layer before (copilot; mFabric, appendix B;
+//! docs/methods/moe.md, section 10).
 //!
 //! Loads pass from layer to layer by a matrix P with columns on the simplex. It is fitted to the last iterations by
-//! `min sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2`; the ridge makes the answer unique.
+//! equation (1) with a ridge, `min sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2`; the ridge makes the answer unique.
 //!
 //! | part | content |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Times at which circuits change: candidates, the cost of every exchange on each of them, policies, and the plan
-//! that follows.
+//! Times at which circuits change: candidates, the cost of every exchange on each of them, policies, and the plan that
+//! follows (docs/methods/moe.md, sections 8 and 9).
 //!
 //! | part | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Circuits of a region, their NICs, and the time of an all-to-all on them.
+//! Circuits of a region, their NICs, and the time of an all-to-all on them. Sections are those of docs/methods/moe.md.
 //!
 //! | part | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The placement of EPLB (expert-parallel load balancer, DeepSeek).
+//! The placement of EPLB (expert-parallel load balancer, DeepSeek; docs/methods/moe.md, section 11, step 1).
 //!
 //! Groups of experts are packed to servers, busy experts of a server are copied, and the copies are packed to its
 //! ranks: each time the heaviest goes to the lightest that has room. Where groups cannot be shared out evenly over the
@@ -8,10 +8,12 @@ use super::PlacementShape;
 
 /// Expert in every slot, rank by rank, for the loads of the experts of a layer.
 pub fn eplb(load: &[f64], shape: &PlacementShape) -> Vec<u32> {
+    // Global: all ranks count as one server.
     if !shape.keeps_groups() {
         let all: Vec<u32> = (0..shape.experts as u32).collect();
         return within(load, &all, shape.slots, shape.ranks);
     }
+    // Hierarchical: whole groups go to servers first.
     let size = shape.experts / shape.groups.max(1);
     let weights: Vec<f64> = load.chunks(size.max(1)).map(|group| group.iter().sum()).collect();
     of_groups(load, shape, &packed(&weights, shape.servers))
@@ -36,12 +38,15 @@ pub fn groups(load: &[f64], shape: &PlacementShape) -> Vec<Vec<usize>> {
 
 /// Experts of the slots of some ranks: each once, the busiest again while there are slots.
 fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32> {
+    // Load of an expert of the layer.
     let weight = |expert: u32| load.get(expert as usize).copied().unwrap_or(0.0);
     let mut copied: Vec<u32> = experts.to_vec();
     let mut counts = vec![1.0; experts.len()];
+    // Copy the expert with the largest load per copy.
     while copied.len() < slots {
         let mut busiest = 0;
         for (at, expert) in experts.iter().enumerate() {
+            // Strictly more: the first of equal ones, as EPLB takes it.
             if weight(*expert) / counts[at] > weight(experts[busiest]) / counts[busiest] {
                 busiest = at;
             }
@@ -49,8 +54,10 @@ fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32>
         copied.push(experts[busiest]);
         counts[busiest] += 1.0;
     }
+    // Every copy carries an equal part.
     let count = |expert: u32| experts.iter().position(|known| *known == expert).map_or(1.0, |at| counts[at]);
     let weights: Vec<f64> = copied.iter().map(|expert| weight(*expert) / count(*expert)).collect();
+    // Ranks get equal numbers of copies, by weight.
     packed(&weights, ranks).into_iter().flatten().map(|at| copied[at]).collect()
 }
 
@@ -59,14 +66,17 @@ fn within(load: &[f64], experts: &[u32], slots: usize, ranks: usize) -> Vec<u32>
 fn packed(weights: &[f64], packs: usize) -> Vec<Vec<usize>> {
     let packs = packs.max(1);
     let each = weights.len() / packs;
+    // One item for each pack: no packing, in their order.
     if each == 1 {
         return (0..packs).map(|at| vec![at]).collect();
     }
     let mut order: Vec<usize> = (0..weights.len()).collect();
+    // Heaviest first; the sort is stable, so equal ones stay in order.
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     let mut held = vec![Vec::with_capacity(each); packs];
     let mut sums = vec![0.0_f64; packs];
     for item in order {
+        // A full pack takes no more: all packs hold as many.
         let open = (0..packs).filter(|pack| held[*pack].len() < each);
         // The first of equal ones.
         let lightest = open.min_by(|a, b| sums[*a].total_cmp(&sums[*b]));

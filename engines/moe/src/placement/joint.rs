@@ -1,4 +1,4 @@
-//! A placement of experts chosen together with the circuits of a region.
+//! A placement of experts chosen together with the circuits of a region (docs/methods/moe.md, section 11, step 3).
 //!
 //! From the placement of EPLB with its loads evened out, circuits and placement are improved in turn: circuits by local
 //! search for the demand that the placement gives, then slots for the exchange on these circuits, until neither helps. No
@@ -14,11 +14,11 @@ use crate::search::circuits::CircuitCounts;
 use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::swap::swapped;
 
-/// Relative difference that counts.
+/// Relative difference that counts, as in the search for circuits.
 const TOLERANCE: f64 = 1e-9;
-/// Load over the mean that leaves room for quicker exchanges.
+/// Load over the mean that leaves room for quicker exchanges: 0.3 % of the computing of experts.
 const SLACK: f64 = 1.003;
-/// Turns of circuits and placement at most.
+/// Turns of circuits and placement at most; every turn but the last has made the exchange quicker.
 const MOST_TURNS: usize = 12;
 /// Moves that are timed in one layer at most, and shares of experts that are added up for that: some seconds of work in
 /// a layer of hundreds of experts.
@@ -63,21 +63,26 @@ pub fn joint(layer: PlacedLayer<'_>) -> (Vec<u32>, u64) {
     let mut board = PlacementBoard::of(layer);
     let mut best = board.slots.clone();
     let mut time = f64::INFINITY;
+    // Block coordinate descent: circuits for the placement, then the placement for the circuits.
     for _ in 0..MOST_TURNS {
         let demand = board.demand();
         let exchange = Exchange::of(&demand, layer.rates, layer.rule);
+        // Circuits for the demand that the placement gives now.
         let (circuits, _) = swapped(&exchange, layer.rates.optical, &demand.both_ways());
         let found = exchange.time(&circuits);
+        // The last change of slots has not paid: the placement before it is the answer.
         if found >= time * (1.0 - TOLERANCE) {
             break;
         }
         time = found;
         best.clone_from(&board.slots);
+        // Groups: exchange whole groups, then even out the ranks inside each server.
         if layer.shape.keeps_groups() {
             board.exchange_groups(&circuits);
             // Inside a server experts change places without any effect on the exchange between servers.
             board.slots = balanced(layer.shape, &board.load, &board.slots);
         } else {
+            // First improvement, until a pass changes nothing or the moves are used up.
             while board.exchange_slots(&circuits) || board.copy_others(&circuits) {}
         }
     }
@@ -88,6 +93,7 @@ impl<'a> PlacementBoard<'a> {
     fn of(layer: PlacedLayer<'a>) -> Self {
         let PlacementShape { experts, servers, ranks, .. } = *layer.shape;
         let per_server = (ranks / servers.max(1)).max(1);
+        // Only the sums by server matter for the exchange.
         let mut sent = vec![0.0; servers * experts];
         let mut load = vec![0.0; experts];
         for (rank, row) in layer.bytes.chunks(experts.max(1)).enumerate() {
@@ -99,10 +105,14 @@ impl<'a> PlacementBoard<'a> {
         }
         let busiest = |slots: &[u32]| rank_loads(layer.shape, &load, slots).into_iter().fold(0.0, f64::max);
         let packed = eplb(&load, layer.shape);
+        // Rounding must not forbid the placement that the search begins with.
         let most_packed = busiest(&packed) * (1.0 + 1e-12);
+        // The search begins with the even placement.
         let slots = balanced(layer.shape, &load, &packed);
         let mean = load.iter().sum::<f64>() / ranks.max(1) as f64;
+        // The slack counts only as far as EPLB itself is less even.
         let most = (busiest(&slots) * (1.0 + 1e-12)).max((SLACK * mean).min(most_packed));
+        // One timed move adds up a share for each slot and server.
         let shares = (slots.len() * servers).max(1) as u64;
         let most_tried = MOST_TRIED.min(MOST_SHARES / shares);
         Self { layer, sent, load, slots, most, most_packed, most_tried, tried: 0 }
@@ -114,6 +124,7 @@ impl<'a> PlacementBoard<'a> {
         let copies = copies(experts, &self.slots);
         let per_server = self.layer.shape.slots_per_server().max(1);
         let mut bytes = vec![0.0; servers * servers];
+        // Every slot receives its part of the bytes for its expert.
         for (slot, expert) in self.slots.iter().enumerate() {
             let (to, expert) = (slot / per_server, *expert as usize);
             let share = 1.0 / f64::from(copies[expert]);
@@ -126,8 +137,10 @@ impl<'a> PlacementBoard<'a> {
 
     /// Time of the exchange on circuits.
     fn timed(&mut self, circuits: &CircuitCounts) -> ExchangeTimes {
+        // Every timing is counted, so the limit holds for all kinds of moves.
         self.tried += 1;
         let exchange = Exchange::of(&self.demand(), self.layer.rates, self.layer.rule);
+        // A pair without a way counts as a number whose square is still finite.
         let times = (0..exchange.servers()).map(|server| exchange.server_time(circuits, server).min(1e150));
         times.fold((0.0, 0.0), |(most, squares), time| (most.max(time), squares + time * time))
     }
@@ -142,6 +155,7 @@ impl<'a> PlacementBoard<'a> {
         let loads = rank_loads(self.layer.shape, &self.load, &self.slots);
         // Groups that change servers are packed there as EPLB does; what is left is evened out afterwards.
         let most = if self.layer.shape.keeps_groups() { self.most_packed } else { self.most };
+        // A move that makes a rank too busy is not even timed.
         loads.iter().all(|load| *load <= most)
     }
 
@@ -151,14 +165,18 @@ impl<'a> PlacementBoard<'a> {
         let mut now = self.timed(circuits);
         let mut changed = false;
         for one in 0..self.slots.len() {
+            // Only slots of later servers: pairs once, and none inside a server, whose exchange changes nothing between
+            // servers.
             for other in (one / per_server + 1) * per_server..self.slots.len() {
                 if self.tried >= self.most_tried {
                     return false;
                 }
                 let (first, second) = (self.slots[one], self.slots[other]);
+                // Two copies of an expert on one rank even out nothing.
                 if first == second || self.holds(one, second) || self.holds(other, first) {
                     continue;
                 }
+                // The move is made, timed and taken back unless it pays.
                 self.slots.swap(one, other);
                 match self.better(circuits, now) {
                     Some(found) => (now, changed) = (found, true),
@@ -177,6 +195,7 @@ impl<'a> PlacementBoard<'a> {
         for slot in 0..self.slots.len() {
             for expert in 0..self.layer.shape.experts as u32 {
                 let old = self.slots[slot];
+                // The last slot of an expert stays.
                 let has_others = self.slots.iter().filter(|known| **known == old).count() > 1;
                 if self.tried >= self.most_tried || !has_others {
                     break;
@@ -199,6 +218,7 @@ impl<'a> PlacementBoard<'a> {
         let shape = self.layer.shape;
         let mut held = groups(&self.load, shape);
         let mut now = self.timed(circuits);
+        // Pairs of groups of different servers, listed before the first exchange: positions stay, contents change.
         let pairs = |held: &[Vec<usize>]| -> Vec<[(usize, usize); 2]> {
             let all = |server: usize| (0..held[server].len()).map(move |at| (server, at));
             let servers = 0..held.len();
@@ -211,9 +231,11 @@ impl<'a> PlacementBoard<'a> {
             if self.tried >= self.most_tried {
                 return;
             }
+            // Packing decides all slots of a server, so a refused exchange needs them back.
             let before = self.slots.clone();
             let swap = |held: &mut Vec<Vec<usize>>| {
                 let (first, second) = (held[one][a], held[other][b]);
+                // Exchanging is its own inverse.
                 (held[one][a], held[other][b]) = (second, first);
             };
             swap(&mut held);
@@ -229,10 +251,12 @@ impl<'a> PlacementBoard<'a> {
 
     /// The time of the slots as they are, if they are allowed and better than `now`: quicker, or as quick and calmer.
     fn better(&mut self, circuits: &CircuitCounts, now: ExchangeTimes) -> Option<ExchangeTimes> {
+        // The limit of loads costs less than a timing.
         if !self.is_balanced() {
             return None;
         }
         let found = self.timed(circuits);
+        // Quicker, or as quick with calmer servers: the rule of the search for circuits.
         let quicker = found.0 < now.0 * (1.0 - TOLERANCE);
         let calmer = found.0 <= now.0 * (1.0 + TOLERANCE) && found.1 < now.1 * (1.0 - TOLERANCE);
         (quicker || calmer).then_some(found)

@@ -76,15 +76,17 @@ pub fn accuracy(
 ) -> Option<Accuracy> {
     let mut sums = Accuracy::default();
     let mut passage = RollingPassage::new(history, layer, settings);
+    // The passage follows the iterations, so each fit begins with the one before.
     for index in first..history.iterations {
         let Some(expected) = predictor.load(history, index, layer, &mut passage) else { continue };
         let load = history.load(index, layer);
         for (sum, count) in sums.top.iter_mut().zip(TOP) {
             let wanted = busiest(load, count);
-            // Without a preference every expert is as likely to be named.
+            // Without a preference every expert is as likely to be named: the expected share, not one draw.
             *sum += if predictor == Predictor::Uniform {
                 (count as f64 / load.len() as f64).min(1.0)
             } else {
+                // Recall of the busiest experts: order among them does not count.
                 let named = busiest(&expected, count);
                 named.iter().filter(|expert| wanted.contains(expert)).count() as f64 / wanted.len() as f64
             };
@@ -95,6 +97,7 @@ pub fn accuracy(
     if sums.count == 0 {
         return None;
     }
+    // Means over the iterations in which the predictor knew something.
     let count = sums.count as f64;
     Some(Accuracy { top: sums.top.map(|sum| sum / count), l1: sums.l1 / count, count: sums.count })
 }

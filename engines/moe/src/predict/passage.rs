@@ -1,4 +1,4 @@
-//! The fit of the passage from layer to layer.
+//! The fit of the passage from layer to layer: equation (1) as sums of products.
 //!
 //! Matrices are kept by column: entry `j * n + i` is the share of what leaves expert j that reaches expert i. With `A
 //! = sum w X X' + ridge I` and `B = sum w Y X' + ridge/N` the objective is `tr(P A P') - 2 tr(B P')` and its gradient
@@ -12,7 +12,7 @@ use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
-/// Experts from which the ridge is a tenth.
+/// Experts from which the ridge is a tenth: with many experts shares are small, and the ridge weighs more against them.
 const MANY: usize = 32;
 
 /// Settings of a fit.
@@ -28,6 +28,8 @@ pub struct FitSettings {
 
 impl Default for FitSettings {
     fn default() -> Self {
+        // The paper names no values. Windows of 20 to 100 iterations and a tenth of the ridge predict about as well for
+        // up to 16 experts.
         Self { window: 50, gamma: 0.98, ridge: None }
     }
 }
@@ -40,6 +42,7 @@ impl FitSettings {
 
     /// Weight of an iteration of an age.
     pub fn weight(&self, age: usize) -> f64 {
+        // Age 0 is the newest iteration.
         self.gamma.powi(i32::try_from(age).unwrap_or(i32::MAX))
     }
 }
@@ -78,6 +81,7 @@ impl PassageFit {
     /// Adds loads `x` of one layer with those `y` of the next. A weight below 0 takes away what was added.
     pub fn observe(&mut self, x: &[f64], y: &[f64], weight: f64) {
         let n = self.n;
+        // Rank-one updates: x x' and y x', column by column.
         let rows = self.xx.chunks_exact_mut(n).zip(self.yx.chunks_exact_mut(n));
         for ((xx, yx), xj) in rows.zip(x) {
             let factor = weight * xj;
@@ -88,12 +92,14 @@ impl PassageFit {
                 *sum += factor * yi;
             }
         }
+        // The constant of the objective, so that values of fits can be compared.
         self.yy += weight * y.iter().map(|share| share * share).sum::<f64>();
         self.weight += weight;
     }
 
     /// Multiplies all weights by a factor.
     pub fn age(&mut self, factor: f64) {
+        // One factor ages all iterations in the sums.
         self.xx.iter_mut().chain(&mut self.yx).for_each(|sum| *sum *= factor);
         self.yy *= factor;
         self.weight *= factor;
@@ -115,11 +121,15 @@ impl PassageFit {
     /// The problem with weights that sum to 1.
     pub(super) fn problem(&self) -> PassageProblem {
         let n = self.n;
+        // Weights count relative to their sum; without any the ridge alone is left.
         let scale = if self.weight > 0.0 { 1.0 / self.weight } else { 0.0 };
         let mut a: Vec<f64> = self.xx.iter().map(|sum| sum * scale).collect();
+        // The ridge on the diagonal makes A positive definite: one best passage.
         a.iter_mut().step_by(n + 1).for_each(|entry| *entry += self.ridge);
+        // ridge P0 with P0 = 1/N.
         let pull = self.ridge / n as f64;
         let b = self.yx.iter().map(|sum| sum * scale + pull).collect();
+        // |P0|^2 = 1.
         PassageProblem { n, ridge: self.ridge, a, b, constant: self.yy * scale + self.ridge }
     }
 
@@ -128,6 +138,7 @@ impl PassageFit {
         let problem = self.problem();
         let mut product = vec![0.0; self.n];
         let mut sum = problem.constant;
+        // tr(P A P') - 2 tr(B P') column by column, and the constant.
         for (column, (share, b)) in
             passage.chunks_exact(self.n).zip(problem.b.chunks_exact(self.n)).enumerate()
         {
@@ -151,14 +162,17 @@ impl PassageFit {
         let n = self.n;
         let problem = self.problem();
         let mut model = Model::new("passage");
+        // 0 <= P <= 1 are the bounds of the columns; the linear term is -2 B.
         model.offset = problem.constant;
         let columns: Vec<_> = (0..n * n)
             .map(|at| model.column(format!("p_{}_{}", at % n, at / n), 0.0, 1.0, -2.0 * problem.b[at]))
             .collect();
+        // Every column sums to 1.
         for column in 0..n {
             let terms = (0..n).map(|row| (columns[column * n + row], 1.0));
             model.equal(format!("column_{column}"), 1.0, terms);
         }
+        // The lower triangle of the Hessian 2 A for each row of P: rows do not meet in the objective.
         let rows = |i: usize| (0..n).flat_map(move |j| (0..=j).map(move |k| (i, j, k)));
         let entries = (0..n)
             .flat_map(rows)
@@ -172,6 +186,7 @@ impl PassageFit {
 /// Loads of the next layer for those of this one.
 pub fn passed(passage: &[f64], load: &[f64]) -> Vec<f64> {
     let mut next = vec![0.0; load.len()];
+    // P x, column by column as the matrix is kept.
     for (column, share) in passage.chunks_exact(load.len().max(1)).zip(load) {
         for (sum, part) in next.iter_mut().zip(column) {
             *sum += share * part;

@@ -27,6 +27,7 @@ impl<'h> RollingPassage<'h> {
     /// Shares of the experts that are expected in the iteration at `index`, from the layer before and from earlier
     /// iterations. The first layer is expected as in the last iteration.
     pub fn expected(&mut self, index: usize) -> Vec<f64> {
+        // The first layer has no layer before it.
         let Some(before) = self.layer.checked_sub(1) else {
             return match index.checked_sub(1) {
                 Some(last) => self.history.load(last, 0).to_vec(),
@@ -34,6 +35,7 @@ impl<'h> RollingPassage<'h> {
             };
         };
         self.move_to(index, before);
+        // Hot start: the passage of the iteration before.
         self.fit.solve(&mut self.passage);
         passed(&self.passage, self.history.load(index, before))
     }
@@ -41,9 +43,11 @@ impl<'h> RollingPassage<'h> {
     /// Sums over the window before an iteration.
     fn move_to(&mut self, index: usize, before: usize) {
         let (history, layer, window) = (self.history, self.layer, self.settings.window);
+        // Loads of both layers in one iteration.
         let pair = |at: usize| (history.load(at, before), history.load(at, layer));
         match self.end {
             Some(end) if end == index => {}
+            // The next iteration: age all, add the newest pair, take off the one that leaves the window.
             Some(end) if end + 1 == index => {
                 self.fit.age(self.settings.gamma);
                 let (x, y) = pair(end);
@@ -53,6 +57,7 @@ impl<'h> RollingPassage<'h> {
                     self.fit.observe(x, y, -self.settings.weight(window));
                 }
             }
+            // Any other jump: sums from scratch.
             _ => {
                 self.fit.clear();
                 for at in index.saturating_sub(window)..index {

@@ -1,6 +1,6 @@
-//! The nearest point of the simplex.
+//! The nearest point of the simplex (docs/methods/moe.md, section 10).
 
-/// Numbers that are summed side by side.
+/// Numbers that are summed side by side, as the lanes of a vector register.
 const LANES: usize = 4;
 
 /// Moves a point to the nearest one with entries of at least 0 that sum to 1.
@@ -19,12 +19,15 @@ pub fn project_from(point: &mut [f64], start: f64) -> f64 {
     // One piece is left behind in each pass, so these are always enough.
     for _ in 0..point.len() + 2 {
         let (sum, count) = above(point, threshold);
+        // The line through the entries above the threshold has its root at (sum - 1)/count; above all entries it starts
+        // again from below.
         let next = if count > 0.0 { (sum - 1.0) / count } else { even_threshold(point) };
         if next == threshold {
             break;
         }
         threshold = next;
     }
+    // Entries below the threshold end at 0.
     for value in point {
         *value = (*value - threshold).max(0.0);
     }
@@ -42,6 +45,7 @@ fn above(point: &[f64], threshold: f64) -> (f64, f64) {
     let (mut sums, mut counts) = ([0.0; LANES], [0.0; LANES]);
     for group in groups {
         for ((sum, count), value) in sums.iter_mut().zip(&mut counts).zip(group) {
+            // Without a branch, so that the compiler can use vector instructions.
             let is_above = *value > threshold;
             *sum += if is_above { *value } else { 0.0 };
             *count += if is_above { 1.0 } else { 0.0 };

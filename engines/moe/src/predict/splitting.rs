@@ -1,5 +1,6 @@
-//! Fits the transition matrix by the alternating direction method of multipliers (ADMM): one step minimises the
-//! least-squares term, the other projects onto the simplex, and the multipliers draw both together.
+//! Fits the transition matrix by the alternating direction method of multipliers (ADMM; Boyd and others;
+//! docs/methods/moe.md, section 10): one step minimises the least-squares term, the other projects onto the simplex,
+//! and the multipliers draw both together.
 //!
 //! The loads of neighbouring iterations are nearly the same, so A is one large square beside small ones: gradient steps
 //! have to be as short as the large one asks for, and are hundreds too many for the others. Here A enters by the inverse
@@ -8,13 +9,14 @@
 use super::passage::PassageProblem;
 use super::simplex::project_from;
 
-/// Largest difference of an entry from step to step, and between both parts, at which the search ends.
+/// Largest difference of an entry from step to step, and between both parts, at which the search ends: far below the
+/// errors of predictions.
 const CLOSE: f64 = 1e-6;
-/// Steps of the search at most.
+/// Steps of the search at most; tens are usual.
 const MOST_STEPS: usize = 2000;
-/// Length of a step relative to the plain one (over-relaxation).
+/// Length of a step relative to the plain one (over-relaxation): 1.5 to 1.8 is the range that Boyd and others name.
 const RELAXED: f64 = 1.6;
-/// Steps of the power method.
+/// Steps of the power method: the penalty needs the size of an eigenvalue only, not its digits.
 const POWERS: usize = 12;
 
 /// Improves a passage until it is the best one; returns the steps.
@@ -22,7 +24,8 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let n = problem.n;
     let rho = penalty(problem);
     let inverse = inverse(problem, rho);
-    // What the simplex takes off, relative to rho: with the best passage, `B - P A`.
+    // Multipliers relative to rho: what the simplex takes off. With the best passage they are `B - P A`, so a hot start
+    // begins with both.
     let mut pull = vec![0.0; n * n];
     for (j, pull) in pull.chunks_exact_mut(n).enumerate() {
         times_column(&problem.a, n, passage, j, pull);
@@ -34,23 +37,30 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let mut column = vec![0.0; n];
     // Thresholds of the projections hardly change from step to step.
     let mut thresholds = vec![0.0; n];
+    // Stops early; every passage in between is on the simplex already.
     for taken in 1..=MOST_STEPS {
         let parts = passage.iter().zip(&pull).zip(&problem.b);
         for (target, ((share, pull), b)) in target.iter_mut().zip(parts) {
+            // First part: P (A + rho I) = B + rho (Z - U).
             *target = b + rho * (share - pull);
         }
         let mut apart = 0.0;
         let columns = passage.chunks_exact_mut(n).zip(pull.chunks_exact_mut(n)).zip(&mut thresholds);
         for (j, ((share, pull), threshold)) in columns.enumerate() {
             times_column(&inverse, n, &target, j, &mut column);
+            // Primal residual: how far both parts are apart.
             apart = largest(&column, share).max(apart);
             for (pull, (free, share)) in pull.iter_mut().zip(column.iter().zip(&*share)) {
+                // Over-relaxed point, and the multiplier on top of it.
                 *pull += RELAXED * free + (1.0 - RELAXED) * share;
             }
             column.copy_from_slice(pull);
+            // Second part: projection of the column, from its last threshold.
             *threshold = project_from(&mut column, *threshold);
+            // Dual residual: how far the projection has moved.
             apart = largest(&column, share).max(apart);
             for (pull, (share, new)) in pull.iter_mut().zip(share.iter_mut().zip(&column)) {
+                // U += relaxed P - Z.
                 *pull -= new;
                 *share = *new;
             }
@@ -64,8 +74,10 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
 
 /// The penalty: between the smallest eigenvalue of A, the ridge at least, and the second largest.
 fn penalty(problem: &PassageProblem) -> f64 {
+    // The direction of the largest eigenvalue converges in a few steps for any rho, so rho suits the others.
     let (first, vector) = largest_eigenvalue(&problem.a, problem.n, None);
     let (second, _) = largest_eigenvalue(&problem.a, problem.n, Some((first, &vector)));
+    // Geometric mean of both ends of the other eigenvalues.
     (problem.ridge * second.max(problem.ridge)).sqrt()
 }
 
@@ -77,11 +89,13 @@ fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f
     for _ in 0..POWERS {
         let mut next: Vec<f64> =
             a.chunks_exact(n).map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum()).collect();
+        // Deflation: the direction of the known eigenvalue is taken out.
         if let Some((known, direction)) = without {
             let part = known * direction.iter().zip(&vector).map(|(d, v)| d * v).sum::<f64>();
             next.iter_mut().zip(direction).for_each(|(next, d)| *next -= part * d);
         }
         value = next.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        // Nothing is left of A: the eigenvalue is 0.
         if value == 0.0 {
             break;
         }
@@ -97,10 +111,12 @@ fn largest_eigenvalue(a: &[f64], n: usize, without: Option<(f64, &[f64])>) -> (f
 fn inverse(problem: &PassageProblem, rho: f64) -> Vec<f64> {
     let n = problem.n;
     let mut matrix = problem.a.clone();
+    // A + rho I is positive definite, so elimination needs no pivoting.
     matrix.iter_mut().step_by(n + 1).for_each(|entry| *entry += rho);
     let mut pivot_row = vec![0.0; n];
     for at in 0..n {
         let pivot = 1.0 / matrix[at * n + at];
+        // Gauss-Jordan in place: the pivot column becomes that of the inverse.
         matrix[at * n + at] = 1.0;
         matrix[at * n..(at + 1) * n].iter_mut().for_each(|entry| *entry *= pivot);
         pivot_row.copy_from_slice(&matrix[at * n..(at + 1) * n]);
@@ -128,6 +144,7 @@ pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usiz
             *sum += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3);
         }
     }
+    // Columns that no group of four holds.
     let last = passage.len() - rest.len() * n;
     for (from, weight) in passage[last..].chunks_exact(n).zip(rest) {
         for (sum, share) in product.iter_mut().zip(from) {
@@ -139,6 +156,7 @@ pub(super) fn times_column(symmetric: &[f64], n: usize, passage: &[f64], j: usiz
 /// Largest difference of entries.
 fn largest(one: &[f64], other: &[f64]) -> f64 {
     let mut most = [0.0_f64; 4];
+    // Four maxima side by side, without a branch.
     let ((ones, rest), (others, last)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
     for (one, other) in ones.iter().zip(others) {
         for (most, (one, other)) in most.iter_mut().zip(one.iter().zip(other)) {

@@ -145,8 +145,8 @@ fn copilot_beats_what_costs_nothing() {
     }
 }
 
-/// Errors of section 9 depend on the ranks, whose rows are drawn one by one, and hardly on the seed; those of 64 experts
-/// are of 16 ranks. Hits do depend on the seed, by 0.1 and more.
+/// Reference errors depend on the ranks, whose rows are drawn one by one, and hardly on the seed; those of 64 experts are
+/// of 16 ranks. Hits do depend on the seed, by 0.1 and more.
 #[test]
 fn errors_are_those_of_the_specification() {
     for (experts, ranks, copilot, last) in

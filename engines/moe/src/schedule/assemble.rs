@@ -44,17 +44,20 @@ struct LayerSteps {
 pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candidate<MoeResult>, NoPlan> {
     let (steps, free_changes) = steps(stage, schedule);
     let mut layers = Vec::with_capacity(stage.layers());
+    // Nothing is installed before the first layer.
     let mut before: &[RegionCircuit] = &[];
     let mut eps_bytes = 0.0;
     for (layer, demand) in stage.demands.iter().enumerate() {
         let used = schedule.used.get(layer).copied().unwrap_or_default();
         let mut made: BTreeMap<usize, Routed> = BTreeMap::new();
+        // One routing for each candidate that the layer uses.
         for at in used {
             if let Entry::Vacant(open) = made.entry(at) {
                 open.insert(stage.routed(at, layer).map_err(|pair| NoPlan(pair.to_string()))?);
             }
         }
         let candidates = used.map(|at| (&stage.candidates[at], &made[&at]));
+        // The combine stands for the layer; exchanges on other circuits are listed beside it.
         let [first, combine, third, last] = candidates;
         let (combine, exchange) = combine;
         let phases = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];
@@ -69,6 +72,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
                 all_to_all: routed.all_to_all,
             })
             .collect();
+        // Every exchange counts, so bytes of the same circuits count again.
         for (_, routed) in candidates {
             let spilled = routed.routes.iter().filter(|route| route.path == RoutePath::Eps);
             eps_bytes += spilled.map(|route| route.bytes).sum::<f64>();
@@ -104,15 +108,18 @@ fn placement(stage: &StageModel, layer: usize) -> Option<ExpertPlacement> {
 /// Exchanges, and changes of circuits that are charged, by layer; and the number of those that are not.
 fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32) {
     let mut steps = vec![LayerSteps::default(); stage.layers()];
+    // Micro-batches follow each other: the last exchange of one leaves its circuits to the next.
     let mut installed = schedule.used.first().map(|used| used[3]);
     let mut free_changes = 0;
     for (layer, phase) in stage.steps() {
         let Some(candidate) = schedule.candidate(layer, phase) else { continue };
+        // A change that the policy sets in any case has no window.
         let forced = schedule.is_forced(stage, phase, candidate);
         let changes = installed != Some(candidate);
         if forced || (changes && !schedule.free) {
             let window = if forced { None } else { stage.window(phase, layer, candidate) };
             let (hiding, window_ms) = window.map_or((None, 0.0), |window| (window.phase, window.length_ms));
+            // A change is listed even if its window hides all of it.
             steps[layer].changes.push(Reconfiguration {
                 before: phase,
                 window: hiding.map_or("none", LayerPhase::word).to_owned(),
@@ -120,6 +127,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
                 window_ms,
                 stall_ms: (stage.delay_ms() - window_ms).max(0.0),
             });
+        // The policy of the paper charges the change before the dispatch alone.
         } else if changes {
             free_changes += 1;
         }
@@ -133,6 +141,7 @@ fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32
 
 /// Circuits with what happens to them after others.
 fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit> {
+    // Kept, added and removed circuits relative to the layer before.
     let mut found = beside(nics, before);
     let gone = before.iter().filter(|old| !nics.contains(old));
     found.extend(gone.map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }));
@@ -148,6 +157,7 @@ fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit
 
 /// The events of a layer, one after the other from 0 on.
 fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
+    // Backward work takes twice as long as forward.
     let [one, two, three, four] = steps.exchange_ms;
     let lengths = [
         times.attention_ms,
@@ -167,6 +177,7 @@ fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
         events.push(LayerEvent { phase, start_ms: now, end_ms: now + length });
         now += length;
     };
+    // A stall that takes time becomes an event of its own before the phase.
     for ((name, phase), length) in LayerPhase::ALL.into_iter().zip(lengths) {
         let change = steps.changes.iter().find(|change| change.before == phase);
         if let Some(change) = change.filter(|change| change.stall_ms > 0.0) {
@@ -198,6 +209,7 @@ pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<Mo
     let mut layers = Vec::with_capacity(history.layers);
     let mut all = Vec::with_capacity(history.layers);
     for layer in 0..history.layers {
+        // All layers have the same four exchanges: the transpose takes as long here.
         let demand = LayerDemand::of(scenario, &history, layer);
         let exchange: AllToAll = fabrics::all_to_all(fabric, &demand, &rates)
             .ok_or_else(|| NoPlan("some servers of the region cannot reach each other".to_owned()))?;
@@ -242,6 +254,7 @@ pub fn fabric_ms_of(
     for demand in demands {
         let exchange = fabrics::all_to_all(kind, demand, &rates);
         let exchange = exchange.ok_or_else(|| NoPlan("some servers cannot reach each other".to_owned()))?;
+        // Dispatch and combine, forward and backward.
         all_to_all_ms += 4.0 * exchange.all_to_all_ms;
     }
     let sums = StageSums { all_to_all_ms, ..StageSums::default() };
@@ -259,6 +272,7 @@ pub fn least_on_circuits(
     exchanges_ms: &[f64],
 ) -> Result<f64, NoPlan> {
     let rates = RegionRates::of(scenario);
+    // No bound is known for layers beyond those given.
     let known = exchanges_ms.iter().copied().chain(std::iter::repeat(0.0));
     let each = demands.iter().zip(known);
     let all_to_all_ms =

@@ -1,4 +1,4 @@
-//! Delay of the switch up to which changing circuits pays.
+//! Delay of the switch up to which changing circuits pays (docs/methods/moe.md, section 9).
 
 use super::optimum::optimum;
 use super::policies::{SwitchPolicy, schedule};
@@ -11,9 +11,9 @@ use crate::search::exchange::{Exchange, RoutingRule};
 use crate::search::routes::Unreachable;
 use crate::search::swap::swapped;
 
-/// Longest delay that is looked at, ms.
+/// Longest delay that is looked at, ms: far more than the seconds until NICs are active again after a change.
 const LONGEST_MS: f64 = 1e5;
-/// Halvings of the interval of delays.
+/// Halvings of the interval of delays: 1e5 ms shrink to 1e-7 ms.
 const HALVINGS: usize = 40;
 
 /// A stage whose circuits may change or stay.
@@ -32,6 +32,7 @@ impl DelayStudy {
     pub fn of(scenario: &MoeScenario, is_over: impl Fn() -> bool) -> Result<Option<Self>, Unreachable> {
         let mut stage = StageModel::of(scenario, RoutingRule::Spill);
         let n = stage.rates.servers;
+        // Circuits for all layers together: the best guess for circuits that stay.
         let mut sum =
             LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
         let best = |stage: &StageModel, demand: &LayerDemand| {
@@ -47,8 +48,10 @@ impl DelayStudy {
                 *sum += bytes;
             }
             let own = stage.add(best(&stage, &demand), Some(layer))?;
+            // Own circuits by layer, which the policies use.
             stage.own.push(own);
         }
+        // Known beforehand, so they may stay for the whole iteration.
         stage.add(best(&stage, &sum), None)?;
         Ok(Some(Self { stage }))
     }
@@ -64,6 +67,7 @@ impl DelayStudy {
     pub fn still(&self) -> Option<f64> {
         let mut stage = self.stage.clone();
         let times = (0..self.stage.candidates.len()).filter_map(|candidate| {
+            // Every candidate in turn is the one that stays.
             stage.own = vec![candidate; stage.layers()];
             value(&stage, SwitchPolicy::Never)
         });
@@ -74,12 +78,15 @@ impl DelayStudy {
     /// any that change without delay.
     pub fn break_even_ms(&self) -> Option<f64> {
         let still = self.still()?;
+        // Rounding is no gain.
         let pays = |delay: f64| {
             self.time(SwitchPolicy::Exact, delay).is_some_and(|best| best < still * (1.0 - 1e-9))
         };
         if !pays(0.0) {
             return None;
         }
+        // The cost of every schedule with a change grows with the delay, so the delays that pay are an interval from 0
+        // on.
         let (mut low, mut high) = (0.0, LONGEST_MS);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);

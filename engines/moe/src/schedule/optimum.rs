@@ -1,5 +1,5 @@
 //! Best times to change circuits, and the circuits to change to: the cheapest choice over all exchanges of a
-//! micro-batch.
+//! micro-batch (docs/methods/moe.md, section 9).
 //!
 //! The state before an exchange is the candidate that is installed. A step costs the stall for a change, if there is
 //! one, and the exchange; so the cheapest way through all steps is found by dynamic programming over candidates, once
@@ -14,7 +14,7 @@ use crate::plan::LayerPhase;
 pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
     let steps: Vec<(usize, LayerPhase)> = stage.steps().collect();
     let count = stage.candidates.len();
-    // Stalls and times do not depend on where the way begins.
+    // Stalls and times do not depend on where the way begins. Circuits that cannot be known yet cost infinity.
     let stall: Vec<f64> = steps
         .iter()
         .flat_map(|(layer, phase)| (0..count).map(move |to| (*layer, *phase, to)))
@@ -23,8 +23,10 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
         })
         .collect();
     let mut best: Option<(f64, Vec<usize>)> = None;
+    // A micro-batch has to end on the circuits that it begins with, because another one follows.
     for begin in 0..count {
         let mut cost = vec![f64::INFINITY; count];
+        // Only the candidate of this round is installed at the beginning.
         cost[begin] = 0.0;
         let mut from: Vec<Vec<usize>> = Vec::with_capacity(steps.len());
         for (number, (layer, _)) in steps.iter().enumerate() {
@@ -34,14 +36,18 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
             for to in 0..count {
                 // Stalls depend on what is set, not on what was there: a change comes from the cheapest state.
                 let change = cost[cheapest] + stall[number * count + to];
+                // Keeping what is installed wins ties.
                 let (before, so_far) = if cost[to] <= change { (to, cost[to]) } else { (cheapest, change) };
+                // The exchange takes the same time on a candidate wherever it came from.
                 next[to] = so_far + stage.exchange_ms(to, *layer);
                 origin[to] = before;
             }
             cost = next;
             from.push(origin);
         }
+        // Closed ways only: the cost of ending where it began.
         if best.as_ref().is_none_or(|(known, _)| cost[begin] < *known) && cost[begin].is_finite() {
+            // Back along the best predecessors.
             let mut way = vec![begin];
             for origin in from.iter().rev() {
                 let at = way.last().copied().unwrap_or(begin);
@@ -54,6 +60,7 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
         }
     }
     let (_, way) = best?;
+    // From steps to layers: four exchanges of each.
     let mut used = vec![[0; 4]; stage.layers()];
     for ((layer, phase), candidate) in steps.iter().zip(way) {
         if let Some(at) = LayerPhase::EXCHANGES.iter().position(|known| known == phase) {

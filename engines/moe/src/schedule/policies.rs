@@ -1,4 +1,4 @@
-//! The policies of the paper, and simple rules.
+//! The policies of the paper, and simple rules (docs/methods/moe.md, sections 1 and 8).
 
 use super::stage::StageModel;
 use crate::plan::LayerPhase;
@@ -60,6 +60,7 @@ pub struct SwitchSchedule {
 impl SwitchSchedule {
     /// Exchanges and stalls of a micro-batch in the stage, ms. Infinite if circuits are used that cannot be known.
     pub fn cost_ms(&self, stage: &StageModel) -> f64 {
+        // As after the micro-batch before.
         let mut installed = self.used.first().map(|used| used[3]);
         let mut cost = 0.0;
         for (layer, phase) in stage.steps() {
@@ -81,6 +82,7 @@ impl SwitchSchedule {
     /// circuits, such as one of a single server, sets none.
     pub fn is_forced(&self, stage: &StageModel, phase: LayerPhase, candidate: usize) -> bool {
         let circuits = stage.candidates.get(candidate).map_or(0, |known| known.counts.total());
+        // The paper stalls before every dispatch, whether circuits change or not.
         phase == LayerPhase::A2a1 && self.always && circuits > 0
     }
 
@@ -96,6 +98,7 @@ impl SwitchSchedule {
         if self.is_forced(stage, phase, candidate) {
             return Some(stage.delay_ms());
         }
+        // Circuits that are there already, or a policy that does not charge the change.
         if installed == Some(candidate) || self.free {
             return Some(0.0);
         }
@@ -109,6 +112,7 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
     let layers = 0..stage.layers();
     let plain = |used| SwitchSchedule { used, always: false, free: false };
     match policy {
+        // Circuits of the layer for all four exchanges.
         SwitchPolicy::Paper | SwitchPolicy::Window => SwitchSchedule {
             used: layers.map(|layer| [own(layer); 4]).collect(),
             always: true,
@@ -116,6 +120,7 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
         },
         SwitchPolicy::Reuse => plain(layers.map(|layer| reused(layer, own)).collect()),
         SwitchPolicy::Copilot => plain(layers.map(|layer| predicted(stage, layer, own(layer))).collect()),
+        // One set of circuits for all layers.
         SwitchPolicy::Never => plain(layers.map(|_| [own(0); 4]).collect()),
         SwitchPolicy::Best | SwitchPolicy::Exact => plain(
             layers
@@ -124,6 +129,7 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
                     let reuse = reused(layer, own);
                     let change = if reuse[0] == reuse[1] { 0.0 } else { hidden_by_experts(stage) };
                     let reusing = stage.exchange_ms(reuse[0], layer) + change;
+                    // Both sides cost the dispatch on its circuits and what the change adds.
                     let stalling = stage.exchange_ms(own(layer), layer) + stage.delay_ms();
                     if reusing <= stalling { reuse } else { [own(layer); 4] }
                 })
@@ -133,6 +139,7 @@ pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
 }
 
 fn reused(layer: usize, own: impl Fn(usize) -> usize) -> [usize; 4] {
+    // The first layer has none before it, so it uses its own.
     let before = layer.checked_sub(1).map_or_else(|| own(0), &own);
     [before, own(layer), own(layer), own(layer)]
 }
@@ -144,10 +151,13 @@ fn hidden_by_experts(stage: &StageModel) -> f64 {
 
 /// Predicted circuits for the dispatch; the layer's own from then on where that pays for the combine.
 fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
+    // Without a prediction the layer's own circuits.
     let predicted = stage.predicted.get(layer).copied().unwrap_or(own);
     let staying = stage.exchange_ms(predicted, layer);
+    // Refining pays if the combine gains more than the experts leave of the delay.
     let refining = stage.exchange_ms(own, layer) + hidden_by_experts(stage);
     let last = layer + 1 == stage.layers();
+    // Backward the demand is known, so the layer's own circuits are used.
     let combine = if predicted != own && refining < staying { own } else { predicted };
     // The last layer goes back on what the combine left; others are switched back to anyway.
     let back = if last { combine } else { own };

@@ -1,4 +1,5 @@
-//! The layers of a stage with the circuits that can be set, and what exchanges take on them.
+//! The layers of a stage with the circuits that can be set, and what exchanges take on them (docs/methods/moe.md,
+//! section 8).
 
 use crate::model::demand::LayerDemand;
 use crate::model::rates::RegionRates;
@@ -98,21 +99,26 @@ impl StageModel {
     /// # Errors
     /// A pair of servers that some layer needs and that has no way.
     pub fn add(&mut self, counts: CircuitCounts, after: Option<usize>) -> Result<usize, Unreachable> {
+        // Equal circuits are one candidate, known as soon as the earlier of both demands is.
         if let Some(at) = self.candidates.iter().position(|known| known.counts == counts) {
             let known = Arc::make_mut(&mut self.candidates[at]);
+            // `None`, known beforehand, is earlier than any layer.
             known.after = known.after.zip(after).map(|(one, other)| one.min(other));
             return Ok(at);
         }
         let region = &self.scenario.region;
+        // NICs follow those of the candidate before, so that changes between both switch few circuits.
         let mut nics = match self.candidates.last() {
             Some(before) => changed(region, &before.nics, &counts),
             None => mapped(region, &counts),
         };
+        // A candidate stands by itself: what is kept or added depends on what is installed when it is used.
         nics.retain(|circuit| circuit.action != CircuitAction::Remove);
         for circuit in &mut nics {
             circuit.action = CircuitAction::Add;
         }
         nics.sort_unstable();
+        // Every layer on every candidate is timed once; schedules only add up.
         let exchanges = self
             .demands
             .iter()
@@ -145,17 +151,21 @@ impl StageModel {
         let bare = Some(HidingWindow { phase: None, length_ms: 0.0 });
         match phase {
             LayerPhase::A2a1 => match after {
+                // Dispatch: its own circuits are known only after the gate, directly before it.
                 Some(known) if known > layer => None,
                 Some(known) if known == layer => bare,
                 _ => hidden(LayerPhase::AttentionFwd, self.times.attention_ms),
             },
+            // Combine: its demand is the transpose of the dispatch, so it is known by then.
             LayerPhase::A2a2 if after.is_some_and(|known| known > layer) => None,
             LayerPhase::A2a2 => hidden(LayerPhase::ExpertFwd, self.times.expert_ms),
             // The attention of the layer above.
             LayerPhase::A2a3 if layer + 1 < self.layers() => {
                 hidden(LayerPhase::AttentionBwd, 2.0 * self.times.attention_ms)
             }
+            // Experts backward run between the two backward exchanges.
             LayerPhase::A2a4 => hidden(LayerPhase::ExpertBwd, 2.0 * self.times.expert_ms),
+            // The last layer starts backward directly after its forward pass: no work hides the change.
             _ => bare,
         }
     }
@@ -174,6 +184,7 @@ impl StageModel {
     pub fn steps(&self) -> impl Iterator<Item = (usize, LayerPhase)> + '_ {
         let pairs = |layer: usize, phases: [LayerPhase; 2]| phases.map(|phase| (layer, phase));
         let [one, two, three, four] = LayerPhase::EXCHANGES;
+        // Through the layers in order, dispatch and combine of each; then back, with their gradients.
         let forward = (0..self.layers()).flat_map(move |layer| pairs(layer, [one, two]));
         let backward = (0..self.layers()).rev().flat_map(move |layer| pairs(layer, [three, four]));
         forward.chain(backward)

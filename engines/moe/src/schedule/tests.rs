@@ -71,8 +71,8 @@ fn a_fast_switch_comes_within_three_hundredths_of_the_bound() {
     }
 }
 
-/// Ratios of section 13 that do not depend on circuits: the fat-tree alone. Traces are drawn anew, so hot experts
-/// differ.
+/// Reference times of an iteration that do not depend on circuits: the fat-tree alone. Traces are drawn anew, so hot
+/// experts differ from those of the reference.
 #[test]
 fn iterations_on_a_fat_tree_take_as_long_as_the_specification_says() {
     let wanted = [(24.31, 20.68), (51.26, 43.96), (51.42, 29.18), (36.82, 19.03)];

@@ -1,4 +1,4 @@
-//! Circuits by pair of servers.
+//! Circuits by pair of servers (docs/methods/moe.md, section 2).
 
 /// Numbers of circuits of every pair of servers, the same in both directions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +13,7 @@ impl CircuitCounts {
     /// No circuits between servers with `degree` ports each.
     pub fn none(servers: usize, degree: u32) -> Self {
         let degree = u16::try_from(degree).unwrap_or(u16::MAX);
+        // Symmetric: both entries of a pair are kept equal, and `used` is the row sum.
         Self { servers, degree, counts: vec![0; servers * servers], used: vec![0; servers] }
     }
 
@@ -21,6 +22,7 @@ impl CircuitCounts {
         let mut circuits = Self::none(servers, degree);
         for a in 0..servers {
             for b in a + 1..servers {
+                // One circuit at a time, so that the ports of both ends bound every pair.
                 for _ in 0..rows.get(a * servers + b).copied().unwrap_or(0) {
                     if circuits.free(a) > 0 && circuits.free(b) > 0 {
                         circuits.add(a, b);
@@ -53,6 +55,7 @@ impl CircuitCounts {
 
     /// Circuits of all pairs.
     pub fn total(&self) -> u32 {
+        // Every circuit uses a port at both of its ends.
         self.used.iter().map(|used| u32::from(*used)).sum::<u32>() / 2
     }
 
@@ -63,6 +66,7 @@ impl CircuitCounts {
     }
 
     /// Sets one more circuit of a pair.
+    /// Both directions, and one port at each end.
     pub fn add(&mut self, a: usize, b: usize) {
         self.counts[a * self.servers + b] += 1;
         self.counts[b * self.servers + a] += 1;

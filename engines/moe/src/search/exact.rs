@@ -1,4 +1,4 @@
-//! The best circuits for one exchange, by an integer program.
+//! The best circuits for one exchange, by an integer program (docs/methods/moe.md, section 6).
 //!
 //! Bisection on the time asks at each step whether circuits and spill exist that are done by then. With `u = 1/T`
 //! that question is linear in circuits, spill rates and `u` together, so one program that makes `u` as large as
@@ -29,7 +29,7 @@ pub struct ExactCircuits {
     pub proven: bool,
 }
 
-/// Relative width to which the tree search closes in.
+/// Relative width to which the tree search closes in: below what plans show, above the tolerance of the simplex method.
 const GAP: f64 = 1e-7;
 
 /// Relative slack for the tolerances of the solver in a bound.
@@ -47,50 +47,63 @@ impl CircuitProgram {
     /// The program for times between `best` (to be beaten) and `least` (which nothing beats).
     pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Self {
         let n = exchange.servers();
+        // Rates are in units of one circuit, so that all coefficients are near 1.
         let mut model = Model::new("circuits of a region");
         model.maximise = true;
         let eps = exchange.eps_rate() / exchange.circuit_rate();
+        // `u` is 1 at the known time; no circuits make it more than best / least.
         let fastest = if least > 0.0 { best / least } else { 1.0 };
+        // The objective: u = best / T.
         let speed = model.column("speed", 0.0, fastest.max(1.0) * (1.0 + SLIP), 1.0);
         let scale = best * exchange.circuit_rate();
         let mut columns = Vec::new();
         let mut by_server: Vec<Vec<(Column, f64)>> = vec![Vec::new(); n];
         let mut spill_rows: Vec<Vec<(Column, f64)>> = vec![Vec::new(); 2 * n];
+        // A pair needs circuits only if one of its directions has bytes.
         for a in 0..n {
             for b in a + 1..n {
                 let bytes = [exchange.sent(a)[b], exchange.sent(b)[a]];
                 if bytes == [0.0; 2] {
                     continue;
                 }
+                // Circuits of a pair serve both directions.
                 let circuits = model.integer(format!("circuits_{a}_{b}"), 0.0, f64::from(degree), 0.0);
                 columns.push((a, b, circuits));
                 by_server[a].push((circuits, 1.0));
                 by_server[b].push((circuits, 1.0));
+                // Strict routing: y = 1 if the pair has circuits.
                 let direct = (exchange.rule() == RoutingRule::Strict).then(|| {
                     let direct = model.binary(format!("direct_{a}_{b}"), 0.0);
                     let terms = [(circuits, 1.0), (direct, -f64::from(degree))];
+                    // C <= alpha y.
                     model.at_most(format!("ports_if_direct_{a}_{b}"), 0.0, terms);
                     direct
                 });
                 for (from, to, bytes) in [(a, b, bytes[0]), (b, a, bytes[1])] {
                     if bytes == 0.0 {
+                        // A direction without bytes needs no row.
                         continue;
                     }
+                    // Bytes over packet switches in time T, as a rate.
                     let spill = model.column(format!("spill_{from}_{to}"), 0.0, eps, 0.0);
                     spill_rows[from].push((spill, 1.0));
                     spill_rows[n + to].push((spill, 1.0));
+                    // x + C >= D u: what a pair carries by time T = 1/u.
                     let terms = [(spill, 1.0), (circuits, 1.0), (speed, -bytes / scale)];
                     model.at_least(format!("carried_{from}_{to}"), 0.0, terms);
                     if let Some(direct) = direct {
+                        // x <= E (1 - y): pairs with circuits do not spill.
                         let terms = [(spill, 1.0), (direct, eps)];
                         model.at_most(format!("spill_if_not_direct_{from}_{to}"), eps, terms);
                     }
                 }
             }
         }
+        // Ports of a server.
         for (server, terms) in by_server.into_iter().enumerate() {
             model.at_most(format!("ports_{server}"), f64::from(degree), terms);
         }
+        // Packet switches: the rates that a server sends and receives.
         for (row, terms) in spill_rows.into_iter().enumerate() {
             let name = if row < n { format!("sent_{row}") } else { format!("received_{}", row - n) };
             model.at_most(name, eps, terms);
@@ -102,6 +115,8 @@ impl CircuitProgram {
     fn circuits(&self, values: &[f64], servers: usize, degree: u32) -> CircuitCounts {
         let mut circuits = CircuitCounts::none(servers, degree);
         for (a, b, column) in &self.columns {
+            // Values are whole up to the tolerance of the solver; circuits beyond the ports are dropped rather than
+            // trusted.
             let count = values.get(column.index()).map_or(0.0, |value| value.round());
             for _ in 0..count.clamp(0.0, f64::from(degree)) as u32 {
                 if circuits.free(*a) > 0 && circuits.free(*b) > 0 {
@@ -124,15 +139,18 @@ pub fn best_circuits(
     nodes: u32,
     watch: &mut impl Watch,
 ) -> Result<ExactCircuits, MethodError> {
+    // The bound over all circuits closes the task without a program if the known ones meet it.
     let (time, least) = (exchange.time(known), exchange.pooled_time(degree));
     let found =
         |circuits: CircuitCounts, time, bound, proven| ExactCircuits { circuits, time, bound, proven };
+    // Equal to the bound up to rounding; or a pair without a way, about which `u` says nothing.
     if time <= least * (1.0 + 1e-12) || !time.is_finite() {
         return Ok(found(known.clone(), time, least, time.is_finite()));
     }
     let program = CircuitProgram::new(exchange, degree, time, least);
     let failed = |error: Error| MethodError::Failed(error.to_string());
     let mut instance = Instance::new(&program.model).map_err(failed)?;
+    // The known circuits are the first incumbent: the solver completes rates and `u`.
     let limit = i32::try_from(nodes).unwrap_or(i32::MAX);
     instance.apply(&Options::new().relative_gap(GAP).set("mip_max_nodes", limit)).map_err(failed)?;
     let start = program.columns.iter().map(|(a, b, column)| (column.0, f64::from(known.between(*a, *b))));
@@ -143,12 +161,14 @@ pub fn best_circuits(
     let solution = solution.map_err(failed)?;
     let mut best = found(known.clone(), time, least, solution.status == Status::Optimal);
     if let Some(values) = &solution.values {
+        // The point of the solver is timed again by the exact time of the exchange.
         let circuits = program.circuits(values, exchange.servers(), degree);
         let time = exchange.time(&circuits);
         if time < best.time {
             (best.circuits, best.time) = (circuits, time);
         }
     }
+    // u <= bound means T >= reference / bound; the slack covers rows that hold up to the tolerance only.
     if let Some(speed) = solution.bound.filter(|speed| *speed > 0.0) {
         best.bound = (program.reference / (speed * (1.0 + SLIP))).clamp(least, best.time);
     }

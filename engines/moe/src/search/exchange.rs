@@ -1,4 +1,4 @@
-//! Time of the exchange between servers (step 3), server by server.
+//! Time of the exchange between servers (step 3), server by server (docs/methods/moe.md, section 4).
 //!
 //! A server is done when its last byte has left and its last byte has come. What a pair has beyond its circuits
 //! spills to the packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B
@@ -38,6 +38,7 @@ impl Exchange {
     /// The exchange of a layer.
     pub fn of(demand: &LayerDemand, rates: &RegionRates, rule: RoutingRule) -> Self {
         let n = demand.servers;
+        // Both directions row by row: rows of a receiver are as close in memory as those of a sender.
         let (mut out, mut into) = (vec![0.0; n * n], vec![0.0; n * n]);
         for a in 0..n {
             for b in (0..n).filter(|b| *b != a) {
@@ -55,6 +56,7 @@ impl Exchange {
 
     /// Time of the exchange on circuits, ms; infinite if some pair has no way.
     pub fn time(&self, circuits: &CircuitCounts) -> f64 {
+        // Servers are timed apart from each other, so a move is timed again at the servers that it touches alone.
         (0..self.servers).map(|server| self.server_time(circuits, server)).fold(0.0, f64::max)
     }
 
@@ -63,6 +65,7 @@ impl Exchange {
         let row = circuits.row(server);
         let (out, into) = (self.sent(server), self.received(server));
         match self.rule {
+            // Sending and receiving share no port.
             RoutingRule::Spill => self.spill_time(out, row).max(self.spill_time(into, row)),
             RoutingRule::Strict => self.strict_time(out, row).max(self.strict_time(into, row)),
         }
@@ -71,12 +74,15 @@ impl Exchange {
     /// Returns `true` if a server is done by `time`.
     pub fn is_done(&self, circuits: &CircuitCounts, server: usize, time: f64) -> bool {
         let row = circuits.row(server);
+        // One pass without a Newton step: the condition of section 4 at a given time.
         let (carried, budget) = (self.circuit * time, self.eps * time);
         let done = |bytes: &[f64]| {
             let mut left = 0.0;
             for (bytes, count) in bytes.iter().zip(row) {
+                // Bytes that the circuits of the pair do not carry in that time.
                 let over = bytes - f64::from(*count) * carried;
                 if over > 0.0 {
+                    // Strict routing: such bytes have no other way.
                     if *count > 0 && self.rule == RoutingRule::Strict {
                         return false;
                     }
@@ -90,10 +96,12 @@ impl Exchange {
 
     /// Time that no circuits beat: all NICs of a server as one.
     pub fn pooled_time(&self, degree: u32) -> f64 {
+        // Every byte of a server leaves over one of its NICs.
         let rate = f64::from(degree) * self.circuit + self.eps;
         let most =
             |rows: &[f64]| rows.chunks(self.servers.max(1)).map(|row| row.iter().sum()).fold(0.0, f64::max);
         let bytes = most(&self.out).max(most(&self.into));
+        // Zero bytes need no time even without any NIC.
         if bytes > 0.0 { bytes / rate } else { 0.0 }
     }
 
@@ -123,9 +131,11 @@ impl Exchange {
     }
 
     fn spill_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
+        // At time 0 all pairs with bytes spill.
         let mut time = 0.0;
         // One piece of the function is left behind in each step, so these are always enough.
         for _ in 0..=row.len() {
+            // The piece of the pairs that still spill: left = (E + C B) T.
             let (mut left, mut rate) = (0.0, self.eps);
             for (bytes, count) in bytes.iter().zip(row) {
                 let carried = f64::from(*count) * self.circuit;
@@ -134,10 +144,12 @@ impl Exchange {
                     rate += carried;
                 }
             }
+            // Nothing spills any more: the circuits are enough.
             if left == 0.0 {
                 break;
             }
             let next = left / rate;
+            // From below, times only grow; where one does not, the root is reached.
             if next <= time {
                 break;
             }
@@ -149,6 +161,7 @@ impl Exchange {
     fn strict_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
         let (mut time, mut left) = (0.0_f64, 0.0);
         for (bytes, count) in bytes.iter().zip(row) {
+            // Pairs with circuits wait for them; all others share the packet switches.
             if *count > 0 {
                 time = time.max(bytes / (f64::from(*count) * self.circuit));
             } else {

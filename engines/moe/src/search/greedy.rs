@@ -1,4 +1,5 @@
-//! Algorithm 1 of the paper: one circuit after the other for the pair that takes longest.
+//! Algorithm 1 of mFabric: one circuit after the other for the pair that takes longest (docs/methods/moe.md, section
+//! 3).
 
 use super::circuits::CircuitCounts;
 
@@ -14,11 +15,12 @@ pub enum BlockedRule {
 /// Circuits for `weights`, the bytes of both directions of every pair, row by row. Pairs without bytes get none.
 pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -> CircuitCounts {
     let mut circuits = CircuitCounts::none(servers, degree);
+    // Pairs in order, so that the first of equal ones has the smaller numbers.
     let mut open: Vec<(usize, usize, f64)> = (0..servers)
         .flat_map(|a| (a + 1..servers).map(move |b| (a, b, weights[a * servers + b])))
         .filter(|(_, _, weight)| *weight > 0.0)
         .collect();
-    // Line 4: the pair with the longest time, infinite without a circuit; ties by bytes, then by number.
+    // Line 7: the pair with the longest time, infinite without a circuit; ties by bytes, then by number.
     let time = |circuits: &CircuitCounts, a: usize, b: usize, weight: f64| {
         let count = circuits.between(a, b);
         if count == 0 { f64::INFINITY } else { weight / f64::from(count) }
@@ -27,6 +29,7 @@ pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -
         let mut longest: Option<(usize, f64, f64)> = None;
         for (at, &(a, b, weight)) in open.iter().enumerate() {
             let time = time(&circuits, a, b, weight);
+            // Strictly more: the first of equal pairs stays.
             if longest.is_none_or(|(_, most, heaviest)| time > most || (time == most && weight > heaviest)) {
                 longest = Some((at, time, weight));
             }
@@ -34,10 +37,13 @@ pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -
         let Some((at, ..)) = longest else { break };
         let (a, b, _) = open[at];
         if circuits.free(a) > 0 && circuits.free(b) > 0 {
+            // Lines 8 to 11.
             circuits.add(a, b);
         } else if rule == BlockedRule::Printed {
+            // Line 13: the first blocked pair ends the algorithm.
             break;
         } else {
+            // Its ports are used up for good, since no circuit is ever taken down.
             open.remove(at);
         }
     }

@@ -1,4 +1,4 @@
-//! NICs of the circuits of a region, spread over the NUMA nodes of every server.
+//! NICs of the circuits of a region, spread over the NUMA nodes of every server (docs/methods/moe.md, section 7).
 //!
 //! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs
 //! left. Both ends choose by themselves.
@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 /// The circuits with their NICs, all of them to be set. Pairs in order; NICs of a node in order.
 pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit> {
+    // Free NICs by server and node; the first ones are taken first.
     let mut nics: Vec<[VecDeque<u32>; 2]> = (0..circuits.servers())
         .map(|_| {
             let of = |node| region.ocs_nics.iter().copied().filter(|nic| region.numa(*nic) == node).collect();
@@ -18,6 +19,7 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
         .collect();
     let mut found = Vec::new();
     for (a, b, count) in circuits.pairs() {
+        // A circuit has one NIC at each end; the n-th of one end meets the n-th of the other.
         let ends =
             [a, b].map(|server| nics.get_mut(server).map(|nics| taken(nics, count)).unwrap_or_default());
         let [from, to] = ends;
@@ -36,9 +38,11 @@ pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit
 
 /// Takes the NICs of one server for `count` circuits of a pair, alternating between the nodes.
 fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
+    // An odd circuit goes to the node with more NICs left, node 0 of equal ones.
     let mut node = usize::from(nics[1].len() > nics[0].len());
     let mut taken = Vec::with_capacity(usize::from(count));
     for _ in 0..count {
+        // A node without NICs leaves its circuits to the other one.
         let nic = nics[node].pop_front().or_else(|| nics[1 - node].pop_front());
         taken.extend(nic);
         node = 1 - node;
@@ -51,13 +55,16 @@ fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
 pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     let old: Vec<RegionCircuit> =
         before.iter().filter(|circuit| circuit.action != CircuitAction::Remove).copied().collect();
+    // Kept circuits are not switched, so their bytes could go on during the change.
     let mut found = kept(region, &old, circuits).unwrap_or_else(|| mapped(region, circuits));
     let place = |circuit: &RegionCircuit| (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b);
     for circuit in &mut found {
+        // A circuit is the same if its servers and both of its NICs are.
         if old.iter().any(|old| place(old) == place(circuit)) {
             circuit.action = CircuitAction::Keep;
         }
     }
+    // Old circuits that are not among the new ones are taken down.
     let gone = |old: &&RegionCircuit| !found.iter().any(|circuit| place(circuit) == place(old));
     let removed: Vec<RegionCircuit> =
         old.iter().filter(gone).map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }).collect();
@@ -73,6 +80,7 @@ struct NodeUse([u16; 2]);
 impl NodeUse {
     /// Returns `true` if one more circuit on a node leaves `count` of them balanced; with a single node they are.
     fn takes(self, node: usize, count: u16, one_node: bool) -> bool {
+        // Half of the circuits, rounded up, may use one node.
         self.0[node] < if one_node { count } else { count.div_ceil(2) }
     }
 }
@@ -81,12 +89,15 @@ impl NodeUse {
 fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
     let (n, one_node) = (circuits.servers(), region.has_one_node());
     let node = |nic: u32| usize::from(region.numa(nic) != 0);
+    // NICs that no kept circuit uses.
     let mut free: Vec<Vec<u32>> = vec![region.ocs_nics.clone(); n];
     let mut found: Vec<RegionCircuit> = Vec::new();
     let mut uses = vec![[NodeUse::default(); 2]; n * n];
     let mut taken = vec![0u16; n * n];
+    // First pass: keep old circuits while their pair wants circuits and both nodes stay balanced.
     for circuit in old {
         let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
+        // Another region: nothing to keep.
         if a >= n || b >= n {
             return None;
         }
@@ -101,6 +112,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             found.push(RegionCircuit { action: CircuitAction::Keep, ..*circuit });
         }
     }
+    // Second pass: the circuits that are missing, one by one.
     for (a, b, count) in circuits.pairs() {
         let at = a * n + b;
         while taken[at] < count {
@@ -108,6 +120,7 @@ fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> 
             for (end, server) in [a, b].into_iter().enumerate() {
                 let left = |which: usize| free[server].iter().filter(|nic| node(**nic) == which).count();
                 let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count, one_node);
+                // The node with more NICs left, node 0 of equal ones; without any the old circuits are in the way.
                 let best = (0..2).filter(fits).max_by_key(|which| (left(*which), 1 - *which))?;
                 let place = free[server].iter().position(|nic| node(*nic) == best)?;
                 nics[end] = free[server].remove(place);

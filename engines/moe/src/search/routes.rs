@@ -1,4 +1,4 @@
-//! Ways of the bytes of an all-to-all, and its five steps.
+//! Ways of the bytes of an all-to-all, and its five steps (docs/methods/moe.md, sections 2 and 7).
 //!
 //! Every circuit has a delegation GPU at both ends, that of its NIC: bytes of a pair are gathered there over
 //! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. What circuits do not carry is
@@ -56,9 +56,11 @@ pub fn routed(
 ) -> Result<Routed, Unreachable> {
     let n = demand.servers;
     let set = || circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
+    // Parallel circuits count together.
     let mut counts = CircuitCounts::none(n, rates.optical.max(1));
     set().for_each(|circuit| counts.add(circuit.server_a as usize, circuit.server_b as usize));
     let exchange = Exchange::of(demand, rates, rule);
+    // Every pair spills against the time of the whole exchange, so faster pairs leave packet switches alone.
     let time = exchange.time(&counts);
     let mut routes = Vec::new();
     for from in 0..n {
@@ -68,14 +70,17 @@ pub fn routed(
                 continue;
             }
             let count = f64::from(counts.between(from, to));
+            // Bytes over circuits: all of them, none, or what the circuits carry by the end.
             let carried = match rule {
                 RoutingRule::Strict if count > 0.0 => bytes,
                 _ if count == 0.0 => 0.0,
                 _ => bytes.min(count * exchange.circuit_rate() * time),
             };
+            // Rounding of carried bytes is no spill, and would make routes of a few bytes.
             let left = if bytes - carried > ROUNDING * bytes { bytes - carried } else { 0.0 };
             let by_circuit = if left > 0.0 { carried / count } else { bytes / count };
             if carried > 0.0 {
+                // Evenly over parallel circuits, in the direction of the bytes.
                 for circuit in set() {
                     let ends = (circuit.server_a as usize, circuit.server_b as usize);
                     let (source, target) = match ends {
@@ -90,6 +95,7 @@ pub fn routed(
                 if region.eps_nics.is_empty() || rates.eps <= 0.0 {
                     return Err(Unreachable { from, to });
                 }
+                // Evenly over the packet-switched NICs; the n-th one meets the n-th.
                 let share = left / region.eps_nics.len() as f64;
                 for &nic in &region.eps_nics {
                     routes.push(route((from, to), RoutePath::Eps, (nic, nic), share));
@@ -97,6 +103,7 @@ pub fn routed(
             }
         }
     }
+    // Routes in one order, so that equal plans have equal files.
     routes.sort_unstable_by_key(|route| {
         (route.src_server, route.dst_server, route.path, route.delegate_nic_src, route.delegate_nic_dst)
     });
@@ -120,6 +127,7 @@ fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> A
     let nics = routes.iter().map(|route| route.delegate_nic_src.max(route.delegate_nic_dst) + 1).max();
     let nics = nics.unwrap_or(0) as usize;
     // Bytes by path, direction, server and NIC.
+    // Packet-switched loads follow the circuits, so that one cut divides them.
     let mut loads = vec![0.0; 4 * demand.servers * nics];
     for route in routes {
         let path = 2 * usize::from(route.path == RoutePath::Eps);
@@ -132,13 +140,16 @@ fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> A
     let most = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
     let (ocs, eps) = loads.split_at(loads.len() / 2);
     let (ocs, eps) = (most(ocs), most(eps));
+    // The rate of one packet-switched NIC.
     let eps_nic = rates.eps / f64::from(rates.electrical.max(1));
+    // Gather and scatter move the bytes of the most loaded NIC over NVSwitch.
     let hop = ocs.max(eps) / rates.nvlink;
     AllToAll {
         step3_ocs_ms: ocs / rates.circuit,
         step3_eps_ms: if eps > 0.0 { eps / eps_nic } else { 0.0 },
         gather_ms: hop,
         scatter_ms: hop,
+        // The exchange inside the busiest server uses the links of all of its GPUs.
         local_ms: demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink),
         all_to_all_ms: 0.0,
     }

@@ -1,4 +1,5 @@
-//! Local search on the time of the exchange: a circuit more, a circuit turned or split, or two circuits exchanged.
+//! Local search on the time of the exchange: a circuit more, a circuit turned or split, or two circuits exchanged
+//! (docs/methods/moe.md, section 5).
 //!
 //! Only a move at the slowest server can make the exchange quicker, so no others are tried; and a move is timed at the
 //! servers that it touches alone. The best move of a round is made. Where the time stays, moves that take time off the
@@ -11,12 +12,13 @@ use crate::model::circulant::circulant;
 use lightbay_core::random::Streams;
 use rand::seq::SliceRandom;
 
-/// Relative difference that counts.
+/// Relative difference that counts: far above rounding, far below what a circuit more can gain.
 const TOLERANCE: f64 = 1e-9;
 
-/// Moves that are timed from random circuits, but for the last of these searches.
+/// Moves that are timed from random circuits, but for the last of these searches: counted, not clocked, so that equal
+/// demands give equal circuits.
 const DRAWN: u64 = 1000;
-/// Random circuits at most.
+/// Random circuits at most: with few servers some draws have no moves to count.
 const MOST_DRAWN: u32 = 100;
 
 /// A change of circuits: those taken down and those set.
@@ -28,11 +30,13 @@ struct CircuitMove {
 
 impl CircuitMove {
     fn apply(self, circuits: &mut CircuitCounts) {
+        // Down first: ports have to be free before others are set.
         self.down.into_iter().flatten().for_each(|(a, b)| circuits.remove(a, b));
         self.up.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
     }
 
     fn undo(self, circuits: &mut CircuitCounts) {
+        // The reverse order of `apply`.
         self.up.into_iter().flatten().for_each(|(a, b)| circuits.remove(a, b));
         self.down.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
     }
@@ -41,6 +45,7 @@ impl CircuitMove {
     fn servers(self) -> ([usize; 4], usize) {
         let mut touched = [0; 4];
         let mut count = 0;
+        // At most four servers: those of two circuits exchanged.
         for (a, b) in self.down.into_iter().chain(self.up).flatten() {
             for server in [a, b] {
                 if !touched[..count].contains(&server) && count < touched.len() {
@@ -66,11 +71,14 @@ pub struct SwapWork {
 /// server, and from some random ones.
 pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCounts, SwapWork) {
     let n = exchange.servers();
+    // First start: the greedy circuits.
     let mut best = greedy(n, degree, weights, BlockedRule::Continue);
     let mut work = improve(exchange, &mut best);
+    // Second start: a circulant, which suits even demands that the greedy algorithm starves.
     let mut even = CircuitCounts::of(n, degree, &circulant(n, degree));
     let more = improve(exchange, &mut even);
     work = SwapWork { tried: work.tried + more.tried, made: work.made + more.made };
+    // Only a clear gain replaces the greedy circuits.
     if exchange.time(&even) < exchange.time(&best) * (1.0 - TOLERANCE) {
         best = even;
     }
@@ -81,8 +89,10 @@ pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCou
 /// Improves circuits drawn at random, the same ones each time, until [`DRAWN`] moves were timed.
 fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut SwapWork) {
     let end = work.tried + DRAWN;
+    // A fixed stream: equal demands give equal circuits.
     let mut stream = Streams::new(0).stream(0);
     let n = exchange.servers();
+    // Every port once; neighbours in the shuffled order get a circuit (configuration model).
     let mut ports: Vec<usize> = (0..n * degree as usize).map(|port| port % n).collect();
     for _ in 0..MOST_DRAWN {
         if work.tried >= end {
@@ -90,6 +100,7 @@ fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut 
         }
         ports.shuffle(&mut stream);
         let mut other = CircuitCounts::none(n, degree);
+        // A port that meets its own server stays dark.
         for pair in ports.chunks_exact(2).filter(|pair| pair[0] != pair[1]) {
             other.add(pair[0], pair[1]);
         }
@@ -105,10 +116,12 @@ fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut 
 pub fn improve(exchange: &Exchange, circuits: &mut CircuitCounts) -> SwapWork {
     let mut search = SwapSearch {
         exchange,
+        // Times of all servers are kept; a move updates those that it touches.
         times: (0..exchange.servers()).map(|server| exchange.server_time(circuits, server)).collect(),
         circuits,
         work: SwapWork::default(),
     };
+    // Every round lowers the time, or keeps it and lowers the squares: the rounds end.
     while search.round() {}
     search.work
 }
@@ -124,14 +137,15 @@ struct SwapSearch<'a> {
 fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
     let n = circuits.servers();
     let mut moves = Vec::new();
+    // Servers with dark ports.
     let free: Vec<usize> = (0..n).filter(|server| circuits.free(*server) > 0).collect();
-    // A circuit more.
+    // Add: a circuit more at the slow server.
     if circuits.free(slow) > 0 {
         for &other in free.iter().filter(|other| **other != slow) {
             moves.push(CircuitMove { down: [None; 2], up: [Some((slow, other)), None] });
         }
     }
-    // One end of a circuit goes to a free port.
+    // Turn: one end of a circuit goes to a free port.
     for (a, b, _) in circuits.pairs() {
         for &to in free.iter().filter(|to| **to != a && **to != b && [a, b, **to].contains(&slow)) {
             moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((a, to)), None] });
@@ -139,9 +153,10 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
         }
     }
     for (a, b, _) in circuits.pairs() {
-        // a-b becomes a-v and b-w; v and w have free ports.
+        // Split: a-b becomes a-v and b-w; v and w have free ports.
         for &v in free.iter().filter(|v| **v != a && **v != b) {
             for &w in free.iter().filter(|w| **w != a && **w != b) {
+                // Both new circuits may end at one server if it has two free ports.
                 let enough = v != w || circuits.free(v) > 1;
                 if enough && [a, b, v, w].contains(&slow) {
                     moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((a, v)), Some((b, w))] });
@@ -149,10 +164,11 @@ fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
             }
         }
     }
-    // Two circuits a-b and d-e become a-d and b-e, or a-e and b-d; one of them is at the slow server.
+    // Exchange: two circuits a-b and d-e become a-d and b-e, or a-e and b-d; one of them is at the slow server.
     let a = slow;
     for b in (0..n).filter(|b| circuits.between(a, *b) > 0) {
         for (d, e, _) in circuits.pairs() {
+            // Circuits that share a server would make one to itself, or change nothing.
             if [d, e].contains(&a) || [d, e].contains(&b) {
                 continue;
             }
@@ -176,12 +192,14 @@ struct Tried {
 impl SwapSearch<'_> {
     /// Makes the best move; says whether there was one.
     fn round(&mut self) -> bool {
+        // The slowest server, the last one of equal ones.
         let Some((slowest, &time)) = self.times.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)) else {
             return false;
         };
         if time <= 0.0 {
             return false;
         }
+        // Best improvement: all moves are timed, the best one is made.
         let mut best: Option<Tried> = None;
         for change in moves(self.circuits, slowest) {
             self.attempt(change, time, &mut best);
@@ -190,6 +208,7 @@ impl SwapSearch<'_> {
         best.change.apply(self.circuits);
         let (touched, count) = best.change.servers();
         for &server in &touched[..count] {
+            // Only these times change.
             self.times[server] = self.exchange.server_time(self.circuits, server);
         }
         self.work.made += 1;
@@ -199,13 +218,16 @@ impl SwapSearch<'_> {
     /// Times a move and keeps it if it is the best.
     fn attempt(&mut self, change: CircuitMove, now: f64, best: &mut Option<Tried>) {
         self.work.tried += 1;
+        // Later moves have to beat the best one so far.
         let limit = best.map_or(now, |best| best.time) * (1.0 + TOLERANCE);
         change.apply(self.circuits);
         let (touched, count) = change.servers();
         let touched = &touched[..count];
+        // Cheap test first: one pass for each touched server instead of a Newton iteration.
         let done = !limit.is_finite()
             || touched.iter().all(|server| self.exchange.is_done(self.circuits, *server, limit));
         if done {
+            // Exact times of the touched servers.
             let (mut time, mut squares) = (0.0_f64, 0.0);
             for &server in touched {
                 let took = self.exchange.server_time(self.circuits, server);
@@ -213,13 +235,16 @@ impl SwapSearch<'_> {
                 // Times without a way count as the largest number whose square is one.
                 squares += took.min(1e150).powi(2) - self.times[server].min(1e150).powi(2);
             }
+            // The others keep theirs.
             for (server, took) in self.times.iter().enumerate() {
                 if !touched.contains(&server) {
                     time = time.max(*took);
                 }
             }
             let tried = Tried { change, time, squares };
+            // From infinity any finite time is a gain; no relative difference shows it.
             let quicker = time < now * (1.0 - TOLERANCE) || (now == f64::INFINITY && time < now);
+            // Ties of several slowest servers: the squares fall when one of them is relieved.
             let calmer = time <= now && squares < -TOLERANCE * now.min(1e150).powi(2);
             if (quicker || calmer) && best.is_none_or(|best| tried.before(&best)) {
                 *best = Some(tried);
@@ -232,6 +257,7 @@ impl SwapSearch<'_> {
 impl Tried {
     /// Returns `true` if it is better: quicker, or as quick and calmer.
     fn before(&self, other: &Self) -> bool {
+        // Quicker first, then calmer within the tolerance.
         if self.time < other.time * (1.0 - TOLERANCE) {
             return true;
         }

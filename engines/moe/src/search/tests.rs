@@ -34,7 +34,7 @@ fn rates(servers: usize, optical: u32, electrical: u32) -> RegionRates {
     }
 }
 
-/// The worked example of section 6, in GB.
+/// Four servers, in GB; pair 1-3 has no demand, so it never gets a circuit.
 fn example() -> LayerDemand {
     let gigabytes = [5., 8., 2., 1., 6., 4., 3., 0., 1., 2., 7., 9., 2., 0., 5., 3.];
     demand(4, gigabytes.map(|bytes| bytes * 1e9).to_vec())
@@ -100,7 +100,7 @@ fn nics_are_mapped_as_in_the_specification() {
     );
 }
 
-/// Dirichlet demand as in the table of section 5.
+/// Dirichlet demand; a smaller `kappa` makes it more skewed.
 fn dirichlet(servers: usize, kappa: f64, number: u64) -> LayerDemand {
     let mut normal = Normal::new(Streams::new(7).stream(number));
     let mut bytes = vec![0.0; servers * servers];
@@ -203,7 +203,7 @@ fn nothing_to_send_takes_no_time_and_no_circuits() {
     assert_eq!(Exchange::of(&demand, &rates, RoutingRule::Spill).time(&circuits), 0.0);
 }
 
-/// Time by bisection, as section 6 defines it.
+/// Time with `spill` by bisection on its definition (docs/methods/moe.md, section 4).
 fn bisected(demand: &LayerDemand, rates: &RegionRates, circuits: &CircuitCounts) -> f64 {
     let n = demand.servers;
     let over = |time: f64, server: usize, out: bool| {
