@@ -1,4 +1,5 @@
-//! Bounds on the finish of schedules of whole chunks in epochs: paths, cuts with heads and tails, and metrics.
+//! Bounds on the finish of schedules of whole chunks in epochs: paths, cuts with heads and tails, and metrics
+//! (docs/methods/collective.md, section 4).
 
 mod cuts;
 mod fluid;
@@ -133,12 +134,13 @@ pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
 /// The reason to stop.
 pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
-    // B1: no chunk is anywhere before its shortest way allows.
+    // Path bound: no chunk is anywhere before its shortest way allows.
     let sources = sets::sources(task);
     for &(source, chunk_begin, chunk_end) in &sources {
         let row = task.distances.from(&task.network, source);
         for chunk in chunk_begin..chunk_end {
             for dest in task.chunks.dests(chunk) {
+                // Ties keep the first reason, so that bounds are named alike every time.
                 best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
             }
         }

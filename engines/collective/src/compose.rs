@@ -1,4 +1,5 @@
-//! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
+//! Plans from schedules: parts played forwards or backwards, one after the other, with their figures
+//! (docs/methods/collective.md, section 3).
 
 mod begins;
 mod exchange;
@@ -59,6 +60,7 @@ pub fn whole_chunks(
     schedules: &[EpochSchedule],
     bounds: Option<&[EpochBound]>,
 ) -> Candidate<CollectiveResult> {
+    // Parts begin when the one before has ended.
     let time = time(scenario, tasks, Discipline::WholeChunk);
     let (mut pieces, mut sends) = (Vec::new(), Vec::new());
     let begins = begins(tasks, schedules);
@@ -66,6 +68,7 @@ pub fn whole_chunks(
     for ((task, schedule), begin) in tasks.tasks.iter().zip(schedules).zip(&begins) {
         let first = pieces.len() as u32;
         for chunk in 0..task.chunks.len() {
+            // Chunks of a unicast demand stand for copies of one chunk.
             let copy = tasks.copies.as_ref().map(|copies| copies[chunk]);
             let whole = copy.map_or(chunk as u32, |(chunk, _)| chunk);
             pieces.push(ChunkPiece {
@@ -78,6 +81,8 @@ pub fn whole_chunks(
             });
         }
         let (starts, finish) = (&schedule.starts, schedule.finish);
+        // A reversed schedule is played backwards: a start at k becomes one at finish - (k + latency), on the reversed
+        // link.
         if task.backwards {
             sends.extend(mirrored(task, starts, finish).iter().zip(starts).map(|(mirrored, start)| {
                 let link = &task.real.links()[mirrored.link as usize];
@@ -93,6 +98,7 @@ pub fn whole_chunks(
         }
         replay_us += schedule.replay_us(task);
     }
+    // One order for all plans, so that equal schedules give equal files.
     sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
     let claims = claims(scenario, tasks, &time, begins.last().copied().unwrap_or(0), Some(replay_us), bounds);
     let result = CollectiveResult { time, pieces, sends, trees: Vec::new(), ranges: Vec::new(), claims };
@@ -106,7 +112,8 @@ pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -
 
 /// Bytes that the text of a plan takes at most which lists so many sends and pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
-    // Lengths of entries with ids of seven digits, as they are written.
+    // Lengths of entries with ids of seven digits, as they are written. Upper limits, so that no plan is too large to
+    // read.
     const SEND: u64 = 112;
     const PIECE: u64 = 160;
     const RECORD: u64 = 320;
@@ -147,6 +154,7 @@ fn claims(
             _ => Vec::new(),
         },
     };
+    // Bounds of parts add up, because they follow each other.
     let lower = bounds.map(|bounds| bounds.iter().map(|bound| bound.epochs).sum::<u32>());
     let buffer = buffer_bytes(scenario, tasks);
     ScheduleClaims {
@@ -156,6 +164,7 @@ fn claims(
         replay_us,
         lower_bound_epochs: lower,
         bounds: bounds.map_or_else(Vec::new, |bounds| tasks.tasks.iter().zip(bounds).map(named).collect()),
+        // Only a finish that meets its bound is optimal.
         optimal: lower == Some(finish),
         floor: floor_claim(scenario, tasks, finish_us, time.alpha_threshold),
     }
@@ -183,6 +192,7 @@ pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f
     }
     let mut received: FxHashMap<u32, u64> = FxHashMap::default();
     for task in &tasks.tasks {
+        // What arrives at every GPU.
         for chunk in 0..task.chunks.len() {
             task.chunks.dests(chunk).for_each(|dest| *received.entry(dest).or_default() += 1);
         }
@@ -197,6 +207,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
     for send in sends {
         *load.entry((send.from, send.to)).or_default() += pieces[send.piece as usize].size_bytes;
     }
+    // Time that each link transmits.
     let busy = scenario.topology.links.iter().map(|link| {
         let bytes = load.get(&(link.from, link.to)).copied().unwrap_or(0.0);
         bytes * link.beta_scale / (1000.0 * link.capacity_gbyte_per_s)
@@ -236,6 +247,7 @@ pub fn carry(
     to: &CollectiveScenario,
 ) -> Result<Carried<CollectiveResult>, String> {
     let (before, after) = (&from.topology, &to.topology);
+    // The first difference is named.
     let what = if before.nodes.len() != after.nodes.len() || before.links != after.links {
         "links"
     } else if before.switch_model != after.switch_model {

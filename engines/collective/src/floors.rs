@@ -1,4 +1,4 @@
-//! Floors under all schedules, whatever their chunks and epochs.
+//! Floors under all schedules, whatever their chunks and epochs (docs/methods/collective.md, section 5).
 //!
 //! | module | what |
 //! |---|---|

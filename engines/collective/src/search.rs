@@ -1,4 +1,4 @@
-//! Searches for schedules.
+//! Searches for schedules. Sections are those of docs/methods/collective.md.
 //!
 //! | module | what |
 //! |---|---|

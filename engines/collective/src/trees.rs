@@ -1,4 +1,4 @@
-//! Spanning trees along which data is spread, and schedules made of them.
+//! Spanning trees along which data is spread, and schedules made of them (docs/methods/collective.md, section 11).
 //!
 //! | module | what |
 //! |---|---|

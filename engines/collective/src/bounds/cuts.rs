@@ -1,4 +1,5 @@
-//! Cuts with heads and tails: the one-machine bound with release and delivery times, for several entry links.
+//! Cuts with heads and tails: the one-machine bound with release and delivery times, for several entry links
+//! (docs/methods/collective.md, section 4).
 
 use super::{BoundReason, EpochBound, sets};
 use crate::model::distances::FAR;
@@ -7,7 +8,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
-/// Occurring heads, or tails, that are tried as thresholds at most.
+/// Occurring heads, or tails, that are tried as thresholds at most: any choice is valid, more could only raise the
+/// bound.
 const MOST_THRESHOLDS: usize = 12;
 
 /// Raises a bound by the cuts of all candidate sets.
@@ -41,6 +43,7 @@ struct Item {
 
 fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     let is_in = task.membership(inside);
+    // Links into the set; lanes of one share its room.
     let lanes = entry_lanes(task, &is_in);
     if lanes.is_empty() {
         return;
@@ -57,13 +60,15 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     };
     let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
     let head_of = |source: u32| (0..entries.len()).map(|at| before(at, source)).min().unwrap_or(FAR);
+    // What nobody can bring in, or nobody waits for, is left out.
     let mut items = items(task, &is_in, &tail_of, &head_of);
     items.retain(|item| item.head < FAR && item.tail < FAR);
     if items.is_empty() {
         return;
     }
     let all: u64 = items.iter().map(|item| item.count).sum();
-    // With the latest start and the longest way of any item on every link, no choice of items can bind more.
+    // Quick test: with the latest start and the longest way of any item on every link, no choice of items can bind
+    // more.
     let latest = |at: usize| {
         let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
         let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);
@@ -75,6 +80,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     }
     let heads = thresholds(items.iter().map(|item| item.head));
     let tails = thresholds(items.iter().map(|item| item.tail));
+    // Items with at least a head and at least a tail: the Pareto thresholds of the one-machine bound.
     for &tail in &tails {
         for &head in &heads {
             let taken: Vec<&Item> =
@@ -83,6 +89,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
             if count == 0 {
                 continue;
             }
+            // Least head and tail of these items for each link: a relaxation, so the bound stays valid.
             let limits: Vec<(u32, u32)> = (0..entries.len())
                 .map(|at| {
                     let first = taken.iter().map(|item| before(at, item.source)).min().unwrap_or(FAR);
@@ -159,6 +166,7 @@ fn items(
         else {
             continue;
         };
+        // Chunks of a source are listed together, so equal items are neighbours.
         match items.last_mut() {
             Some(last) if last.source == source && last.target == target => last.count += 1,
             _ => items.push(Item { source, target, count: 1, head: head_of(source), tail }),
@@ -169,14 +177,17 @@ fn items(
 
 /// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with
 /// a way of some length behind it.
+/// Room only grows with the finish, so bisection finds the smallest.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {
+            // Epochs in which a start on this link can still be of use.
             let epochs = i64::from(finish) - i64::from(*head) - i64::from(*tail) + 1;
             task.epochs.links[*link as usize].starts_in(epochs)
         };
         entries.iter().zip(limits).map(of).fold(0u64, u64::saturating_add)
     };
+    // Doubling first, then bisection.
     let (mut low, mut high) = (0u32, 1u32);
     while room(high) < count {
         if high >= FAR {

@@ -1,4 +1,5 @@
-//! Bounds for chunks in any parts that nobody copies: paths, cuts with heads and tails, and metrics.
+//! Bounds for chunks in any parts that nobody copies: paths, cuts with heads and tails, and metrics
+//! (docs/methods/collective.md, section 4).
 
 use super::cuts::thresholds;
 use super::{BoundReason, EpochBound, sets};
@@ -9,7 +10,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use rustc_hash::FxHashMap;
 
-/// Fixed point of lengths that are no whole numbers.
+/// Fixed point of lengths that are no whole numbers; any lengths give a bound, so rounding does no harm.
 const POINT: f64 = 256.0;
 /// Rounding of sums, as a share.
 const SLACK: f64 = 1e-9;
@@ -32,6 +33,7 @@ pub fn fluid_bound<W: Watch<S>, S>(
     watch: &mut W,
 ) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
+    // The longest shortest path.
     let shares = shares(task);
     for share in &shares {
         let way = links.distances.from(&task.network, share.source)[share.dest as usize];
@@ -66,6 +68,7 @@ fn raise_by_cut(
     inside: &[u32],
     best: &mut EpochBound,
 ) {
+    // Links into the set.
     let network = &task.network;
     let mut is_in = vec![false; network.node_count()];
     for &node in inside {
@@ -99,6 +102,7 @@ fn raise_by_cut(
         for &head in &heads {
             let taken: Vec<&FluidShare> = items
                 .iter()
+                // Thresholds as for whole chunks.
                 .filter(|(_, earliest, way)| *earliest >= head && *way >= tail)
                 .map(|(share, ..)| *share)
                 .collect();
@@ -108,6 +112,7 @@ fn raise_by_cut(
             }
             let room: Vec<(f64, u32)> = each
                 .clone()
+                // A link carries from its head on, until its tail before the finish.
                 .map(|at| {
                     let first = taken.iter().map(|share| before[at][share.source as usize]).min();
                     let last = taken.iter().map(|share| after(at, share.dest)).min();
@@ -122,11 +127,13 @@ fn raise_by_cut(
 }
 
 fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidShare], best: &mut EpochBound) {
+    // Hops, then epochs that a chunk occupies a link.
     for weighed in [false, true] {
         let length = |per_epoch: f64| if weighed { (POINT / per_epoch).clamp(1.0, 1e6) } else { POINT };
         let lengths: Vec<u32> = links.links.iter().map(|link| length(link.per_epoch) as u32).collect();
         let distances = EpochDistances::new(&task.network, lengths.clone());
         let way = |share: &FluidShare| distances.from(&task.network, share.source)[share.dest as usize];
+        // Amounts times shortest paths: no routing has less.
         let needed: f64 = shares.iter().map(|share| share.chunks as f64 * f64::from(way(share))).sum();
         let room: Vec<(f64, u32)> = links
             .links
@@ -141,6 +148,7 @@ fn raise_by_metric(task: &CollectiveTask, links: &FluidLinks, shares: &[FluidSha
 /// Smallest finish by which links, each with its rate and the epochs that it loses, have carried an amount.
 fn least_finish(links: &[(f64, u32)], amount: f64) -> u32 {
     let carries = |finish: u32| {
+        // An epoch is lost for the head and the tail of every link.
         let of = |(rate, lost): &(f64, u32)| rate * (f64::from(finish) - f64::from(*lost) + 1.0).max(0.0);
         links.iter().map(of).sum::<f64>() >= amount * (1.0 - SLACK)
     };

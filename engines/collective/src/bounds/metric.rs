@@ -1,4 +1,5 @@
-//! All links together: hops, and epochs, that chunks take against those that links have.
+//! All links together: hops, and epochs, that chunks take against those that links have (docs/methods/collective.md,
+//! section 4).
 
 use super::{BoundReason, EpochBound};
 use crate::model::distances::{EpochDistances, FAR};
@@ -6,7 +7,7 @@ use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Fixed point of lengths that are no whole numbers.
+/// Fixed point of lengths that are no whole numbers; any lengths give a bound, so rounding does no harm.
 const POINT: u64 = 1 << 8;
 
 /// Raises a bound by what all links carry until some epoch.
@@ -21,6 +22,7 @@ pub(super) fn raise<W: Watch<S>, S>(
         return Ok(());
     }
     if task.chunks.is_unicast() {
+        // Any lengths are valid: hops, and epochs on a link.
         for weighed in [false, true] {
             let lengths: Vec<u32> = task
                 .epochs
@@ -36,6 +38,7 @@ pub(super) fn raise<W: Watch<S>, S>(
             let mut needed = 0u64;
             for chunk in 0..task.chunks.len() {
                 let row = distances.from(network, task.chunks.source(chunk));
+                // Every delivery takes at least its shortest path.
                 needed += task.chunks.dests(chunk).map(|dest| u64::from(row[dest as usize])).sum::<u64>();
                 if chunk % 256 == 0 {
                     watch.checkpoint()?;
@@ -54,7 +57,8 @@ pub(super) fn raise<W: Watch<S>, S>(
 
 /// Smallest finish by which the links, each weighed, have room for an amount.
 fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
-    // Epochs from a transmission to its delivery, the least of all lanes of a link.
+    // Epochs from a transmission to its delivery, the least of all lanes of a link: starts later than that deliver
+    // nothing.
     let mut after = vec![u32::MAX; task.real.links().len()];
     for model in &task.epochs.links {
         let least = &mut after[model.carrier as usize];

@@ -1,23 +1,24 @@
-//! Sets of nodes whose entry links may bind, and sources that stand for others.
+//! Sets of nodes whose entry links may bind, and sources that stand for others (docs/methods/collective.md, section 4).
 
 use crate::model::task::CollectiveTask;
 use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashSet;
 
-/// Groups up to which every union is tried.
+/// Groups up to which every union is tried: 63 unions.
 const MOST_UNIONS: usize = 6;
-/// GPUs of a group up to which pairs and triples are tried.
+/// GPUs of a group up to which pairs and triples are tried: 680 sets of 16.
 const MOST_TRIPLES: usize = 16;
-/// Nodes up to which every subset is tried if there is no switch.
+/// Nodes up to which every subset is tried if there is no switch: 254 subsets.
 const MOST_SUBSETS: usize = 8;
-/// GPUs up to which balls and half-spaces are tried around every node.
+/// GPUs up to which balls and half-spaces are tried around every node: their number grows with GPUs times radii.
 const MOST_BALLS: usize = 64;
-/// GPUs above which one node stands for its orbit.
+/// GPUs above which one node stands for its orbit; below that every one is tried.
 const MOST_SINGLES: usize = 128;
 
 /// Sources with the range of their chunks; in large tasks one of every orbit, if the demand looks the same from all.
 pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
     let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
+    // Chunks of a source are listed together.
     for chunk in 0..task.chunks.len() {
         let source = task.chunks.source(chunk);
         match ranges.last_mut() {
@@ -37,6 +38,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
         return None;
     }
+    // An orbit may stand only if all GPUs send and want the same.
     let mut per_source = vec![0usize; task.network.node_count()];
     let mut wanted = vec![0usize; task.network.node_count()];
     let unicast = task.chunks.is_unicast();
@@ -61,14 +63,17 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
     let nodes = network.node_count() as u32;
     let gpus = network.gpus();
     let mut sets = SetList { seen: FxHashSet::default(), sets: Vec::new(), nodes };
+    // Groups bind most often: links between chassis are few.
     groups(network, &mut sets);
     let orbits = orbits(task);
     let stands = |node: &u32| orbits.as_ref().is_none_or(|orbits| orbits[*node as usize] == *node);
+    // Single GPUs, and all but one.
     for gpu in gpus.iter().copied().filter(stands) {
         sets.add(vec![gpu]);
         sets.add((0..nodes).filter(|node| *node != gpu).collect());
     }
     if nodes as usize <= MOST_SUBSETS && gpus.len() == nodes as usize {
+        // All proper subsets.
         for mask in 1..(1u32 << nodes) - 1 {
             sets.add((0..nodes).filter(|node| mask >> node & 1 == 1).collect());
         }
@@ -86,6 +91,7 @@ pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
             }
         }
     }
+    // Balls around nodes, and half-spaces, for tori and meshes.
     if gpus.len() <= MOST_BALLS {
         balls(task, &mut sets);
     }
@@ -101,6 +107,7 @@ fn groups(network: &LinkNetwork, sets: &mut SetList) {
         (0..groups.min(64)).map(|group| 1 << group).chain([(1u64 << (groups.min(64) / 2)) - 1]).collect()
     };
     for mask in masks {
+        // Switches of no group on either side.
         for free_switches in [false, true] {
             let is_in = |node: &u32| match network.nodes()[*node as usize].group {
                 Some(group) => group < 64 && mask >> group & 1 == 1,
@@ -119,6 +126,7 @@ fn balls(task: &CollectiveTask, sets: &mut SetList) {
         radii.sort_unstable();
         radii.dedup();
         for radius in radii {
+            // The ball, and what is outside of it.
             sets.add((0..sets.nodes).filter(|node| row[*node as usize] <= radius).collect());
             sets.add((0..sets.nodes).filter(|node| row[*node as usize] > radius).collect());
         }
@@ -138,6 +146,7 @@ struct SetList {
 
 impl SetList {
     fn add(&mut self, set: Vec<u32>) {
+        // Each set once; the empty and the full one have no entry links.
         if !set.is_empty() && set.len() < self.nodes as usize && self.seen.insert(set.clone()) {
             self.sets.push(set);
         }

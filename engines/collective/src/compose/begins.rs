@@ -6,6 +6,7 @@ use crate::model::task::CollectiveTasks;
 /// Epochs at which the parts of a plan begin, and that of its last delivery after them: a part begins where the one before
 /// ends, because no link transmits beyond the last arrival.
 pub fn begins(tasks: &CollectiveTasks, schedules: &[EpochSchedule]) -> Vec<u32> {
+    // No link transmits beyond the last arrival, so parts never overlap.
     let mut begins = vec![0];
     let ends = tasks.tasks.iter().zip(schedules).scan(0, |end, (_, schedule)| {
         *end += schedule.finish;

@@ -1,4 +1,4 @@
-//! Schedules of exchanges in short form: the paths of one chunk of each orbit.
+//! Schedules of exchanges in short form: the paths of one chunk of each orbit (docs/methods/collective.md, section 11).
 
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;
@@ -28,11 +28,13 @@ pub fn exchange_in_short(
     if demand.collective != CollectiveSort::AllToAll || tasks.pieces != 1 || comes_and_goes {
         return None;
     }
+    // The largest group; its elements must fix no link, or two images would share it.
     let folding = Folding::largest(&task.network, &task.chunks);
     let moves_links = folding.links.iter().all(|(_, keeping)| *keeping == 1);
     if folding.is_trivial() || !moves_links || !is_symmetric(&folding, schedule) {
         return None;
     }
+    // Starts by chunk, so that each chunk's are neighbours.
     let mut starts = schedule.starts.clone();
     starts.sort_unstable_by_key(|start| (start.chunk, start.epoch, start.link));
     let mut trees = Vec::with_capacity(folding.chunks.len());
@@ -68,6 +70,7 @@ pub fn exchange_in_short(
 /// Returns `true` if the images of every start are starts of the schedule.
 fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
     let all: FxHashSet<ChunkStart> = schedule.starts.iter().copied().collect();
+    // Representatives' starts, and the number of their images.
     let firsts: FxHashSet<u32> = folding.chunks.iter().copied().collect();
     let mut images = 0;
     for start in schedule.starts.iter().filter(|start| firsts.contains(&start.chunk)) {
@@ -79,6 +82,7 @@ fn is_symmetric(folding: &Folding, schedule: &EpochSchedule) -> bool {
             images += 1;
         }
     }
+    // Every start is an image of one.
     images == all.len()
 }
 
@@ -102,6 +106,7 @@ fn path(
     let (mut edges, mut begins) = (Vec::new(), Vec::new());
     let mut at = root;
     let mut there = 0;
+    // From the source, hop by hop.
     while at != dest {
         let mut edge = vec![at];
         loop {
@@ -111,6 +116,7 @@ fn path(
                 let from = task.network.links()[start.link as usize].from;
                 from == at && if through { start.epoch == there } else { start.epoch >= there }
             };
+            // No start goes on from here: the starts are no path.
             let start = starts.iter().find(goes)?;
             if !through {
                 begins.push(start.epoch);
@@ -118,9 +124,11 @@ fn path(
             at = task.network.links()[start.link as usize].to;
             there = start.epoch + task.epochs.latency(start.link);
             edge.push(task.origins[at as usize]);
+            // A switch cannot end a hop.
             if !task.network.is_switch(at) {
                 break;
             }
+            // A cycle of switches without an end.
             if edge.len() > task.network.node_count() {
                 return None;
             }
@@ -131,6 +139,7 @@ fn path(
         }
     }
     let links: usize = edges.iter().map(|edge| edge.len() - 1).sum();
+    // Starts that are left over belong to no path.
     (links == starts.len()).then(|| CompactTree {
         root,
         share: format!("1/{chunks_per_rank}"),

@@ -1,4 +1,4 @@
-//! Plans of parts of chunks.
+//! Plans of parts of chunks (docs/methods/collective.md, section 8).
 
 use super::{claims, figures_of, time};
 use crate::bounds::EpochBound;
@@ -36,7 +36,8 @@ pub fn parts_of_chunks(
             let ends = &task.real.links()[link as usize];
             let (from, to, epoch) = if task.backwards {
                 let model = &links.links[link as usize];
-                // Links carry in the mirrored epochs; what leaves a switch starts an epoch later.
+                // Links carry in the mirrored epochs; what leaves a switch starts an epoch later, because it passes on
+                // at once.
                 let early = u32::from(task.real.is_cut_through() && task.real.is_switch(ends.to));
                 let carried = start - model.early + 1 + task.epochs.links[link as usize].delay;
                 (ends.to, ends.from, schedule.finish - carried + early)
@@ -60,10 +61,12 @@ fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
     let mut order: Vec<(u32, usize, usize, u32)> = Vec::new();
     for (part, piece) in parts.iter().enumerate() {
         order.extend(piece.hops.iter().enumerate().map(|(hop, (link, epoch))| {
+            // A hop out of a switch belongs to the epoch of the hop into it.
             (*epoch - u32::from(task.epochs.links[*link as usize].through), hop, part, *link)
         }));
     }
-    // Hops of a part that fall into one epoch, through switches that cut through, follow each other.
+    // Hops of a part that fall into one epoch, through switches that cut through, follow each other in order of the
+    // hops.
     order.sort_unstable();
     let mut there = vec![Passing::whole(0.0); parts.len()];
     let mut free_us = vec![0.0f64; task.real.links().len()];
@@ -73,6 +76,7 @@ fn replay_us(task: &CollectiveTask, parts: &[FluidPiece]) -> f64 {
         let bytes = parts[part].size * task.epochs.chunk_bytes;
         let transmission_us = bytes / (1000.0 * ends.capacity_gbyte_per_s);
         let (through, free) = (task.epochs.links[link as usize].through, &mut free_us[link as usize]);
+        // A link is free again when the last byte has left it.
         there[part] = there[part].over(through, transmission_us, ends.alpha_us, free);
         end_us = end_us.max(there[part].last_us);
     }

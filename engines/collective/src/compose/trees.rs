@@ -1,4 +1,4 @@
-//! Plans of trees: as sends of equal pieces, or in short form.
+//! Plans of trees: as sends of equal pieces, or in short form (docs/methods/collective.md, section 11).
 
 use super::{claims, figures_of, time};
 use crate::model::schedule::{ChunkStart, EpochSchedule};
@@ -25,6 +25,7 @@ pub fn pieces_along_trees(
     let mut schedules = Vec::with_capacity(parts.len());
     for (task, part) in tasks.tasks.iter().zip(parts) {
         // Chunks of a source are listed one after the other, as pieces of a root are.
+        // First chunk of every source: going backwards leaves the smallest.
         let mut next: Vec<Option<u32>> = vec![None; task.network.node_count()];
         for chunk in (0..task.chunks.len()).rev() {
             next[task.chunks.source(chunk) as usize] = Some(chunk as u32);
@@ -32,6 +33,7 @@ pub fn pieces_along_trees(
         let chunk_of: Vec<u32> = part
             .roots
             .iter()
+            // The next piece of a root is its next chunk.
             .map(|root| {
                 let chunk = next[*root as usize].unwrap_or(0);
                 next[*root as usize] = Some(chunk + 1);
@@ -57,6 +59,7 @@ pub fn trees_in_short(
     parts: Vec<CompactPlan>,
     floors: Option<ScenarioFloors>,
 ) -> Result<Candidate<CollectiveResult>, Problems> {
+    // All parts have epochs of one length.
     let epoch_us = parts.first().map_or(1.0, |part| part.epoch_us);
     let tasks = CollectiveTasks::in_pieces(scenario, Some(epoch_us), 1, 0.0)?.with_floors(floors);
     let fluid = parts.iter().any(|part| part.discipline == CompactDiscipline::Fluid);

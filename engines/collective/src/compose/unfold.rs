@@ -1,4 +1,4 @@
-//! Plans in short form as lists of pieces and sends.
+//! Plans in short form as lists of pieces and sends (docs/methods/collective.md, section 11).
 
 use crate::model::epochs::EpochModel;
 use crate::model::group::generated;
@@ -19,6 +19,7 @@ pub fn unfolded(
     most: u64,
 ) -> Result<CollectiveResult, String> {
     let mut listed = CollectiveResult { trees: Vec::new(), ..result.clone() };
+    // Pieces of a shard become pieces of its chunks.
     if let Some(part) = result.trees.first().filter(|_| result.time.discipline == Discipline::WholeChunk) {
         listed.time.pieces_per_chunk = part.pieces_per_tree / scenario.demand.chunks_per_rank.max(1);
     }
@@ -27,6 +28,7 @@ pub fn unfolded(
     let mut sends = 0;
     for part in &parts {
         let group = generated(&part.network, &part.part.generators)?;
+        // Sends are counted before any is listed.
         sends += part.sends() * group.len() as u64;
         elements.push(group);
     }
@@ -50,7 +52,7 @@ pub(super) fn unfoldings<'u>(
     let mut parts = Vec::with_capacity(result.trees.len());
     let mut begin = 0_u32;
     for (place, part) in result.trees.iter().enumerate() {
-        // Of two parts, the first adds up on the reversed network.
+        // Of two parts, the first reduces on the reversed network.
         let adds = scenario.demand.collective.reduces() && place == 0;
         let times = (adds, begin);
         parts.push(Unfolding::new(&network, &chunks, part, times, result.time.alpha_threshold));
@@ -83,6 +85,7 @@ impl<'u> Unfolding<'u> {
         (adds, begin): (bool, u32),
         alpha_threshold: f64,
     ) -> Self {
+        // Equal pieces of the shard of a root.
         let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
         // Pieces of an epoch share a link, so that each takes one epoch whatever its size.
         let occupying = match part.discipline {
@@ -116,6 +119,7 @@ impl<'u> Unfolding<'u> {
     fn list(&self, elements: &[Vec<u32>], listed: &mut CollectiveResult) -> Result<(), String> {
         for images in elements {
             // Bytes that the pieces so far carry, by root and destination.
+            // Pieces fill the chunks of their root one after the other.
             let mut filled: FxHashMap<(u32, Option<u32>), f64> = FxHashMap::default();
             for tree in &self.part.trees {
                 self.list_tree(tree, images, &mut filled, listed)?;
@@ -132,6 +136,7 @@ impl<'u> Unfolding<'u> {
         there: Option<u32>,
     ) -> Result<u32, &'static str> {
         match self.part.discipline {
+            // Periodic: piece p leaves the root at epoch p, and hops follow each other.
             CompactDiscipline::Fluid => Ok(there.unwrap_or(piece as u32)),
             CompactDiscipline::WholeChunk => {
                 let starts = tree.starts.get(piece).and_then(|starts| starts.get(hop));
@@ -168,9 +173,11 @@ impl<'u> Unfolding<'u> {
         let hops = self.hops(tree, &image)?;
         for piece in 0..self.pieces(tree) {
             let at = filled.entry((root, dest)).or_insert(0.0);
+            // Which chunk the piece begins in, with room for rounding.
             let whole = (*at / chunk_bytes + 1e-6).floor();
             let (offset_bytes, place) = ((*at - whole * chunk_bytes).max(0.0), whole as usize);
             *at += size_bytes;
+            // A piece must not span two chunks: their ends are ends of pieces.
             if offset_bytes + size_bytes > chunk_bytes * (1.0 + 1e-6) {
                 return Err("a piece of a tree is part of two chunks".to_owned());
             }
@@ -207,6 +214,7 @@ impl<'u> Unfolding<'u> {
                 return Err("a hop of a tree is empty".to_owned());
             };
             hops.push((links, into.get(from).copied()));
+            // The hop into a GPU is the parent of those out of it.
             into.insert(*to, place);
         }
         Ok(hops)
@@ -233,6 +241,7 @@ impl<'u> Unfolding<'u> {
     ) -> Result<(), String> {
         let copies = if self.adds { self.network.switch_reduces() } else { self.network.switch_copies() };
         let mut sent: FxHashSet<(u32, u32)> = FxHashSet::default();
+        // Parents come first, so the ends of their hops are known.
         let mut ends: Vec<u32> = Vec::with_capacity(hops.len());
         for (hop, (links, before)) in hops.iter().enumerate() {
             let start = self.start(tree, (piece, hop), before.map(|before| ends[before]))?;
@@ -242,6 +251,7 @@ impl<'u> Unfolding<'u> {
                 // Hops through one switch share the way to it where switches copy.
                 if sent.insert((link, time)) || !copies {
                     let ends = &self.network.links()[link as usize];
+                    // Reduced data takes the way backwards, mirrored in time.
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;
                         let begins = finish.checked_sub(start + takes).ok_or("a tree ends too late")?;

@@ -1,5 +1,6 @@
-//! What links carry under a plan in short form, without a list of its sends: links of an orbit carry the same at the same
-//! time, because each element of the group maps a hop to another link of its orbit.
+//! What links carry under a plan in short form, without a list of its sends: links of an orbit carry the same at the
+//! same time, because each element of the group maps a hop to another link of its orbit (docs/methods/collective.md,
+//! section 11).
 
 use super::unfold::{Unfolding, part_of_one, unfoldings};
 use crate::plan::CollectiveResult;
@@ -61,10 +62,12 @@ impl LinkUses {
 impl PartUses {
     fn of(part: &Unfolding<'_>) -> Result<Self, String> {
         let mut network = part.network.clone();
+        // Orbits of links under the generators of the plan.
         let symmetries = part.part.generators.iter().map(|nodes| part.network.symmetry(nodes));
         network.add_generators(symmetries.collect::<Result<Vec<_>, _>>()?);
         let orbit_of = network.link_orbits();
         let ends = |link: usize| {
+            // Reduced data crosses the real link in the other direction.
             let ends = &network.links()[link];
             if part.adds { (ends.to, ends.from) } else { (ends.from, ends.to) }
         };
@@ -83,7 +86,7 @@ impl PartUses {
 
     fn add(&mut self, part: &Unfolding<'_>, tree: &CompactTree, orbit_of: &[u32]) -> Result<(), String> {
         let hops = part.hops(tree, &|node| Ok(node))?;
-        // Pieces of periodic schedules take the same way one epoch after the other.
+        // Pieces of periodic schedules take the same way one epoch after the other, so one use stands for all of them.
         let (runs, pieces, bytes) = match part.part.discipline {
             CompactDiscipline::WholeChunk => (tree.starts.len(), 1, part.piece_bytes),
             CompactDiscipline::Fluid => {
@@ -99,10 +102,12 @@ impl PartUses {
                 let start = part.start(tree, (run, hop), before.map(|before| ends[before]))?;
                 let (way, takes) = part.way(links);
                 for (link, passage, back) in way {
+                    // Copies share the link into a switch.
                     if !seen.insert((link, start + passage.starts)) {
                         continue;
                     }
                     let (from, on_link) = if part.adds {
+                        // Mirrored in time: the last piece of the reversed plan comes first.
                         let last = start + takes + pieces - 1;
                         let finish = part.part.finish_epochs as u32;
                         (finish.checked_sub(last).ok_or("a tree ends too late")?, back)

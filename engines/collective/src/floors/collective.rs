@@ -1,4 +1,5 @@
-//! Floors of collectives by name: in time, with what binds them and whether they can be reached.
+//! Floors of collectives by name: in time, with what binds them and whether they can be reached
+//! (docs/methods/collective.md, section 5).
 
 use super::cut::cut_words;
 use super::exchange::exchange_rate;
@@ -41,7 +42,7 @@ pub struct CollectiveFloor {
     pub achievable: bool,
 }
 
-/// Nodes up to which smallest cuts between all pairs are looked for.
+/// Nodes up to which smallest cuts between all pairs are looked for: every one is a maximum flow.
 const PLAIN_NODES: usize = 150;
 
 /// Returns the floor of a collective by name; `None` for lists of chunks and several tenants.
@@ -52,6 +53,7 @@ pub fn collective_floor<W: Watch>(
     question: &FloorQuestion<'_>,
     watch: &mut W,
 ) -> Result<Option<CollectiveFloor>, MethodError> {
+    // Data that is spread is planned on the network, data that is reduced on the reversed one.
     let network = question.network;
     let floor = match question.collective {
         CollectiveSort::AllGather | CollectiveSort::Broadcast | CollectiveSort::Gather => {
@@ -103,9 +105,11 @@ fn spread(question: &FloorQuestion<'_>, network: &LinkNetwork) -> Result<Collect
     let Some(found) = spread_rate(network, &sources, &destinations)? else {
         return Ok(nothing());
     };
+    // One shard at the rate of the binding cut.
     let floor_us = time_us(question.shard_bytes, found.rate.as_f64());
     let units: Vec<(u32, f64)> = sources.iter().map(|source| (*source, 1.0)).collect();
     let asked = LatencyQuestion { network, sources: &units, destinations: &destinations, copies: true };
+    // The binding cut is tried with latencies as well.
     let latency = latency_floor(&asked, std::slice::from_ref(&found.cut));
     let (with_latency, cut) = latency.at(question.shard_bytes);
     let cut = cut.map_or(&found.cut, |cut| &cut.inside);
@@ -122,6 +126,7 @@ fn spread(question: &FloorQuestion<'_>, network: &LinkNetwork) -> Result<Collect
     Ok(CollectiveFloor {
         floor_us,
         upper_us: achievable.then_some(floor_us),
+        // Both are valid, so the larger one is.
         alpha_floor_us: with_latency.max(floor_us),
         binding_cut: Some(words),
         achievable,
@@ -150,6 +155,7 @@ fn packs(network: &LinkNetwork, ranks: &[u32]) -> bool {
         let (into, out) = (capacity(network.in_links(node)), capacity(network.out_links(node)));
         into.is_some() && into == out
     };
+    // Every GPU a rank, every switch balanced: the trees of Edmonds exist.
     ranks.len() == network.gpus().len()
         && (0..network.node_count() as u32).all(|node| !network.is_switch(node) || balanced(node))
 }
@@ -177,6 +183,7 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
     let network = question.network;
     let turned = network.reversed();
     let all_bytes = question.shard_bytes * question.ranks.len() as f64;
+    // A single rank has nothing to exchange.
     let Some(first) = question.ranks.first().copied().filter(|_| question.ranks.len() > 1) else {
         return Ok(nothing());
     };
@@ -187,12 +194,15 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
         }
     };
     for (graph, outwards) in [(network, true), (&turned, false)] {
+        // From one rank to all others, in both directions: each set with a rank on both sides is such a cut of one of
+        // them.
         if network.node_count() <= PLAIN_NODES {
             if let Some(found) = spread_rate(graph, &[first], question.ranks)? {
                 let cut = if outwards { found.cut } else { found.cut.iter().map(|inside| !inside).collect() };
                 take(time_us(all_bytes, found.rate.as_f64()), Some(cut));
             }
         } else {
+            // Large networks: cuts around single ranks.
             for rank in question.ranks {
                 let mut inside = vec![false; network.node_count()];
                 inside[*rank as usize] = true;
@@ -205,11 +215,13 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
             }
         }
     }
+    // Sums over all links between the parts.
     for (per_byte_us, _) in partition_floors(network, question.ranks) {
         take(all_bytes * per_byte_us, None);
     }
     let halves = [(network, packs(network, question.ranks)), (&turned, packs(&turned, question.ranks))];
     let mut upper = Some(0.0);
+    // The upper end: reduce, then gather, each at the rate of its trees.
     for (graph, achievable) in halves {
         let half = spread_rate(graph, question.ranks, question.ranks)?.filter(|_| achievable);
         let half = half.map(|found| time_us(question.shard_bytes, found.rate.as_f64()));
@@ -232,8 +244,10 @@ fn all_reduce(question: &FloorQuestion<'_>) -> Result<CollectiveFloor, MethodErr
 /// partition. `true` beside those of groups.
 pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
     let mut floors = Vec::new();
+    // Parts are single GPUs, then groups.
     for (groups, parts) in [false, true].into_iter().zip(partitions(network, ranks)) {
         let count = parts.iter().copied().max().map_or(0, |part| part + 1);
+        // Switches outside all parts can copy or reduce for several of them at once.
         let loose = (0..network.node_count()).any(|node| parts[node] == OUTSIDE);
         let crossing = |enters: bool| -> f64 {
             let counted = |link: &&crate::scenario::network::NetworkLink| {
@@ -242,7 +256,9 @@ pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64
             };
             network.links().iter().filter(counted).map(|link| link.capacity_gbyte_per_s).sum()
         };
+        // m - 1 transfers to sum, m - 1 to spread.
         let needed = 2.0 * f64::from(count.max(1) - 1);
+        // Links into the parts count if nothing outside reduces; links out of them if nothing outside copies.
         if !(loose && network.switch_reduces()) {
             floors.push((time_us(needed, crossing(true)), groups));
             if !(loose && network.switch_copies()) {
@@ -261,6 +277,7 @@ fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     if ranks.len() != network.gpus().len() {
         return Vec::new();
     }
+    // Every GPU is a part; switches are outside.
     let mut single = vec![OUTSIDE; network.node_count()];
     for (part, gpu) in (0..).zip(network.gpus()) {
         single[*gpu as usize] = part;
@@ -269,6 +286,7 @@ fn partitions(network: &LinkNetwork, ranks: &[u32]) -> Vec<Vec<i32>> {
     let groups: Option<Vec<u32>> =
         network.gpus().iter().map(|gpu| network.nodes()[*gpu as usize].group).collect();
     if let Some(mut groups) = groups {
+        // Groups that hold all GPUs.
         groups.sort_unstable();
         groups.dedup();
         if groups.len() > 1 {

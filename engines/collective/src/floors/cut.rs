@@ -13,6 +13,7 @@ pub fn cut_words(network: &LinkNetwork, inside: &[bool]) -> String {
     };
     let (data, rest) = (side(true), side(false));
     let (word, side) = if rest.len() <= data.len() { ("into", rest) } else { ("out of", data) };
+    // Whole groups by number, else nodes by name.
     let groups = whole_groups(network, &side);
     let names: Vec<String> = match groups {
         Some(groups) => groups.iter().map(|group| format!("group {group}")).collect(),

@@ -1,4 +1,4 @@
-//! A directed graph with whole capacities, the form in which flows and cuts are computed.
+//! A directed graph with whole capacities, the form in which flows and cuts are computed without rounding.
 
 /// A directed graph with whole capacities. Links keep the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Floor of AllToAll without latency: the rate of a concurrent flow, folded by the symmetries of the network.
+//! Floor of AllToAll without latency: the rate of a concurrent flow, folded by the symmetries of the network. One
+//! commodity for each source.
 
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
@@ -27,6 +28,7 @@ pub fn exchange_rate<W: Watch>(
     if ranks.len() < 2 {
         return Ok(None);
     }
+    // Capacities relate to the largest one.
     let scale = network.links().iter().map(|link| link.capacity_gbyte_per_s).fold(0.0, f64::max);
     if scale <= 0.0 {
         return Ok(Some(0.0));
@@ -53,6 +55,7 @@ fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
     for rank in ranks {
         wanted[*rank as usize] = true;
     }
+    // Orbits of sources and links.
     let (node_orbits, link_orbits) = (network.node_orbits(), network.link_orbits());
     let mut sources: FxHashMap<u32, u32> = FxHashMap::default();
     for rank in ranks {
@@ -65,6 +68,7 @@ fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
     let mut loads: FxHashMap<u32, Vec<(Column, f64)>> = FxHashMap::default();
     let mut order: Vec<(u32, u32)> = sources.into_iter().collect();
     order.sort_unstable();
+    // One source of each orbit, with the number of its members.
     for (source, members) in order {
         // Data that comes back to its source is of no use.
         let flows: Vec<Option<Column>> = network
@@ -75,6 +79,7 @@ fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
                 (link.to != source).then(|| {
                     let flow = model.column(format!("flow of {source} on {id}"), 0.0, f64::INFINITY, 0.0);
                     let orbit = link_orbits[id];
+                    // Its members load the links of an orbit alike.
                     let size = sizes.get(&orbit).copied().unwrap_or(1);
                     loads.entry(orbit).or_default().push((flow, f64::from(members) / f64::from(size)));
                     flow
@@ -85,6 +90,7 @@ fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
             if node == source {
                 continue;
             }
+            // Arrivals, less departures, less what is kept.
             let flow = |link: &u32| flows[*link as usize];
             let mut terms: Vec<(Column, f64)> = Vec::new();
             terms.extend(network.in_links(node).iter().filter_map(flow).map(|column| (column, 1.0)));
@@ -98,6 +104,7 @@ fn folded(network: &LinkNetwork, ranks: &[u32], scale: f64) -> Model {
     let mut loads: Vec<(u32, Vec<(Column, f64)>)> = loads.into_iter().collect();
     loads.sort_unstable_by_key(|(orbit, _)| *orbit);
     for (orbit, terms) in loads {
+        // The first link of an orbit bears its number.
         let capacity = network.links()[orbit as usize].capacity_gbyte_per_s / scale;
         model.at_most(format!("capacity of {orbit}"), capacity, terms);
     }

@@ -1,4 +1,5 @@
-//! Floors of the collectives whose data may be copied, on a network.
+//! Floors of the collectives whose data may be copied, on a network (ForestColl; docs/methods/collective.md, section
+//! 5).
 
 use super::digraph::Digraph;
 use super::scale::{Overflow, scale};
@@ -12,6 +13,7 @@ use crate::scenario::rational::Rational;
 /// If the capacities need more than 128 bits.
 pub fn whole(network: &LinkNetwork) -> Result<(Digraph, Rational), Overflow> {
     let capacities: Vec<Rational> = network.links().iter().map(|link| link.capacity).collect();
+    // Rational capacities become whole numbers: flows are exact.
     let scaled = scale(&capacities)?;
     let arcs =
         network.links().iter().zip(&scaled.numbers).map(|(link, number)| (link.from, link.to, *number));
@@ -33,6 +35,7 @@ pub fn network_floor(
     let (graph, unit) = whole(network)?;
     let orbits = network.node_orbits();
     let mut seen = vec![false; network.node_count()];
+    // Destinations of one orbit have equal floors.
     let first = |rank: &u32| !std::mem::replace(&mut seen[orbits[*rank as usize] as usize], true);
     let destinations: Vec<u32> =
         if symmetric { ranks.iter().copied().filter(first).collect() } else { ranks.to_vec() };

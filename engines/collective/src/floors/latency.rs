@@ -1,5 +1,6 @@
 //! Floors that count latencies: the longest path, and cuts whose links are of use only between the time at which the
-//! first data can reach them and the time at which the last data can still arrive.
+//! first data can reach them and the time at which the last data can still arrive (docs/methods/collective.md, section
+//! 5).
 
 use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashMap;
@@ -34,12 +35,14 @@ impl LatencyCut {
     /// Returns the least time in which `bytes` per unit of data get across, µs: the `T` at which the capacities times
     /// what is left of `T` add up to the data.
     pub fn floor_us(&self, bytes: f64) -> f64 {
+        // sum rate (T - offset) = needed, over the links that are of use by T: links join in order of their offsets.
         let needed = self.amount * bytes / 1000.0;
         let (mut capacity, mut weighted) = (0.0, 0.0);
         for (place, &(offset, rate)) in self.links.iter().enumerate() {
             capacity += rate;
             weighted += rate * offset;
             let time = (needed + weighted) / capacity;
+            // The next link would be of use only after that.
             if self.links.get(place + 1).is_none_or(|next| time <= next.0) {
                 return time;
             }
@@ -94,7 +97,7 @@ pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
     let mut reached = vec![f64::INFINITY; network.node_count()];
     let mut heap = BinaryHeap::new();
     reached[node as usize] = 0.0;
-    // Latencies are finite and not negative, whose bits have the order of the numbers.
+    // Latencies are finite and not negative, whose bits have the order of the numbers. Dijkstra's algorithm.
     heap.push(Reverse((0_u64, node)));
     while let Some(Reverse((bits, node))) = heap.pop() {
         let at = f64::from_bits(bits);
@@ -122,6 +125,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     let mut seen = vec![false; network.node_count()];
     let mut distances_to = Distances { network, known: FxHashMap::default() };
     let mut floor = LatencyFloor::default();
+    // One source of each orbit.
     for &(source, _) in question.sources {
         if std::mem::replace(&mut seen[orbits[source as usize] as usize], true) {
             continue;
@@ -135,6 +139,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
     }
     seen.fill(false);
     let mut sets: Vec<(Vec<bool>, Option<u32>)> = Vec::new();
+    // Everything but one destination: its in-links.
     for &destination in question.destinations {
         if !std::mem::replace(&mut seen[orbits[destination as usize] as usize], true) {
             let mut inside = vec![true; network.node_count()];
@@ -142,6 +147,7 @@ pub fn latency_floor(question: &LatencyQuestion<'_>, given: &[Vec<bool>]) -> Lat
             sets.push((inside, Some(destination)));
         }
     }
+    // Groups, and the cuts that bind without latencies.
     sets.extend(group_sets(network).into_iter().map(|inside| (inside, None)));
     sets.extend(given.iter().map(|inside| (inside.clone(), None)));
     for (inside, target) in sets {
@@ -198,6 +204,7 @@ fn cuts_of(
     distances: &mut Distances<'_>,
     cuts: &mut Vec<LatencyCut>,
 ) {
+    // Links out of the set; data with a source inside and a destination outside has to cross them.
     let network = question.network;
     let leaving: Vec<u32> = (0..network.links().len() as u32)
         .filter(|link| {
@@ -225,6 +232,7 @@ fn cuts_of(
         })
         .collect();
     heads.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    // With copies one destination stands for the cut: the time of its own data bounds all.
     let targets: Vec<Vec<u32>> = match (question.copies, target) {
         (false, _) => vec![outside],
         (true, Some(target)) => vec![vec![target]],
@@ -233,6 +241,7 @@ fn cuts_of(
         }
     };
     for targets in targets {
+        // Least latency from a link to the destination.
         let target = if question.copies { targets.first().copied() } else { None };
         let tails: Vec<f64> = leaving
             .iter()
@@ -244,11 +253,13 @@ fn cuts_of(
             .collect();
         let mut heads_of = vec![f64::INFINITY; leaving.len()];
         let mut amount = 0.0;
+        // Sources from the farthest on: each threshold adds one, and may lower the heads of the links.
         for (place, &(head, source, units)) in heads.iter().enumerate() {
             for (link, least) in leaving.iter().zip(&mut heads_of) {
                 *least = least.min(distances.to(network.links()[*link as usize].from)[source as usize]);
             }
             amount += if question.copies { units } else { units * targets.len() as f64 };
+            // Equal heads belong to one threshold.
             if heads.get(place + 1).is_some_and(|next| next.0 == head) {
                 continue;
             }
@@ -256,6 +267,7 @@ fn cuts_of(
                 .iter()
                 .zip(heads_of.iter().zip(&tails))
                 .map(|(link, (head, tail))| {
+                    // Time before the first data and after the last: the link is of no use then.
                     (head + tail, network.links()[*link as usize].capacity_gbyte_per_s)
                 })
                 .filter(|(offset, _)| offset.is_finite())
@@ -278,7 +290,7 @@ fn farthest(
 ) -> Vec<u32> {
     let mut far: Vec<(f64, u32)> = Vec::new();
     if outside.len() > TARGETS {
-        // One pass from the heads of the cut instead of one per target.
+        // One pass from the heads of the cut instead of one per target: targets only choose which bounds are tried.
         let mut least = vec![f64::INFINITY; network.node_count()];
         let mut heads: Vec<u32> = leaving.iter().map(|link| network.links()[*link as usize].to).collect();
         heads.sort_unstable();

@@ -1,4 +1,4 @@
-//! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows.
+//! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows. Whole numbers: no rounding.
 
 use num_traits::PrimInt;
 use std::collections::VecDeque;
@@ -42,6 +42,7 @@ impl<C: PrimInt> FlowNetwork<C> {
 
     /// Adds an arc and returns its position.
     pub fn add(&mut self, from: u32, to: u32, capacity: C) -> usize {
+        // Edges 2a and 2a + 1 are each other's reverse.
         let position = self.heads.len() / 2;
         self.heads.extend([to, from]);
         self.capacities.extend([capacity, C::zero()]);
@@ -66,6 +67,7 @@ impl<C: PrimInt> FlowNetwork<C> {
 
     /// Edges by tail, by counting.
     fn sort(&mut self) {
+        // The reverse edge ends at the tail.
         let tail = |edge: usize| self.heads[edge ^ 1] as usize;
         let mut starts = vec![0_u32; self.nodes + 1];
         for edge in 0..self.heads.len() {
@@ -90,12 +92,14 @@ impl<C: PrimInt> FlowNetwork<C> {
         if !self.sorted {
             self.sort();
         }
+        // Every flow starts from the capacities.
         self.residual.clear();
         self.residual.extend_from_slice(&self.capacities);
         if source == sink {
             return limit;
         }
         let mut total = C::zero();
+        // Phases: layers of shortest paths, then a blocking flow in them.
         while total < limit && self.layers(source, sink) {
             self.current.copy_from_slice(&self.starts[..self.nodes]);
             loop {
@@ -114,6 +118,7 @@ impl<C: PrimInt> FlowNetwork<C> {
 
     /// Distances from the source over edges with room; whether the sink is reached.
     fn layers(&mut self, source: u32, sink: u32) -> bool {
+        // Breadth first.
         self.levels.fill(u32::MAX);
         self.levels[source as usize] = 0;
         self.queue.clear();
@@ -138,15 +143,18 @@ impl<C: PrimInt> FlowNetwork<C> {
         let mut node = source;
         loop {
             if node == sink {
+                // Bottleneck of the path.
                 let room = self.path.iter().map(|edge| self.residual[*edge as usize]).fold(limit, C::min);
                 for &edge in &self.path {
                     let edge = edge as usize;
                     self.residual[edge] = self.residual[edge] - room;
+                    // The reverse edge can take the flow back.
                     self.residual[edge ^ 1] = self.residual[edge ^ 1] + room;
                 }
                 return room;
             }
             let (level, end) = (self.levels[node as usize], self.starts[node as usize + 1]);
+            // Current-arc rule: edges that were of no use in this phase are not tried again.
             let mut place = self.current[node as usize];
             let step = loop {
                 if place == end {

@@ -1,5 +1,5 @@
 //! Floors of scenarios with what proves them, in a form that can be worked out again: cuts, paths, and sums over all
-//! links.
+//! links (docs/methods/collective.md, section 5).
 
 use super::collective::partition_floors;
 use super::floor::network_floor;
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 const MOST_WORK: usize = 20_000_000;
 /// Nodes up to which smallest cuts of AllReduce are looked for by flows.
 const PLAIN_NODES: usize = 150;
-/// Nodes up to which every set is tried.
+/// Nodes up to which every set is tried: some 1000 sets.
 const MOST_SUBSETS: usize = 10;
 
 /// Returns the floors of a scenario whose tasks are at hand, which keep them once they are worked out; `None` as for
@@ -33,6 +33,7 @@ pub fn floors_of<'t>(
 pub fn scenario_floors(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<ScenarioFloors> {
     let question = FloorSearch::of(scenario, tasks)?;
     let without_latency = question.without_latency()?;
+    // Latency cuts start from the cut that binds without them.
     let latency = question.latencies(&without_latency);
     let with_latency = question.with_latency(&without_latency, 1.0, latency.as_ref());
     let finite = without_latency.floor_us.is_finite() && with_latency.floor_us.is_finite();
@@ -52,6 +53,7 @@ pub fn floors_of_sizes(
     let buffer = question.sort.buffer_chunks(ranks, per_rank) as f64 * question.chunk_bytes;
     let latency = question.latencies(&without)?;
     let at = |bytes: &f64| {
+        // Floors without latency are in proportion to the data.
         let share = bytes / buffer;
         let without_latency = FloorProof { floor_us: without.floor_us * share, ..without.clone() };
         let with_latency = question.with_latency(&without_latency, share, Some(&latency));
@@ -108,9 +110,11 @@ impl<'t> FloorSearch<'t> {
     fn crossing(&self, inside: &[bool]) -> f64 {
         if self.is_sum_for_all() {
             let within = self.ranks.iter().filter(|rank| inside[**rank as usize]).count();
+            // Both sides hold ranks: every sum has to get in, and out.
             let both = within > 0 && within < self.ranks.len();
             return if both { self.all_bytes() } else { 0.0 };
         }
+        // Chunks from outside that somebody inside wants.
         let crosses = |chunk: &usize| {
             !inside[self.chunks.source(*chunk) as usize]
                 && self.chunks.dests(*chunk).any(|dest| inside[dest as usize])
@@ -121,11 +125,13 @@ impl<'t> FloorSearch<'t> {
     /// Time that the links into a set take for what has to cross, µs.
     fn cut_us(&self, inside: &[bool]) -> f64 {
         let bytes = self.crossing(inside);
+        // Without data even a cut without links costs no time.
         if bytes == 0.0 {
             return 0.0;
         }
         let enters = self.network.links().iter();
         let enters = enters.filter(|link| !inside[link.from as usize] && inside[link.to as usize]);
+        // All links into the set at full rate.
         let rate: f64 = enters.map(|link| link.capacity_gbyte_per_s).sum();
         if rate > 0.0 { bytes / (1000.0 * rate) } else { f64::INFINITY }
     }
@@ -140,20 +146,24 @@ impl<'t> FloorSearch<'t> {
         let mut inside = vec![false; self.network.node_count()];
         let mut work = MOST_WORK;
         let each = self.chunks.len() + self.network.links().len() + inside.len();
+        // Sets that flows find, then the candidates of the bounds in epochs, then all subsets of small networks.
         for set in self.exact()?.into_iter().chain(candidates(self.task)).chain(self.subsets()) {
             let Some(left) = work.checked_sub(each) else { break };
             work = left;
+            // Only whole sets are looked at, so equal input gives equal floors.
             inside.fill(false);
             for node in &set {
                 inside[*node as usize] = true;
             }
             let floor_us = self.cut_us(&inside);
+            // Rounding decides no tie.
             if floor_us > best.floor_us * (1.0 + 1e-12) {
                 best = FloorProof { floor_us, because: self.words(&set), inside: set, target: None };
             }
         }
         let mut sums: Vec<(f64, &str)> = Vec::new();
         if self.is_sum_for_all() {
+            // AllReduce: transfers between parts.
             sums.extend(partition_floors(self.network, &self.ranks).into_iter().map(
                 |(per_byte_us, groups)| {
                     (
@@ -165,6 +175,7 @@ impl<'t> FloorSearch<'t> {
         } else if self.unicast {
             let links = self.network.links();
             let sources = self.sources();
+            // Shortest paths: hops, and times on links, against those of all links.
             if sources.len() * links.len() <= MOST_WORK && self.chunks.len() <= MOST_WORK {
                 let rate: f64 = links.iter().map(|link| link.capacity_gbyte_per_s).sum();
                 sums.push((self.ways(&sources, |_| 1.0) / (1000.0 * rate), floor_words::HOPS));
@@ -192,6 +203,7 @@ impl<'t> FloorSearch<'t> {
             for source in sources {
                 shards[*source as usize] = 1;
             }
+            // Symmetries may serve only if all GPUs play one part.
             let symmetric = all_gpus && sources.len() == ends.len();
             network_floor(network, &shards, ends, symmetric).ok()
         };
@@ -199,6 +211,7 @@ impl<'t> FloorSearch<'t> {
         let mut sets = Vec::new();
         match (self.sort, root) {
             (CollectiveSort::AllGather | CollectiveSort::ReduceScatter, _) if self.copies => {
+                // The nodes that data has to get into are those outside the cut.
                 sets.extend(find(self.network, &self.ranks, &self.ranks)?.map(|found| set(found.cut, false)));
             }
             (CollectiveSort::Broadcast, Some(root)) if self.copies => {
@@ -246,6 +259,7 @@ impl<'t> FloorSearch<'t> {
     /// Bytes times the length of the shortest way, summed over all deliveries.
     fn ways(&self, sources: &[(u32, usize, usize)], length: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
+        // Shortest paths are the least that any routing takes, whatever their length stands for.
         for &(source, begin, end) in sources {
             let row = shortest(self.network, source, &length);
             let of_chunk =
@@ -274,6 +288,7 @@ impl<'t> FloorSearch<'t> {
             return best;
         };
         take_path(found.path_us, found.path);
+        // Cuts with latencies assume that data is spread or exchanged; sums for all are neither.
         if self.is_sum_for_all() {
             return best;
         }

@@ -1,4 +1,5 @@
-//! Equitable partition of a graph around one node, on which flows to that node have the value they have on the graph.
+//! Equitable partition of a graph around one node, on which flows to that node have the value they have on the graph
+//! (docs/methods/collective.md, section 5).
 //!
 //! Nodes of a cell have equal capacity to, and from, every other cell. A flow between two cells spread over the links
 //! between them in proportion to their capacities therefore keeps conservation and capacities, so that the quotient
@@ -23,6 +24,7 @@ pub struct Quotient {
 /// Returns the coarsest equitable partition that tells apart nodes of different shards and has `alone` in a cell of
 /// its own.
 pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
+    // First cells: by shard, and the node alone.
     let mut known: FxHashMap<(bool, i128), u32> = FxHashMap::default();
     let mut cells: Vec<u32> = Vec::with_capacity(graph.nodes());
     for (node, &shard) in shards.iter().enumerate() {
@@ -30,6 +32,7 @@ pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
         cells.push(*known.entry((node as u32 == alone, shard)).or_insert(next));
     }
     let mut count = known.len();
+    // Colour refinement until nothing changes.
     loop {
         let refined = refine(graph, &cells);
         let cells_now = refined.iter().max().map_or(0, |cell| *cell as usize + 1);
@@ -42,6 +45,7 @@ pub fn quotient(graph: &Digraph, shards: &[i128], alone: u32) -> Quotient {
     }
     let mut sums: FxHashMap<(u32, u32), i128> = FxHashMap::default();
     let mut order = Vec::new();
+    // Capacities between cells add up; links inside a cell carry nothing that counts.
     for arc in graph.arcs() {
         let ends = (cells[arc.from as usize], cells[arc.to as usize]);
         if ends.0 != ends.1 {
@@ -66,6 +70,7 @@ fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
     let mut refined = Vec::with_capacity(cells.len());
     let mut sums: Vec<(u32, i128)> = Vec::new();
     for node in 0..graph.nodes() as u32 {
+        // The key: own cell, then capacity to every cell, then from every cell.
         let mut key = vec![(cells[node as usize], 0)];
         for outwards in [true, false] {
             sums.clear();
@@ -76,6 +81,7 @@ fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
             }
             sums.sort_unstable();
             let begin = key.len() + 1;
+            // A mark that no cell has parts both lists.
             key.push((u32::MAX, 0));
             for &(cell, capacity) in &sums {
                 match key[begin..].last() {

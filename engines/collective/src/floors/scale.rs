@@ -24,6 +24,7 @@ pub struct Scaled {
 pub fn scale(fractions: &[Rational]) -> Result<Scaled, Overflow> {
     let mut common = 1_i128;
     for fraction in fractions {
+        // Least common multiple of the denominators.
         let factor = fraction.denominator() / gcd(common, fraction.denominator()).max(1);
         common = common.checked_mul(factor).ok_or(Overflow)?;
     }
@@ -34,6 +35,7 @@ pub fn scale(fractions: &[Rational]) -> Result<Scaled, Overflow> {
         divisor = gcd(divisor, number);
         numbers.push(number);
     }
+    // A common divisor would make flows larger for nothing.
     let divisor = divisor.max(1);
     for number in &mut numbers {
         *number /= divisor;

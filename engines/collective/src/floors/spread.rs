@@ -1,5 +1,5 @@
-//! Floor of collectives whose data may be copied: AllGather, Broadcast, and, on the graph turned round, ReduceScatter
-//! and Reduce (sections 2 and 3 of the notes on collective floors; Zhao et al., ForestColl, arXiv 2402.06787).
+//! Floor of collectives whose data may be copied: AllGather, Broadcast, and, on the reversed graph, ReduceScatter and
+//! Reduce (docs/methods/collective.md, section 5; Zhao et al., ForestColl, arXiv 2402.06787).
 
 use super::digraph::Digraph;
 use super::maxflow::FlowNetwork;
@@ -7,7 +7,7 @@ use super::quotient::{Quotient, quotient};
 use super::scale::Overflow;
 use crate::scenario::rational::Rational;
 
-/// Number of nodes above which flows are computed on a quotient of the graph.
+/// Number of nodes above which flows are computed on a quotient of the graph; in small graphs it would save no time.
 const PLAIN_NODES: usize = 150;
 
 /// Data that every destination has to receive.
@@ -43,6 +43,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         if needs == 0 {
             continue;
         }
+        // First rate: the links into each destination, a cut without a flow.
         let rate = Rational::new(spread.graph.in_capacity(destination), needs).ok_or(Overflow)?;
         if best.as_ref().is_none_or(|best| rate < best.rate) {
             let mut cut = vec![true; spread.graph.nodes()];
@@ -51,6 +52,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         }
     }
     let Some(mut best) = best else { return Ok(None) };
+    // The best rate so far goes on to the next destination: one flow shows whether that has a worse cut.
     for &destination in spread.destinations {
         if total == spread.shards[destination as usize] {
             continue;
@@ -61,6 +63,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
                 best = lower;
             }
         } else {
+            // Cuts of the quotient are cuts of the graph with the same rate.
             let Quotient { cells, graph, shards, alone } = quotient(spread.graph, spread.shards, destination);
             let problem = Destination { graph: &graph, shards: &shards, node: alone };
             if let Some(lower) = problem.lower(best.rate)? {
@@ -82,12 +85,14 @@ struct Destination<'g> {
 }
 
 impl Destination<'_> {
-    /// Dinkelbach's method (section 3, step 2): while a flow shows a cut of a lower rate, goes on from that cut. Each
-    /// rate is that of a real cut. `None` if the destination can receive everything at `rate`.
+    /// Dinkelbach's method: while a flow shows a cut of a lower rate, goes on from that cut. Each rate is that of a
+    /// real cut, and rates fall strictly, so the search ends. `None` if the destination can receive everything at
+    /// `rate`.
     fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {
         let mut found = None;
         while !rate.is_zero() {
             let Some(cut) = self.violated(rate)? else { break };
+            // Data and capacity of the violated cut.
             let data: i128 =
                 self.shards.iter().zip(&cut).filter(|(_, inside)| **inside).map(|(shard, _)| shard).sum();
             rate = Rational::new(self.graph.leaving(&cut), data).ok_or(Overflow)?;
@@ -98,6 +103,7 @@ impl Destination<'_> {
 
     /// Returns the source side of a smallest cut if not everything gets through at a rate.
     fn violated(&self, rate: Rational) -> Result<Option<Vec<bool>>, Overflow> {
+        // Both sides times the denominator: whole numbers.
         let (numerator, denominator) = (rate.numerator(), rate.denominator());
         let source = self.graph.nodes() as u32;
         let total: i128 = self.shards.iter().sum();
@@ -110,6 +116,7 @@ impl Destination<'_> {
         for arc in self.graph.arcs() {
             network.add(arc.from, arc.to, arc.capacity * denominator);
         }
+        // An arc from the source for every shard, as large as the rate asks for.
         for (node, &shard) in self.shards.iter().enumerate() {
             if shard > 0 {
                 network.add(source, node as u32, shard * numerator);
@@ -118,6 +125,7 @@ impl Destination<'_> {
         if network.max_flow(source, self.node, wanted) == wanted {
             return Ok(None);
         }
+        // Without the artificial source.
         let mut side = network.source_side(source);
         side.truncate(self.graph.nodes());
         Ok(Some(side))

@@ -1,4 +1,5 @@
-//! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs.
+//! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs (TE-CCL, section 3.1
+//! and appendices A, B and F; docs/methods/collective.md, section 7).
 //!
 //! F\[c, e, k\] says how often chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning of k.
 //! Only starts exist that can be in time: no chunk is at a node before its shortest way allows, and none leaves when it
@@ -63,6 +64,7 @@ impl<'t> CopyProgram<'t> {
     /// # Errors
     /// The reason to stop.
     pub fn new<W: Watch>(question: CopyQuestion<'t>, watch: &mut W) -> Result<Self, MethodError> {
+        // From the sources, until everything is delivered.
         let beginning = CopyBeginning::sources(question.task, question.folding);
         Self::from(question, &beginning, CopyEnd::Delivered, watch)
     }
@@ -95,7 +97,7 @@ impl<'t> CopyProgram<'t> {
     }
 
     /// Makes early deliveries the objective, weighed by the priority of their chunks: the sum of B\[c, d, k\] / k,
-    /// which is the paper's reward. It does not make the finish early by itself.
+    /// which is the paper's objective (TE-CCL, section 3.1). It does not make the finish early by itself.
     pub fn reward_early(&mut self) {
         self.model.maximise = true;
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
@@ -104,6 +106,7 @@ impl<'t> CopyProgram<'t> {
                 let span = self.presence[at][dest as usize];
                 for epoch in 1..=self.epochs {
                     if let Some(column) = span.at(epoch) {
+                        // Presence lasts, so an epoch earlier adds its 1/k to the sum.
                         self.model.costs[column.index()] = priority / f64::from(epoch);
                     }
                 }
@@ -138,10 +141,12 @@ impl<'t> CopyProgram<'t> {
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
             for (link, span) in (0u32..).zip(&self.starts[at]) {
                 let counted = span.iter().flat_map(|(epoch, column)| {
+                    // Binaries are whole up to the tolerance of the solver.
                     let count = point[column.index()].round().max(0.0) as usize;
                     std::iter::repeat_n(epoch, count)
                 });
                 for epoch in counted {
+                    // A start of a representative stands for its images.
                     let elements = self.folding.elements.iter().enumerate();
                     starts.extend(elements.map(|(place, element)| ChunkStart {
                         epoch,
@@ -162,6 +167,7 @@ impl<'t> CopyProgram<'t> {
     /// The point of a schedule, to start from: `None` if it starts what has no column, or is not symmetric.
     pub fn point(&self, schedule: &EpochSchedule) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
+        // Only representatives have columns.
         let mut places = vec![None; self.task.chunks.len()];
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
             places[chunk as usize] = Some(at);
@@ -172,6 +178,7 @@ impl<'t> CopyProgram<'t> {
             let column = self.starts[at][start.link as usize].at(start.epoch)?;
             point[column.index()] += 1.0;
             kept += 1;
+            // The chunk is present at the far end from its arrival on.
             let head = self.task.network.links()[start.link as usize].to;
             for (_, column) in self.presence[at][head as usize]
                 .iter()
@@ -180,7 +187,9 @@ impl<'t> CopyProgram<'t> {
                 point[column.index()] = 1.0;
             }
         }
+        // Every orbit of starts is counted once if the schedule has the symmetry.
         let symmetric = kept * self.folding.order() == schedule.starts.len();
+        // The point is tested: drops and ranks of the program are left at 0.
         (symmetric && self.model.first_broken(&point, 1e-6).is_none()).then_some(point)
     }
 

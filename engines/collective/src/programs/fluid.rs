@@ -1,5 +1,5 @@
-//! Parts of chunks without copies: a linear program on amounts.
-//!
+//! Parts of chunks without copies: a linear program on amounts (TE-CCL, section 4.1; docs/methods/collective.md,
+//! section 8).
 //! f\[s, e, k\] chunks of source s start on link e in epoch k, b\[s, n, k\] of them wait at GPU n from epoch k to the
 //! next. Data of one source is told apart only by where it is in the end, so there are as many commodities as
 //! sources. The average of a solution over a group of symmetries is a solution, so the folded program answers for the
@@ -87,6 +87,7 @@ impl<'t> FluidProgram<'t> {
         program.add_rows(watch)?;
         let size = program.model.size();
         let order = folding.order() as u64;
+        // Extents without symmetries and without pruning, for comparison.
         let (count, steps) = (order * program.sources.len() as u64, u64::from(epochs) + 1);
         let (edges, gpus) = (task.network.links().len() as u64, task.network.gpus().len() as u64);
         program.whole = ProgramExtent {
@@ -115,6 +116,7 @@ fn sources(task: &CollectiveTask, folding: &Folding) -> Vec<FluidSource> {
     let mut wanted: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
     for chunk in 0..task.chunks.len() {
         let source = task.chunks.source(chunk);
+        // One source of each orbit has columns.
         if folding.nodes[source as usize].0 != source {
             continue;
         }

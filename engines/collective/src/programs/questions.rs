@@ -1,4 +1,5 @@
 //! The fewest epochs, by one question after the other: is there a schedule of so many epochs?
+//! (docs/methods/collective.md, section 10).
 //!
 //! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule
 //! nor a proof. A program folded by symmetries asks for symmetric schedules only: what it finds counts, but only the
@@ -70,6 +71,7 @@ pub struct FewestEpochs {
 impl QuestionLimits {
     /// Seconds for a question that is asked at a second of the run's clock.
     pub fn seconds_at(&self, elapsed_s: f64) -> f64 {
+        // A question ends at its own limit, or with the run's.
         self.seconds.min(self.until_s - elapsed_s).max(0.0)
     }
 
@@ -97,6 +99,7 @@ pub fn ask<S: ProgramSolver>(
     let program = CopyProgram::new(question, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
+    // Any point answers; there is no objective.
     let end = any_point(&program.model, limits.options.clone(), seconds, solver)?;
     let (outcome, schedule) = match end {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point))),
@@ -121,6 +124,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
     solver: &mut S,
     mut told: impl FnMut(&mut S, &AskedQuestion, Option<&EpochSchedule>) -> Result<(), MethodError>,
 ) -> Result<FewestEpochs, MethodError> {
+    // The whole program alone proves that there is no schedule.
     let whole = Folding::none(&task.network, &task.chunks);
     let mut ladder = Ladder::new(bound, known);
     let mut result = FewestEpochs::default();
@@ -128,6 +132,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
         if !limits.allow_another(solver.elapsed_s()) {
             break;
         }
+        // The reduced program first: it is smaller, and what it finds counts.
         let ways = [(!folding.is_trivial()).then_some(folding), Some(&whole)];
         let mut outcome = QuestionOutcome::Unknown;
         for folding in ways.into_iter().flatten() {
@@ -139,6 +144,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
             told(solver, &asked, schedule.as_ref())?;
             outcome = asked.outcome;
             result.asked.push(asked);
+            // A schedule may end earlier than was asked.
             if let Some(schedule) = schedule {
                 ladder.reach(schedule.finish);
                 result.schedule = Some(schedule);

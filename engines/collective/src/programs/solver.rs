@@ -105,11 +105,13 @@ pub fn any_point<S: ProgramSolver>(
     seconds: f64,
     solver: &mut S,
 ) -> Result<FeasibilityEnd, MethodError> {
-    // The first point answers the question.
+    // The first point answers the question, so the solver stops at it.
     let options = options.set("mip_max_improving_sols", 1).time_limit_s(seconds);
     let solution = solver.solve(model, options, Start::None)?;
     Ok(match (solution.status, solution.values) {
+        // Points are tested on the model: a point that breaks a row is no answer.
         (_, Some(values)) if model.first_broken(&values, 1e-5).is_none() => FeasibilityEnd::Point(values),
+        // Both count as infeasible, because without an objective nothing is unbounded.
         (Status::Infeasible | Status::InfeasibleOrUnbounded, _) => FeasibilityEnd::Infeasible,
         _ => FeasibilityEnd::Unknown,
     })

@@ -1,4 +1,4 @@
-//! Columns of consecutive epochs.
+//! Columns of consecutive epochs: a start, or presence, by epoch.
 
 use lightbay_highs::model::Column;
 

@@ -1,4 +1,4 @@
-//! Baseline schedules with paths fixed in advance, regardless of other traffic.
+//! Baseline schedules with paths fixed in advance, regardless of other traffic (docs/methods/collective.md, section 1).
 //!
 //! Every chunk has a tree of ways from GPU to GPU; ways start in the order in which their chunks are ready.
 
@@ -48,6 +48,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     watch: &mut W,
 ) -> Result<Option<EpochSchedule>, MethodError> {
     let chains = ChainTable::new(task);
+    // The ring and the tree are the same for all chunks.
     let around = match rule {
         FixedWays::Ring => ring(task),
         _ => Vec::new(),
@@ -57,8 +58,10 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
         _ => FxHashMap::default(),
     };
     let mut trees = Vec::with_capacity(task.chunks.len());
+    // The ways of every chunk, without times.
     for chunk in 0..task.chunks.len() {
         let source = task.chunks.source(chunk);
+        // The source has its chunk without any way.
         let mut tree = WayTree { ways: Vec::new(), reached: FxHashMap::from_iter([(source, None)]) };
         let complete = match rule {
             FixedWays::Ring => along_ring(task, &chains, &around, chunk, &mut tree),
@@ -72,6 +75,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
             return Ok(None);
         }
         trees.push(tree);
+        // A look at the clock every 64 chunks costs nothing beside the paths.
         if chunk % 64 == 0 {
             watch.checkpoint()?;
         }
@@ -88,11 +92,13 @@ fn timed<W: Watch<S>, S>(
 ) -> Result<Option<EpochSchedule>, MethodError> {
     let mut tracks = LinkTracks::new(task.real.links().len());
     let mut children: Vec<Vec<Vec<u32>>> = Vec::with_capacity(trees.len());
+    // Event order: the earliest ready way first, ties by chunk and place, so that schedules are reproducible.
     let mut open: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
     for (chunk, tree) in (0u32..).zip(trees) {
         let mut next = vec![Vec::new(); tree.ways.len()];
         for (index, way) in (0u32..).zip(&tree.ways) {
             match way.after {
+                // Ways from the source are ready at once; all others after the way before them.
                 None => open.push(Reverse((0, chunk, index))),
                 Some(before) => next[before as usize].push(index),
             }
@@ -104,14 +110,17 @@ fn timed<W: Watch<S>, S>(
     while let Some(Reverse((ready, chunk, index))) = open.pop() {
         let chain = trees[chunk as usize].ways[index as usize].chain;
         let start = tracks.earliest_chain(chains, chain, &task.epochs.links, ready);
+        // The link never comes up again.
         if start >= NEVER {
             return Ok(None);
         }
+        // Switches cannot store, so all links of the chain are taken together.
         for (link, offset) in chains.links(chain) {
             let model = &task.epochs.links[link as usize];
             tracks.take(model.carrier, model, start + offset);
             starts.push(ChunkStart { epoch: start + offset, link, chunk });
         }
+        // Ways that go on from here are ready on arrival.
         let arrival = start + chains.duration(chain);
         open.extend(
             children[chunk as usize][index as usize].iter().map(|next| Reverse((arrival, chunk, *next))),
@@ -122,19 +131,23 @@ fn timed<W: Watch<S>, S>(
         }
     }
     watch.count(1);
+    // Ways that end at no destination are dropped.
     Ok(Some(EpochSchedule::pruned(task, starts)))
 }
 
 /// Adds the shortest path between two GPUs, of which the first is in the tree.
 fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: &mut WayTree) -> bool {
+    // Greedy descent on the exact distance to the goal is a shortest path.
     let rest = task.distances.to(&task.network, to);
     let mut at = from;
     while at != to {
         let left = |chain: &u32| chains.duration(*chain).saturating_add(rest[chains.head(*chain) as usize]);
+        // Ties by chain number.
         let next = chains.of(at).min_by_key(|chain| (left(chain), *chain));
         let Some(chain) = next.filter(|chain| left(chain) < FAR) else { return false };
         let head = chains.head(chain);
         let after = tree.reached.get(&at).copied().flatten();
+        // A part of the path that another destination has built already is shared.
         if !tree.reached.contains_key(&head) {
             tree.reached.insert(head, Some(tree.ways.len() as u32));
             tree.ways.push(Way { after, chain });
@@ -149,6 +162,7 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
 fn ring(task: &CollectiveTask) -> Vec<u32> {
     let mut part: Vec<u32> = participants(task);
     let Some(first) = part.first().copied() else { return part };
+    // Nearest neighbour: a short tour, not the shortest one.
     let mut order = vec![first];
     part.retain(|gpu| *gpu != first);
     while let Some(last) = order.last().copied() {
@@ -179,8 +193,10 @@ fn along_ring(
 ) -> bool {
     let source = task.chunks.source(chunk);
     let mut left: rustc_hash::FxHashSet<u32> = task.chunks.dests(chunk).collect();
+    // A source outside the ring has nobody to send to.
     let Some(begin) = around.iter().position(|gpu| *gpu == source) else { return left.is_empty() };
     let mut at = source;
+    // Around the ring until the last destination has the chunk.
     for step in 1..around.len() {
         if left.is_empty() {
             break;
@@ -197,6 +213,7 @@ fn along_ring(
 
 /// Neighbours of every GPU in the shortest-path tree from the first one.
 fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> {
+    // The first participant is the root for all chunks.
     let part = participants(task);
     let mut neighbours: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     let Some(root) = part.first().copied() else { return neighbours };
@@ -204,6 +221,7 @@ fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> 
     for &gpu in &part {
         extend(task, chains, root, gpu, &mut whole);
     }
+    // Undirected: a chunk of another GPU climbs towards the root and descends elsewhere.
     for way in &whole.ways {
         let tail = way.after.map_or(root, |before| chains.head(whole.ways[before as usize].chain));
         let head = chains.head(way.chain);
@@ -223,6 +241,7 @@ fn along_tree(
     let source = task.chunks.source(chunk);
     let mut seen = rustc_hash::FxHashSet::from_iter([source]);
     let mut open = vec![source];
+    // Depth first from the source over the edges of the tree.
     while let Some(at) = open.pop() {
         for &next in neighbours.get(&at).into_iter().flatten() {
             if seen.insert(next) {

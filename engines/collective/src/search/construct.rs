@@ -1,4 +1,5 @@
-//! Schedules chunk by chunk: each grows a tree of earliest arrivals through what earlier ones left of the links.
+//! Schedules chunk by chunk: each grows a tree of earliest arrivals through what earlier ones left of the links
+//! (docs/methods/collective.md, section 6).
 //!
 //! | module | what |
 //! |---|---|
@@ -37,7 +38,8 @@ pub struct ConstructLimits {
     pub seed: u64,
 }
 
-/// Rules for demands through copying switches.
+/// Rules for demands through copying switches. Prices of 16 and 256 keep trees off scarce links between chassis; the
+/// others suit networks without such links.
 const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 16.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::Opportunistic, price: 256.0, noise: 0.0, slow_first: 0.0 },
@@ -46,7 +48,7 @@ const COPYING: [PlacementRule; 6] = [
     PlacementRule { fan_out: FanOut::Opportunistic, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rules for all others.
+/// Rules for all others: without and with a price.
 const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 0.0 },
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
@@ -59,9 +61,11 @@ const SLOW_FIRST: PlacementRule =
 
 /// Rules by which chunks of a task may be placed, those that serve most often first.
 fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
+    // Fan-out needs copying switches and chunks with several destinations.
     let switches = (0..task.network.node_count() as u32).any(|node| task.network.is_switch(node));
     let rules: &[PlacementRule] =
         if switches && task.switch_copies && !task.chunks.is_unicast() { &COPYING } else { &PLAIN };
+    // The last rule only matters if links differ in speed.
     let uneven = task.epochs.links.windows(2).any(|pair| pair[0].occupied != pair[1].occupied);
     if uneven { rules } else { &rules[..rules.len() - 1] }
 }
@@ -78,8 +82,10 @@ pub fn construct<W: Watch<S>, S>(
     watch: &mut W,
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<Option<EpochSchedule>, MethodError> {
+    // The bound ends the search as soon as it is met.
     let mut state = BestSchedule { schedule: None, bound: bound.epochs };
     let folding = folding(task);
+    // Many chunks: placing one by one takes too long, so the symmetry-reduced passes come first.
     if let Some(folding) = folding.as_ref().filter(|_| task.chunks.len() > MOST_ONE_BY_ONE) {
         let limits = ConstructLimits { restarts: limits.restarts.max(1), ..limits };
         let mut stream = Streams::new(limits.seed).stream(0);
@@ -89,11 +95,14 @@ pub fn construct<W: Watch<S>, S>(
         }
     }
     let mut placer = Placer::new(task);
+    // The rule of the best fixed order is kept for the restarts.
     let (mut rule, mut finishes) = (rules(task)[0], Vec::new());
+    // Fixed orders, each with all rules; the order of the binding cut first.
     for order in orders::fixed(task, bound) {
         for &next in rules(task) {
             let Some(finish) = placer.pass(&order, next, watch)? else { continue };
             if state.is_improved_by(finish) {
+                // Starts that serve no delivery are pruned before the schedule is handed over.
                 state.keep(EpochSchedule::pruned(task, placer.starts.clone()), watch, &mut found)?;
                 (rule, finishes) = (next, placer.finishes.clone());
             }
@@ -102,22 +111,27 @@ pub fn construct<W: Watch<S>, S>(
             }
         }
     }
+    // One stream for all passes: equal seeds, equal schedules.
     let mut stream = Streams::new(limits.seed).stream(0);
+    // Few chunks: symmetric schedules are tried after the fixed orders.
     if let Some(folding) = folding.filter(|_| task.chunks.len() <= MOST_ONE_BY_ONE) {
         folded(task, &folding, limits, &mut stream, watch, &mut state, &mut found)?;
         if state.is_met() {
             return Ok(state.schedule);
         }
     }
-    // Chunks that end late move forward, in the manner of squeaky wheel optimisation.
+    // Squeaky wheel optimisation (Joslin and Clements): chunks that end late move forward.
     let mut scores = vec![0.0f64; task.chunks.len()];
     for _ in 0..limits.restarts {
+        // Lateness relative to the bound, so that weights fit schedules of any length.
         let floor = f64::from(bound.epochs.max(1));
         for (score, finish) in scores.iter_mut().zip(&finishes) {
+            // Exponential smoothing: blame of a pass fades by a fifth each time.
             *score = 0.8 * *score + 4.0 * f64::from(finish.saturating_sub(bound.epochs)) / floor;
         }
         let order = orders::scored(task, &scores, || stream.random::<f64>());
         let Some(finish) = placer.pass(&order, rule, watch)? else { break };
+        // Blame comes from the last pass, not from the best one, so the search does not cycle.
         finishes.clone_from(&placer.finishes);
         if state.is_improved_by(finish) {
             state.keep(EpochSchedule::pruned(task, placer.starts.clone()), watch, &mut found)?;
@@ -167,8 +181,10 @@ fn folded<W: Watch<S>, S>(
     state: &mut BestSchedule,
     found: &mut impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
 ) -> Result<(), MethodError> {
+    // Finish and starts of the best pass so far.
     let mut best: Option<(u32, Vec<ChunkStart>)> = None;
     let ended = folded_passes(task, folding, limits, stream, watch, |watch, finish, starts| {
+        // Only better passes are unfolded.
         if !state.is_improved_by(finish) || best.as_ref().is_some_and(|(known, _)| *known <= finish) {
             return Ok(false);
         }
@@ -196,10 +212,13 @@ fn folded_passes<W: Watch<S>, S>(
     watch: &mut W,
     mut passed: impl FnMut(&mut W, u32, &[ChunkStart]) -> Result<bool, MethodError>,
 ) -> Result<(), MethodError> {
+    // A start of a representative takes the tracks of all its images at once.
     let mut placer = Placer::folded(task, folding);
+    // Chunks with far destinations go first; a random weight up to the longest way varies the order.
     let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
     let longest = f64::from(far.iter().copied().max().unwrap_or(1));
     let rules = rules(task);
+    // Passes go through the rules, and through levels of noise.
     for pass in 0..limits.restarts * FOLDED_PASSES {
         let rule = rules[pass as usize % rules.len()];
         let noise = NOISE[(pass as usize / rules.len()) % NOISE.len()] * longest;
@@ -207,6 +226,7 @@ fn folded_passes<W: Watch<S>, S>(
         let weights: Vec<f64> =
             far.iter().map(|far| f64::from(*far) + longest * stream.random::<f64>()).collect();
         let mut order: Vec<usize> = (0..far.len()).collect();
+        // The first pass keeps the order of the numbers.
         if pass > 0 {
             order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
         }
@@ -230,11 +250,13 @@ fn folding(task: &CollectiveTask) -> Option<Folding> {
         return None;
     }
     let folding = Folding::largest(&task.network, &task.chunks);
+    // If an element kept a link, two images of one start could meet on it.
     let is_free = folding.links.iter().all(|(_, count)| *count == 1);
     (is_free && !folding.is_trivial()).then_some(folding)
 }
 
 /// Starts of all chunks from those of the first chunk of every orbit.
+/// Links and chunks of a start are mapped by every element of the group.
 fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     let images = |start: &ChunkStart| {
         let ChunkStart { epoch, link, chunk } = *start;
@@ -248,13 +270,13 @@ fn unfolded(folding: &Folding, starts: &[ChunkStart]) -> Vec<ChunkStart> {
     starts.iter().flat_map(images).collect()
 }
 
-/// Images of chunks up to which tasks are folded.
+/// Images of chunks up to which tasks are folded: lists of 16 MiB.
 const MOST_IMAGES: usize = 1 << 22;
-/// Deliveries up to which tasks are folded.
+/// Deliveries up to which tasks are folded: more take trees or short forms.
 const MOST_DELIVERIES: usize = 1 << 20;
 /// Chunks above which folded tasks are not placed one by one as well.
 const MOST_ONE_BY_ONE: usize = 8_192;
-/// Passes over a folded task for each restart.
+/// Passes over a folded task for each restart: one costs little, because it places representatives only.
 const FOLDED_PASSES: u32 = 8;
 /// Noise of ways as shares of the longest way of a chunk.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

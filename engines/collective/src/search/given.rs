@@ -60,6 +60,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
         task
     };
     let mut run = GivenRun::new(forward, task.adds);
+    // Topological order by Kahn's algorithm; ready steps by their time.
     let mut waits: Vec<u32> = vec![0; steps.len()];
     let mut next: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
     for (at, step) in (0u32..).zip(steps) {
@@ -68,6 +69,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
             waits[at as usize] += 1;
         }
     }
+    // Steps without predecessors.
     let first = (0u32..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut open: BinaryHeap<Reverse<(u32, u32)>> = first.map(|(at, _)| Reverse((0, at))).collect();
     let mut times = vec![StepTime::default(); steps.len()];
@@ -80,6 +82,7 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
         };
         done += 1;
         for &later in &next[at as usize] {
+            // A step is ready when the last step before it has begun, and what it receives is there.
             let left = &mut waits[later as usize];
             *left -= 1;
             if *left == 0 {
@@ -90,16 +93,19 @@ pub fn in_epochs(task: &CollectiveTask, steps: &[GivenStep]) -> Result<GivenSche
             }
         }
     }
+    // A cycle: no step of it ever became ready.
     if done < steps.len() {
         return Err(format!("{} steps wait for each other", steps.len() - done));
     }
     let (mut starts, finish) = (run.starts, run.finish);
     if task.backwards {
+        // Epochs and links of the schedule as it will run.
         let turned = mirrored(forward, &starts, finish);
         for (start, mirrored) in starts.iter_mut().zip(turned) {
             (start.epoch, start.link) = (mirrored.epoch, task.lane(mirrored.link, mirrored.pace));
         }
     }
+    // Parts of sums all count; nothing may be pruned.
     let schedule = if task.adds {
         starts.sort_unstable();
         EpochSchedule { starts, finish }
@@ -142,6 +148,7 @@ impl<'a> GivenRun<'a> {
             chains: ChainTable::new(task),
             tracks: LinkTracks::new(task.real.links().len()),
             adds,
+            // Without sums a chunk is at its source from the beginning.
             there: if adds { FxHashMap::default() } else { sources.collect() },
             sent: FxHashSet::default(),
             starts: Vec::new(),
@@ -155,6 +162,7 @@ impl<'a> GivenRun<'a> {
     fn send(&mut self, send: &GivenSend, ready: u32) -> Result<StepTime, String> {
         let mut time = StepTime { begins: ready, arrives: ready };
         for &chunk in &send.chunks {
+            // A part of a sum leaves a GPU once, or it would be counted twice.
             let one = if self.adds {
                 if !self.sent.insert((chunk, send.from)) {
                     return Err(format!("{} sends its part of a sum twice", self.name(send.from)));
@@ -174,7 +182,9 @@ impl<'a> GivenRun<'a> {
         let Some(&held) = self.there.get(&(chunk, send.from)) else {
             return Err(format!("{} sends a chunk that it does not have yet", self.name(send.from)));
         };
+        // Not before the sender has the chunk.
         let ready = ready.max(held);
+        // A repeated send changes nothing, and a plan may not deliver twice.
         if let Some(&there) = self.there.get(&(chunk, send.to)) {
             self.repeated += 1;
             return Ok(StepTime { begins: ready, arrives: there.max(ready) });
@@ -184,6 +194,7 @@ impl<'a> GivenRun<'a> {
             self.there.insert((chunk, send.to), time.arrives);
             return Ok(time);
         }
+        // No direct chain: along a shortest path, by GPUs that store the chunk.
         self.detours += 1;
         let rest = self.task.distances.to(&self.task.network, send.to);
         let (mut at, mut begins, mut there) = (send.from, None, ready);
@@ -196,6 +207,7 @@ impl<'a> GivenRun<'a> {
                 return Err(self.no_way(send.from, send.to));
             };
             let head = self.chains.head(chain);
+            // GPUs on the way that have the chunk already need no send.
             if let Some(&held) = self.there.get(&(chunk, head)) {
                 there = there.max(held);
             } else {
@@ -212,6 +224,7 @@ impl<'a> GivenRun<'a> {
     /// Starts a chunk on the chain on which it arrives first.
     fn hop(&mut self, chunk: u32, from: u32, to: u32, ready: u32) -> Result<StepTime, String> {
         let mut best: Option<(u32, u32, u32)> = None;
+        // Parallel chains: the one on which the chunk arrives first, ties by start and number.
         for chain in self.chains.of(from).filter(|chain| self.chains.head(*chain) == to) {
             let mut begins = self.tracks.earliest_chain(&self.chains, chain, &self.task.epochs.links, ready);
             // Two messages with one chunk that share a link are two starts, so they begin in two epochs.

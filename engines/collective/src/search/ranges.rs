@@ -1,4 +1,5 @@
-//! Schedules for a list of sizes: the sizes that each of some schedules serves, and the size at which the next takes over.
+//! Schedules for a list of sizes: the sizes that each of some schedules serves, and the size at which the next takes
+//! over (docs/methods/collective.md, section 12).
 
 /// Times of a schedule with sizes of a list, µs; none where they are not known.
 pub type TimesBySize = Vec<Option<f64>>;
@@ -17,13 +18,14 @@ pub struct ServedSizes {
 /// Returns the fewest schedules that serve all sizes, each a range of them, within `limits_us`. Sizes that no schedule
 /// serves are left out, and so is all that follows them.
 pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
+    // Times above the limit of a size do not serve it.
     let within = |schedule: usize, size: usize| {
         times[schedule].get(size).copied().flatten().filter(|time| *time <= limits_us[size])
     };
     let mut served = Vec::new();
     let mut first = 0;
     while first < limits_us.len() {
-        // The longest range from the first size on: no choice of ranges can do with fewer.
+        // Interval covering: the longest range from the first size on; no choice of ranges can do with fewer.
         let range = |schedule: usize| {
             let (mut end, mut sum) = (first, 0.0);
             while let Some(time) = (end < limits_us.len()).then(|| within(schedule, end)).flatten() {
@@ -31,9 +33,11 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
             }
             (end, sum, schedule)
         };
+        // Ties by the smaller sum of relative times, then by number.
         let longest = (0..times.len()).map(range).max_by(|one, other| {
             one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)).then(other.2.cmp(&one.2))
         });
+        // A size that no schedule serves ends the list.
         let Some((end, _, schedule)) = longest.filter(|(end, ..)| *end > first) else { break };
         served.push(ServedSizes { schedule, first, last: end - 1 });
         first = end;
@@ -45,6 +49,7 @@ pub fn fewest(times: &[TimesBySize], limits_us: &[f64]) -> Vec<ServedSizes> {
 /// on and below `to`.
 pub fn crossover(from: u64, to: u64, before_us: impl Fn(u64) -> f64, after_us: impl Fn(u64) -> f64) -> u64 {
     let is_before = |bytes: u64| before_us(bytes) <= after_us(bytes);
+    // Bisection: the first schedule is faster for small sizes, the second for large ones.
     let (mut low, mut high) = (from, to);
     // The size `from` is served by the first schedule whichever is earlier there.
     while low + 1 < high {

@@ -1,5 +1,6 @@
-//! Schedules round by round, as A\* does: each round is an integer program of a few epochs that rewards deliveries, and
-//! chunks that come nearer to where they are wanted.
+//! Schedules round by round, as A\* does (TE-CCL, section 4.2 and appendix D; docs/methods/collective.md, section 9):
+//! each round is an integer program of a few epochs that rewards deliveries, and chunks that come nearer to where they
+//! are wanted.
 //!
 //! Nothing is bounded by it, because a round knows of the rest of the way only its length.
 
@@ -44,8 +45,10 @@ pub struct RoundEnd {
 /// switches can leave them within it.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
+    // Epochs that a chunk needs through the switches of any chain.
     let all = (0..task.network.node_count() as u32).flat_map(|node| chains.of(node));
     let through = all.filter_map(|chain| chains.links(chain).last()).map(|(_, offset)| offset + 1).max();
+    // At least the longest latency, so a start of this round has arrived by the end of the next.
     let longest = task.epochs.links.iter().map(|link| link.latency).max();
     longest.max(through).unwrap_or(1).max(1)
 }
@@ -63,16 +66,19 @@ pub fn in_rounds<S: ProgramSolver>(
     mut told: impl FnMut(&mut S, RoundEnd) -> Result<(), MethodError>,
 ) -> Result<EpochSchedule, MethodError> {
     let epochs = limits.epochs.max(shortest_round(task));
+    // Generous: rounds of a good schedule come to bound / epochs. Beyond them something is stuck.
     let most_rounds = 4 * (bound / epochs) + 10;
     let mut state = RoundState::new(task, folding);
     let mut starts: Vec<ChunkStart> = Vec::new();
     let deliveries = task.chunks.deliveries();
+    // Each round starts from the state that the one before left.
     for round in 1..=most_rounds {
         if state.waiting() == 0 {
             break;
         }
         solver.checkpoint()?;
         let question = CopyQuestion { task, folding, epochs, buffer_limit: None };
+        // Open end: chunks may be in flight when the round ends.
         let mut program =
             CopyProgram::from(question, &state.beginning, CopyEnd::Open, &mut SolverStops(solver))?;
         reward::add(&mut program, task, folding, &state, epochs);
@@ -86,13 +92,16 @@ pub fn in_rounds<S: ProgramSolver>(
         };
         let of_round = program.starts(&point);
         let before = state.waiting();
+        // What the round moved, and deliveries that it made.
         let moved = state.advance(task, folding, epochs, &of_round);
+        // Without progress the next round would be the same program.
         if !moved && state.waiting() == before {
             return Err(MethodError::Failed(format!(
                 "round {round} starts nothing though {before} deliveries wait; give a round more epochs than {epochs}"
             )));
         }
         let first = (round - 1) * epochs;
+        // Rounds follow each other in time.
         starts.extend(of_round.iter().map(|start| ChunkStart { epoch: first + start.epoch, ..*start }));
         let end = RoundEnd { round, waiting: state.waiting() * folding.order(), deliveries };
         told(solver, end)?;
@@ -104,6 +113,7 @@ pub fn in_rounds<S: ProgramSolver>(
             state.waiting() * folding.order()
         )));
     }
+    // Pruned over the whole schedule: a start of one round may serve a delivery of a later one.
     Ok(EpochSchedule::pruned(task, starts))
 }
 
@@ -149,14 +159,17 @@ impl RoundState {
         for (at, &chunk) in folding.chunks.iter().enumerate() {
             places[chunk as usize] = Some(at);
         }
+        // Only representatives are followed; their images move along.
         let mut moved = false;
         for start in starts {
             let Some(at) = places[start.chunk as usize] else { continue };
             let node = task.network.links()[start.link as usize].to;
+            // What enters a switch leaves it within the round, so only GPUs hold chunks.
             if task.network.is_switch(node) {
                 continue;
             }
             moved = true;
+            // Chunks in flight arrive in a later round: times may lie beyond the end.
             let arrival = start.epoch + task.epochs.latency(start.link);
             let held = &mut self.beginning.held[at];
             match held.iter_mut().find(|(holder, _)| *holder == node) {
@@ -165,8 +178,10 @@ impl RoundState {
             }
         }
         for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&mut self.unsatisfied) {
+            // Deliveries that are made, or on their way, are not rewarded again.
             unsatisfied.retain(|dest| held.iter().all(|(holder, _)| holder != dest));
             for (_, from) in held.iter_mut() {
+                // Times count from the beginning of the next round.
                 *from = from.saturating_sub(epochs);
             }
         }
@@ -178,11 +193,13 @@ impl RoundState {
             for back in before.iter_mut() {
                 *back += epochs;
             }
+            // Starts too old to limit any window are forgotten.
             before.retain(|back| *back < window);
         }
         for start in starts {
             let model = &task.epochs.links[start.link as usize];
             let back = epochs - start.epoch + model.shift;
+            // Starts of this round whose windows reach into the next one.
             if back < model.occupied {
                 self.beginning.before[model.carrier as usize].push(back);
             }

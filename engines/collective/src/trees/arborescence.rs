@@ -11,12 +11,14 @@ struct Entry {
     right: u32,
 }
 
+/// No node.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Heaps(Vec<Entry>);
 
 impl Heaps {
+    /// Lazy offsets: an entry passes its own on to its children before it leaves the top.
     fn push_down(&mut self, at: u32) {
         let Entry { offset, left, right, .. } = self.0[at as usize];
         if offset != 0.0 {
@@ -35,15 +37,18 @@ impl Heaps {
         let (mut a, mut b) = (one, other);
         let mut spine = Vec::new();
         while a != NONE && b != NONE {
+            // Skew heap: the smaller top stays, its children change sides, so merges take logarithmic time on average.
             let before = |x: &Entry, y: &Entry| (x.key, x.arc) <= (y.key, y.arc);
             if !before(&self.0[a as usize], &self.0[b as usize]) {
                 std::mem::swap(&mut a, &mut b);
             }
+            // The offset of `a` must not reach what is merged below it.
             self.push_down(a);
             spine.push(a);
             a = self.0[a as usize].right;
         }
         let mut rest = if a == NONE { b } else { a };
+        // Back up the spine: the merged part becomes the left child.
         for at in spine.into_iter().rev() {
             let left = self.0[at as usize].left;
             self.0[at as usize].left = rest;
@@ -76,13 +81,16 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
             .collect(),
     );
     // Contracted nodes are numbered after the given ones.
+    // Each contraction joins at least two nodes, so there are fewer than `nodes` of them.
     let most = 2 * nodes;
     let mut heap = vec![NONE; most];
     for (arc, (from, to, _)) in arcs.iter().enumerate() {
+        // Arcs into the root, and from a node to itself, are never chosen.
         if from != to && *to != root {
             heap[*to as usize] = heaps.merge(heap[*to as usize], arc as u32);
         }
     }
+    // Contraction each node is part of; union-find of the nodes that stand for others.
     let mut above: Vec<u32> = vec![NONE; most];
     let mut leader: Vec<u32> = (0..most as u32).collect();
     let mut chosen: Vec<u32> = vec![NONE; most];
@@ -90,6 +98,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
     let mut count = nodes;
     mark[root as usize] = 1;
     let mut round = 1;
+    // A walk from every node against the arcs, until it meets the root, an earlier walk, or itself.
     for start in 0..nodes as u32 {
         let mut node = find(&mut leader, start);
         if mark[node as usize] != 0 {
@@ -100,7 +109,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
         loop {
             mark[node as usize] = round;
             path.push(node);
-            // The cheapest arc from another contracted node.
+            // The cheapest arc from another contracted node; arcs inside it are dropped for good.
             let arc = loop {
                 let top = heap[node as usize];
                 if top == NONE {
@@ -114,7 +123,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
                 }
             };
             chosen[node as usize] = heaps.0[arc as usize].arc;
-            // Later choices pay the difference to this one.
+            // Later choices pay the difference to this one: an arc that enters the cycle later replaces it.
             let paid = heaps.0[arc as usize].key;
             heap[node as usize] = heaps.pop(arc);
             if heap[node as usize] != NONE {
@@ -123,8 +132,10 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
                 heaps.0[rest].key -= paid;
             }
             let next = find(&mut leader, arcs[chosen[node as usize] as usize].0);
+            // A new node: the walk goes on.
             if mark[next as usize] == 0 {
                 node = next;
+            // A node of an earlier walk, which leads to the root.
             } else if mark[next as usize] < round {
                 break;
             } else {
@@ -137,6 +148,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
                         break;
                     }
                     path.pop();
+                    // All members of the cycle share one heap.
                     above[member as usize] = cycle;
                     leader[member as usize] = cycle;
                     merged = heaps.merge(merged, heap[member as usize]);
@@ -162,11 +174,13 @@ fn expanded(
     count: usize,
 ) -> Vec<Option<u32>> {
     let mut entering: Vec<u32> = chosen.to_vec();
+    // Contractions were numbered from the inside out.
     for node in (0..count as u32).rev() {
         if node == root || (node as usize) < nodes || entering[node as usize] == NONE {
             continue;
         }
         let arc = entering[node as usize];
+        // The member of this contraction that the arc enters.
         let mut member = arcs[arc as usize].1;
         while above[member as usize] != node && above[member as usize] != NONE {
             member = above[member as usize];
@@ -177,6 +191,7 @@ fn expanded(
 }
 
 fn find(leader: &mut [u32], mut node: u32) -> u32 {
+    // Path halving.
     while leader[node as usize] != node {
         let next = leader[leader[node as usize] as usize];
         leader[node as usize] = next;

@@ -1,4 +1,5 @@
-//! Shares of trees by a linear program whose columns, the trees, are made as they are wanted.
+//! Shares of trees by a linear program whose columns, the trees, are made as they are wanted (column generation;
+//! docs/methods/collective.md, section 11).
 //!
 //! First the rate x is maximised at which every rank's data passes through trees that together keep within all
 //! capacities. Then, at that rate or at a share of it, the latency is minimised that the data meets on its way, summed
@@ -85,7 +86,8 @@ pub struct TreeProgram<'q, 'n> {
     rounds: u32,
 }
 
-/// Price below which a tree enters, related to the price it has to beat.
+/// Price below which a tree enters, related to the price it has to beat: above the tolerance of the duals, so that no
+/// tree enters twice for rounding.
 const ENTERS: f64 = 1.0 - 1e-7;
 
 fn failed(error: Error) -> MethodError {
@@ -99,23 +101,26 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     /// Errors of the solver.
     pub fn new(question: &'q TreeQuestion<'n>, limits: ColumnLimits) -> Result<Option<Self>, MethodError> {
         let (network, fold) = (question.network, question.fold);
+        // All capacities relate to the largest one.
         let scale = network.links().iter().map(|link| link.capacity_gbyte_per_s).fold(0.0, f64::max);
         let mut model = Model::new("trees");
         model.maximise = true;
         let rate = model.column("rate", 0.0, f64::INFINITY, 1.0);
         let mut orbit_rows = Vec::new();
+        // Data of a root: its trees carry weight times rate.
         for (orbit, weight) in question.weights.iter().enumerate() {
             let name = format!("data of orbit {orbit}");
             orbit_rows.push((*weight > 0.0).then(|| model.equal(name, 0.0, [(rate, -*weight)])));
         }
         let capacity = |link: &u32| network.links()[*link as usize].capacity_gbyte_per_s / scale;
         let class_rows = fold
+            // Capacity of one link of each orbit.
             .class_links()
             .iter()
             .map(|link| model.at_most(format!("capacity of {link}"), capacity(link), []))
             .collect();
         let mut instance = Instance::new(&model).map_err(failed)?;
-        // Each solve goes on from the last basis, to which presolve would not come back.
+        // Each solve goes on from the last basis, which presolve would lose.
         instance.apply(&Options::new().set("random_seed", 0).set("presolve", "off")).map_err(failed)?;
         let mut class_sizes = vec![0; fold.class_links().len()];
         for class in fold.classes() {
@@ -136,10 +141,12 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             per_depth_us: 0.0,
             rounds: 0,
         };
+        // First trees: prices as if all links were equally loaded.
         let first: Vec<f64> = network.links().iter().map(|link| scale / link.capacity_gbyte_per_s).collect();
         for orbit in 0..question.weights.len() {
             if question.weights[orbit] > 0.0 {
                 let grown = program.pricing(&first).trees(orbit, f64::INFINITY, &program.known);
+                // Some rank cannot be reached at all.
                 if grown.is_empty() {
                     return Ok(None);
                 }
@@ -158,8 +165,10 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         self.instance.set_bounds(self.rate, 0.0, f64::INFINITY).map_err(failed)?;
         self.instance.set_cost(self.rate, 1.0).map_err(failed)?;
         for place in 0..self.trees.len() {
+            // Columns of trees follow the one of the rate.
             self.instance.set_cost(Column(place as u32 + 1), 0.0).map_err(failed)?;
         }
+        // Nothing is above the bound, so pricing may stop there.
         let enough = self.limits.enough / self.scale * (1.0 - 1e-12);
         self.generate(enough, watch)
     }
@@ -184,6 +193,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         let rate = rate / self.scale * (1.0 - 1e-9);
         self.instance.set_bounds(self.rate, rate, rate).map_err(failed)?;
         self.instance.set_cost(self.rate, 0.0).map_err(failed)?;
+        // Trees that are there get their latency as cost.
         for place in 0..self.trees.len() {
             let cost = self.latency_cost(&self.trees[place].1);
             self.instance.set_cost(Column(place as u32 + 1), -cost).map_err(failed)?;
@@ -198,6 +208,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
 
     /// Solves and adds columns in turns.
     fn generate<W: Watch>(&mut self, enough: f64, watch: &mut W) -> Result<Packing, MethodError> {
+        // Rounds are counted, not timed.
         let mut left = self.limits.rounds;
         loop {
             let mut listener = RunListener::new(&mut *watch);
@@ -209,6 +220,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             }
             watch.count(1);
             if left == 0
+                // At the limit, at the bound, or where no tree prices in: then the program is solved for all trees.
                 || solution.objective.is_some_and(|rate| rate >= enough)
                 || !self.price(&solution, watch)?
             {
@@ -233,6 +245,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;
+        // A row stands for its orbit: its dual is shared out over the links.
         let classes: Vec<f64> = self
             .class_rows
             .iter()
@@ -246,7 +259,9 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             let Some(row) = self.orbit_rows[orbit] else { continue };
             watch.checkpoint()?;
             // A tree enters if latency and prices together stay below what its data pays.
+            // The dual of the data row is what one more unit of data is worth.
             let pays = -dual(row);
+            // Reduced cost below 0 by more than rounding.
             let below = pays - (1.0 - ENTERS) * pays.abs().max(1e-9);
             let grown = self.pricing(&prices).trees(orbit, below, &self.known);
             any |= !grown.is_empty();
@@ -260,6 +275,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         let Some(row) = self.orbit_rows[orbit] else { return Ok(()) };
         let mut columns = Vec::new();
         for tree in &trees {
+            // A tree may use several links of an orbit, and its images the others.
             let mut uses = vec![0_u32; self.class_rows.len()];
             for link in tree.links() {
                 uses[fold.classes()[*link as usize] as usize] += 1;
@@ -286,11 +302,13 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
         let mut trees: Vec<Vec<(Tree, f64)>> = vec![Vec::new(); self.question.weights.len()];
         for (place, (orbit, tree)) in self.trees.iter().enumerate() {
             let value = value(Column(place as u32 + 1));
+            // Shares of nothing but rounding are left out.
             if value > rate * 1e-9 {
                 trees[*orbit].push((tree.clone(), value));
             }
         }
         for trees in &mut trees {
+            // Shares of a root add up to one.
             let sum: f64 = trees.iter().map(|(_, value)| value).sum();
             for (_, value) in trees {
                 *value /= sum;

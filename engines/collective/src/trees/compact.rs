@@ -24,14 +24,15 @@ impl fmt::Display for Share {
     }
 }
 
-/// Denominator of shares that no small one fits.
+/// Denominator of shares that no small one fits: a power of two, so that parts are exact in floating point.
 const PARTS: u64 = 1 << 30;
-/// Largest denominator that shares of a linear program are taken to have.
+/// Largest denominator that shares of a linear program are taken to have: a vertex is a quotient of small determinants.
 const SMALL: u64 = 20_000;
 
 /// Returns fractions near the shares that add up to one exactly: those of the smallest common denominator that fits, as
 /// vertices of linear programs have one, else of a power of two.
 pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
+    // All shares are near multiples, and none vanishes.
     let fits = |of: &u64| {
         shares.iter().all(|share| {
             let parts = share * *of as f64;
@@ -44,6 +45,7 @@ pub fn exact_shares(shares: &[f64]) -> Vec<Share> {
             return parts.into_iter().map(|parts| Share { parts, of }).collect();
         }
     }
+    // Rounded down; the largest share takes what is missing.
     let mut parts: Vec<u64> = shares.iter().map(|share| (share * PARTS as f64) as u64).collect();
     let missing = PARTS.saturating_sub(parts.iter().sum());
     if let Some(largest) = (0..parts.len()).max_by_key(|place| parts[*place]) {
@@ -84,6 +86,7 @@ pub fn compact(
         TreePlanSort::Periodic(figures) => {
             let mut trees = Vec::new();
             let mut shared: Vec<(&Tree, f64)> = Vec::new();
+            // One tree after the other, with shares as exact fractions.
             for of_root in packing.trees.iter().filter(|trees| !trees.is_empty()) {
                 let shares: Vec<f64> = of_root.iter().map(|(_, share)| *share).collect();
                 for ((tree, _), share) in of_root.iter().zip(exact_shares(&shares)) {
@@ -101,6 +104,7 @@ pub fn compact(
             // The busiest link of the rounded shares sets the epoch.
             let round_us = round_us(network, library.fold(), &shared, shard_bytes)
                 .max(figures.epoch_us.max(least_epoch_us) * f64::from(figures.pieces));
+            // The same figures for the rounded shares.
             let exact = super::periodic::periodic(
                 network,
                 shared.iter().map(|(tree, _)| *tree),
@@ -125,6 +129,7 @@ pub fn compact(
 /// Time that the busiest link takes for all data, µs.
 fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
     let mut sizes = vec![0_u32; fold.class_links().len()];
+    // Orbit sizes share the load of a representative out.
     for class in fold.classes() {
         sizes[*class as usize] += 1;
     }

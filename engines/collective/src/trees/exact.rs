@@ -1,4 +1,5 @@
-//! Trees at exactly the rate of the floor: switches are split off, and what is left is packed.
+//! Trees at exactly the rate of the floor: switches are split off, and what is left is packed (ForestColl;
+//! docs/methods/collective.md, section 11).
 
 use super::pack::{Stuck, pack};
 use super::split::{SplitWay, split};
@@ -42,6 +43,7 @@ pub fn exact_packing(
     shards: &[i128],
     rate: Rational,
 ) -> Result<ExactPacking, PackError> {
+    // Whole capacities: everything below is exact.
     let (graph, unit) = whole(network)?;
     let rate = rate.over(unit).ok_or(Overflow)?;
     let (numerator, denominator) = (rate.numerator(), rate.denominator());
@@ -59,6 +61,7 @@ pub fn exact_packing(
     }
     let scaled = Digraph::with_arcs(graph.nodes(), arcs);
     let parts = split(&scaled, network.gpus(), &roots);
+    // Flows of the needed value survive the splitting, or there are no such trees.
     if !parts.keeps {
         return Err(PackError::Unbalanced);
     }
@@ -68,6 +71,7 @@ pub fn exact_packing(
     let mut logical = Digraph::new(network.gpus().len());
     let mut latencies = Vec::new();
     let mut ways: Vec<Vec<SplitWay>> = Vec::new();
+    // Links between GPUs, each a bundle of ways.
     for ((from, to), parts) in parts.ways {
         logical.add(number[from as usize], number[to as usize], parts.iter().map(|way| way.amount).sum());
         let latency = |way: &SplitWay| {
@@ -79,9 +83,11 @@ pub fn exact_packing(
     let gpu_roots: Vec<i128> = network.gpus().iter().map(|gpu| roots[*gpu as usize]).collect();
     let mut trees = Vec::new();
     for class in pack(&logical, &gpu_roots, &latencies)? {
+        // Trees that are alike are handled together.
         let mut left = class.multiplicity;
         while left > 0 {
-            // As many copies as all links of the tree have room for on their first way.
+            // As many copies as all links of the tree have room for on their first way; then one of the ways is used
+            // up, so the loop ends.
             let first = |arc: &u32| ways[*arc as usize].last().map_or(left, |way| way.amount);
             let copies = class.arcs.iter().map(first).fold(left, i128::min);
             let mut tree = Tree::new(network.gpus()[class.root as usize]);

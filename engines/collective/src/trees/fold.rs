@@ -1,5 +1,6 @@
 //! A network folded by a group of symmetries that moves every GPU and every link: what is planned for one GPU of each
-//! orbit holds for its images at the same time, and one link of each orbit stands for all of them.
+//! orbit holds for its images at the same time, and one link of each orbit stands for all of them
+//! (docs/methods/collective.md, section 11).
 
 use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::FxHashMap;
@@ -26,6 +27,7 @@ impl Fold {
     pub fn of(network: &LinkNetwork) -> Self {
         let mut generators: Vec<&Symmetry> = Vec::new();
         let mut elements = vec![identity(network.node_count())];
+        // Greedily: a generator that would fix a GPU or a link is left out.
         for symmetry in network.generators() {
             generators.push(symmetry);
             match free_group(network, &generators) {
@@ -48,6 +50,7 @@ impl Fold {
         let mut representatives = Vec::new();
         let mut places = vec![None; network.node_count()];
         for &gpu in network.gpus() {
+            // Orbits of the GPUs, each by its smallest number.
             if places[gpu as usize].is_none() {
                 let orbit = representatives.len() as u32;
                 representatives.push(gpu);
@@ -58,6 +61,7 @@ impl Fold {
         }
         let mut classes = vec![u32::MAX; network.links().len()];
         let mut class_links = Vec::new();
+        // The same for links.
         for link in 0..network.links().len() as u32 {
             if classes[link as usize] == u32::MAX {
                 let class = class_links.len() as u32;
@@ -124,6 +128,7 @@ fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec
     let first = *network.gpus().first()? as usize;
     let mut elements = vec![identity(network.node_count())];
     let mut by_image: FxHashMap<u32, usize> = FxHashMap::default();
+    // Breadth first over the Cayley graph of the generators.
     by_image.insert(first as u32, 0);
     let mut next = 0;
     while next < elements.len() {
@@ -131,6 +136,7 @@ fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec
             let product: Vec<u32> =
                 elements[next].iter().map(|image| generator.nodes[*image as usize]).collect();
             match by_image.get(&product[first]) {
+                // Two elements with one image of the first GPU: their quotient fixes it, so the action is not free.
                 Some(&known) if elements[known] == product => {}
                 Some(_) => return None,
                 None => {
@@ -141,6 +147,7 @@ fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec
         }
         next += 1;
     }
+    // No element but the identity may keep a GPU, or both ends of a link.
     let moves_all = elements.iter().skip(1).all(|images| {
         let moves = |gpu: &u32| images[*gpu as usize] != *gpu;
         let keeps = |node: u32| images[node as usize] == node;

@@ -1,4 +1,5 @@
-//! Trees grown hop by hop from prices of links: the pricing step of the column generation.
+//! Trees grown hop by hop from prices of links: the heuristic pricing step of the column generation
+//! (docs/methods/collective.md, section 11).
 
 use super::tree::{ROOT, Tree};
 use crate::scenario::network::LinkNetwork;
@@ -43,24 +44,29 @@ impl Growth<'_> {
         let mut entries: Vec<Reach> = Vec::new();
         let mut heap: BinaryHeap<Reverse<(u64, u32, u32)>> = BinaryHeap::new();
         let mut missing =
+            // Ranks that the tree does not reach yet.
             self.ranks.iter().filter(|rank| **rank).count() - usize::from(self.ranks[root as usize]);
         joined[root as usize] = true;
         let start =
             Reach { from: root, parent: ROOT, price: 0.0, latency: 0.0, before: u32::MAX, link: u32::MAX };
+        // The root offers its neighbours.
         self.relax(root, start, u32::MAX, &joined, &mut best, &mut entries, &mut heap);
         let mut links = Vec::new();
         while missing > 0 {
             let Reverse((_, node, entry)) = heap.pop()?;
             let reach = entries[entry as usize];
+            // A node that a cheaper hop has reached meanwhile.
             if joined[node as usize] {
                 continue;
             }
+            // A switch passes on at once: its entry stands for the way to it.
             if self.network.is_switch(node) {
                 if self.key(&reach) <= best[node as usize] {
                     self.relax(node, reach, entry, &joined, &mut best, &mut entries, &mut heap);
                 }
                 continue;
             }
+            // The links back to the last GPU.
             links.clear();
             let mut step = reach;
             loop {
@@ -74,6 +80,7 @@ impl Growth<'_> {
             let hop = tree.add(reach.parent, reach.from, node, &links);
             joined[node as usize] = true;
             missing -= usize::from(self.ranks[node as usize]);
+            // A new GPU of the tree: links are free of charge up to it, latency is not.
             let start = Reach {
                 from: node,
                 parent: hop,
@@ -106,10 +113,12 @@ impl Growth<'_> {
         for &link in self.network.out_links(node) {
             let head = self.network.links()[link as usize].to;
             let latency = at.latency + self.latencies[link as usize];
+            // A GPU of the tree needs no other hop.
             if joined[head as usize] {
                 continue;
             }
             let price = at.price + self.prices[link as usize];
+            // Prices count from the GPU that passes on, latencies from the root.
             let reach = Reach { price, latency, before: entry, link, ..at };
             let key = self.key(&reach);
             if key < best[head as usize] {
@@ -123,6 +132,7 @@ impl Growth<'_> {
 
     /// The tree without GPUs that are no ranks and pass nothing on.
     fn trimmed(&self, tree: Tree) -> Tree {
+        // Backwards, children before parents: a hop is useful if it ends at a rank or one of its children is.
         let mut useful: Vec<bool> = tree.hops().iter().map(|hop| self.ranks[hop.to as usize]).collect();
         for (place, hop) in tree.hops().iter().enumerate().rev() {
             if useful[place] && hop.parent != ROOT {

@@ -1,4 +1,5 @@
-//! Hops from GPU to GPU, directly or through switches, by the price of their links.
+//! Hops from GPU to GPU, directly or through switches, by the price of their links: Dijkstra's algorithm from every
+//! GPU.
 
 use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
@@ -31,6 +32,7 @@ pub fn hops(
     let mut touched = Vec::new();
     let mut heap = BinaryHeap::new();
     for &gpu in network.gpus() {
+        // Only what the last search touched is cleared.
         for node in touched.drain(..) {
             best[node as usize] = f64::INFINITY;
         }
@@ -39,9 +41,11 @@ pub fn hops(
         heap.push(Reverse((0_u64, gpu)));
         while let Some(Reverse((bits, node))) = heap.pop() {
             let price = f64::from_bits(bits);
+            // A stale entry.
             if price > best[node as usize] {
                 continue;
             }
+            // A GPU ends a hop; switches are passed through.
             if node != gpu && !network.is_switch(node) {
                 let mut links = Vec::new();
                 let mut at = node;

@@ -1,4 +1,5 @@
-//! Trees of a network prepared once, from which the best schedule for any amount of data is made.
+//! Trees of a network prepared once, from which the best schedule for any amount of data is made
+//! (docs/methods/collective.md, section 11).
 
 mod matched;
 
@@ -31,7 +32,8 @@ pub struct TreeLibrary<'n> {
     wholes: Vec<u32>,
 }
 
-/// Shares of the best rate at which ways are made short, and the weight of the deepest GPU beside the mean.
+/// Shares of the best rate at which ways are made short, and the weight of the deepest GPU beside the mean. Large data
+/// wants the rate, small data short ways; the shares between suit sizes between.
 const RATES: [(f64, f64); 8] =
     [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
 
@@ -47,7 +49,7 @@ const MOST_WHOLE: u64 = 512;
 /// Number of pieces times the combinations that are tried with it.
 const FEW: usize = 640;
 
-/// Share above the floor at which the search for list schedules ends.
+/// Share above the floor at which the search for list schedules ends: what is left to gain does not count.
 const AT_FLOOR: f64 = 1e-5;
 /// The same where a matching comes so close, which lists on direct networks do not.
 pub(super) const CLOSE: f64 = 1e-3;
@@ -184,13 +186,16 @@ impl<'n> TreeLibrary<'n> {
         let latency = |alpha_us: f64| if slowest > 0.0 { alpha_us } else { 1.0 };
         let latencies: Vec<f64> = network.links().iter().map(|link| latency(link.alpha_us)).collect();
         let question =
+            // The same program serves all variants: its trees stay as columns.
             TreeQuestion { network, fold: &fold, ranks: &wanted, weights: &weights, latencies: &latencies };
         let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(rate))? else {
             return Ok(None);
         };
+        // The best rate first.
         let mut variants = vec![program.maximise(watch)?];
         let best = variants[0].rate;
         for (share, depth) in RATES {
+            // Less rate leaves room for shorter trees.
             let packing = program.shorten(share * best, depth, watch)?;
             if variants.iter().all(|known| known.trees != packing.trees) {
                 variants.push(packing);
@@ -234,13 +239,16 @@ impl<'n> TreeLibrary<'n> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<TreePlan>, MethodError> {
+        // No schedule ends before its data has passed the binding cut.
         let floor_us = floor_us.max(self.floor_us(shard_bytes));
         let mut best: Option<TreePlan> = None;
+        // Later candidates have to be clearly better.
         let mut take = |plan: TreePlan| {
             if best.as_ref().is_none_or(|best| plan.finish_us < best.finish_us * (1.0 - 1e-9)) {
                 best = Some(plan);
             }
         };
+        // Periodic schedules are figures only, so all variants are tried.
         let periodic = if effort.sorts.tries(TreeSorts::Periodic) { &self.variants[..] } else { &[][..] };
         for (variant, packing) in periodic.iter().enumerate() {
             watch.checkpoint()?;
@@ -252,12 +260,14 @@ impl<'n> TreeLibrary<'n> {
                 });
             }
         }
+        // Hops of one piece of each root.
         let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
         // Large networks are worth more work: some pieces on each of their links at least.
         let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
         let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
         let multiple = effort.multiple.max(1);
         let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
+        // Matching next: on direct networks it often comes within 1e-3 of the floor, and lists need not run.
         if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
             let matched = self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?;
             matched.into_iter().for_each(&mut take);
@@ -266,6 +276,7 @@ impl<'n> TreeLibrary<'n> {
             return Ok(best);
         }
         // Combinations of trees and order, the best of the last number of pieces first.
+        // List schedules: every set of trees with every pace.
         let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
         for variant in 0..self.variants.len() {
             combinations.extend(ListOrder::ALL.map(|order| (f64::INFINITY, variant, order)));
@@ -273,6 +284,7 @@ impl<'n> TreeLibrary<'n> {
         let mut left = effort.all_hops.max(LEAST_RUNS * run_hops);
         let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
         let close = if is_matched { CLOSE } else { AT_FLOOR };
+        // From few pieces to many.
         for count in piece_counts(most as u32) {
             // Many pieces cost much: only what was good with fewer is tried with them.
             let mut runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
@@ -282,6 +294,7 @@ impl<'n> TreeLibrary<'n> {
                 let pieces = if count < whole { count } else { count / whole * whole };
                 let pieces = (pieces / multiple * multiple).max(multiple);
                 let cost = hops * u64::from(pieces);
+                // No schedule of these trees beats their own rate.
                 let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
                 // Rounding to whole pieces may load links less than the shares do, but not by much.
@@ -306,6 +319,7 @@ impl<'n> TreeLibrary<'n> {
                     });
                 }
             }
+            // The best combinations first, for the next number of pieces.
             combinations.sort_by(|one, other| one.0.total_cmp(&other.0));
         }
         Ok(best)
@@ -335,6 +349,7 @@ impl<'n> TreeLibrary<'n> {
         let roots = packing.trees.iter().filter(|trees| !trees.is_empty()).count();
         let mean = trees().count() as f64 / roots.max(1) as f64;
         let mut best: Option<PeriodicFigures> = None;
+        // Powers of the square root of 2: neighbours differ little in time.
         for step in 0..29 {
             let pieces = 2_f64.powf(f64::from(step) / 2.0).round() as u32;
             if pieces > 1 && pieces > effort.most_pieces {
@@ -343,6 +358,7 @@ impl<'n> TreeLibrary<'n> {
             if pieces > 1 && shard_bytes / (f64::from(pieces) * mean) < effort.min_piece_bytes {
                 break;
             }
+            // More pieces shorten epochs, and round latencies up more often.
             let figures = periodic(self.network, trees(), round_us, pieces);
             if best.is_none_or(|best| figures.finish_us < best.finish_us) {
                 best = Some(figures);
@@ -392,6 +408,7 @@ fn fold_for(network: &LinkNetwork, sets: &[&[u32]]) -> Fold {
     let fold = Fold::of(network);
     let keeps = |set: &&[u32]| {
         let stays = |generator: &Vec<u32>| set.iter().all(|node| set.contains(&generator[*node as usize]));
+        // The symmetries have to keep roots and ranks.
         set.len() == network.gpus().len() || fold.generators().iter().all(stays)
     };
     if sets.iter().all(keeps) { fold } else { Fold::trivial(network) }
@@ -411,6 +428,7 @@ fn whole_pieces(packing: &Packing) -> u32 {
 
 /// Numbers of pieces worth trying, up to `most` and with it.
 fn piece_counts(most: u32) -> Vec<u32> {
+    // All small numbers, then growing steps.
     let mut counts: Vec<u32> = (1..=8).collect();
     let mut next = 10_u32;
     while next < most {

@@ -1,5 +1,5 @@
 //! List schedules: equal pieces that are sent along their trees as soon as links are free, those with the longest way
-//! left first.
+//! left first (docs/methods/collective.md, section 11). Events in order of time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;
@@ -101,9 +101,11 @@ pub fn list_schedule(
         next: vec![u32::MAX; fold.class_links().len()],
         happenings: BinaryHeap::new(),
     };
+    // Hops over the same links share a chain.
     let mut known: FxHashMap<Vec<(u32, u32, u32)>, u32> = FxHashMap::default();
     let mut prepared: Vec<Prepared> =
         batches.iter().map(|batch| state.prepare(fold, timing, batch.tree, copies, &mut known)).collect();
+    // Load of the busiest link, over which paces spread the pieces.
     let mut busy = vec![0.0; fold.class_links().len()];
     for batch in batches {
         for &link in batch.tree.links() {
@@ -119,12 +121,14 @@ pub fn list_schedule(
         .iter()
         .map(|batch| vec![UNSTARTED; batch.pieces as usize * batch.tree.hops().len()])
         .collect();
+    // All pieces are at their roots at epoch 0.
     for (place, batch) in batches.iter().enumerate() {
         for piece in 0..batch.pieces {
             state.arrive(0, &prepared[place], WaitingHop { piece, batch: place as u32, hop: ROOT });
         }
     }
     let mut finish = 0;
+    // Event loop: arrivals, and links that become free.
     while let Some(Reverse((time, happening))) = state.happenings.pop() {
         match happening {
             Happening::Arrives(hop) => {
@@ -162,6 +166,7 @@ impl State {
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); hops.len() + 1];
         for (place, hop) in hops.iter().enumerate() {
             let passages = timing.passages(tree.links_of(hop));
+            // Passages of the links in order: a switch passes on at once.
             let takes = passages.last().map_or(0, |last| last.arrives);
             let occupied = |(link, passage): (&u32, &Passage)| {
                 let link = *link as usize;
@@ -181,10 +186,12 @@ impl State {
             children[parent].push(place as u32);
         }
         let mut tails = vec![0; hops.len()];
+        // Longest rest of the way from each hop, from the leaves up.
         for place in (0..hops.len()).rev() {
             let rest = children[place].iter().map(|child| tails[*child as usize]).max().unwrap_or(0);
             tails[place] = rest + self.chains[chains[place] as usize].takes;
         }
+        // Hops of one GPU that share first links can start along with each other.
         let mut siblings = vec![Vec::new(); hops.len()];
         if copies {
             let links = |hop: u32| tree.links_of(&hops[hop as usize]);
@@ -210,6 +217,7 @@ impl State {
         let place = if arrived.hop == ROOT { prepared.chains.len() } else { arrived.hop as usize };
         for &hop in &prepared.children[place] {
             let chain = prepared.chains[hop as usize];
+            // A later piece waits `pace` epochs longer; the longest rest goes first.
             let later = (f64::from(arrived.piece) * prepared.pace) as i64;
             let key = later - i64::from(prepared.tails[hop as usize]);
             self.chains[chain as usize].waiting.push(Reverse((key, time, WaitingHop { hop, ..arrived })));
@@ -223,6 +231,7 @@ impl State {
     /// First epoch at which all links of a chain are free when a piece gets there.
     fn earliest(&self, chain: u32) -> u32 {
         let links = self.chains[chain as usize].links.iter();
+        // Each link has to be free when the piece gets there.
         links.map(|(class, offset, _)| self.free[*class as usize].saturating_sub(*offset)).max().unwrap_or(0)
     }
 
@@ -236,6 +245,7 @@ impl State {
 
     /// Starts the first of the hops that wait for a class and whose links are all free in time.
     fn dispatch(&mut self, time: u32, class: u32, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
+        // A newer look is scheduled.
         if self.next[class as usize] != time {
             return;
         }
@@ -243,6 +253,7 @@ impl State {
         let place = |hop: WaitingHop| {
             hop.piece as usize * prepared[hop.batch as usize].chains.len() + hop.hop as usize
         };
+        // The best hop over all chains that begin with this link.
         let mut best: Option<(Reverse<Turn>, u32)> = None;
         for at in 0..self.by_first[class as usize].len() {
             let chain = self.by_first[class as usize][at];
@@ -266,6 +277,7 @@ impl State {
             starts[hop.batch as usize][place(hop)] = time;
             self.start_copies(time, hop, prepared, starts);
         }
+        // The next look: when some chain can start.
         let waiting = self.by_first[class as usize].iter();
         let waiting = waiting.filter(|chain| !self.chains[**chain as usize].waiting.is_empty());
         if let Some(next) = waiting.map(|chain| self.earliest(*chain)).min() {
@@ -277,6 +289,7 @@ impl State {
     fn start(&mut self, time: u32, hop: WaitingHop, chain: u32, from: usize) {
         let chain = &self.chains[chain as usize];
         for &(class, offset, occupies) in &chain.links[from..] {
+            // Links are occupied from their passage on.
             self.free[class as usize] = time + offset + occupies;
         }
         self.happenings.push(Reverse((time + chain.takes, Happening::Arrives(hop))));
@@ -286,12 +299,14 @@ impl State {
     fn start_copies(&mut self, time: u32, hop: WaitingHop, prepared: &[Prepared], starts: &mut [Vec<u32>]) {
         let tree = &prepared[hop.batch as usize];
         let place = |other: u32| hop.piece as usize * tree.chains.len() + other as usize;
+        // Hops of the same piece that leave the same GPU.
         for &(other, shared) in &tree.siblings[hop.hop as usize] {
             if starts[hop.batch as usize][place(other)] != UNSTARTED {
                 continue;
             }
             let chain = tree.chains[other as usize];
             let rest = &self.chains[chain as usize].links[shared as usize..];
+            // Links after the shared ones have to be free.
             let free = |(class, offset, _): &(u32, u32, u32)| self.free[*class as usize] <= time + offset;
             if !rest.is_empty() && rest.iter().all(free) {
                 starts[hop.batch as usize][place(other)] = time;

@@ -1,5 +1,6 @@
-//! Matching of pieces to links by earliest arrival, as TACOS does in time-expanded networks (Won et al., MICRO 2024), on
-//! the folded network: whenever a link is free, it starts a piece that its far end neither has nor awaits.
+//! Matching of pieces to links by earliest arrival, as TACOS does in time-expanded networks
+//! (docs/methods/collective.md, section 11), on the folded network: whenever a link is free, it starts a piece that its
+//! far end neither has nor awaits.
 //!
 //! Every piece so gets a tree of its own whose load no rounding of shares unbalances: on direct networks with many links
 //! alike, all of them are busy until shortly before the end. One link stands for its class, because the images of a
@@ -55,7 +56,7 @@ enum Happening {
 /// A start that waits: its key, a random number, the piece and the link.
 type WaitingStart = (i32, u32, u32, u32);
 
-/// Work between two checkpoints, in happenings.
+/// Happenings between two looks at the clock.
 const BETWEEN: u32 = 4_096;
 
 /// Returns `true` if a network consists of GPUs and links between them, where matching is complete: hops are links.
@@ -90,8 +91,10 @@ pub fn matching<W: Watch>(
         free: vec![0; classes],
         next: vec![u32::MAX; classes],
         happenings: BinaryHeap::new(),
+        // A fixed seed: equal input, equal plans.
         random: 0x9e37_79b9,
     };
+    // Every piece is at its root at epoch 0.
     for root in roots {
         for _ in 0..pieces {
             let piece = state.trees.len() as u32;
@@ -104,6 +107,7 @@ pub fn matching<W: Watch>(
         }
     }
     let (mut finish, mut seen) = (0, 0);
+    // Events in order of time.
     while let Some(Reverse((time, happening))) = state.happenings.pop() {
         seen += 1;
         if seen % BETWEEN == 0 {
@@ -138,6 +142,7 @@ fn keys(network: &LinkNetwork, root: u32, order: MatchOrder) -> Vec<i32> {
     }
     let step = if order == MatchOrder::Near { 1 } else { -1 };
     let mut seen = vec![false; network.node_count()];
+    // Breadth first from the root: keys are hops, or their negatives.
     let mut queue = VecDeque::from([root]);
     seen[root as usize] = true;
     while let Some(node) = queue.pop_front() {
@@ -198,6 +203,7 @@ impl Matcher<'_> {
         let network = self.network;
         for &link in network.out_links(node) {
             let head = network.links()[link as usize].to;
+            // Awaited or there: no second tree edge into a node.
             if self.reached[piece as usize][head as usize] != UNREACHED {
                 continue;
             }
@@ -212,10 +218,12 @@ impl Matcher<'_> {
     /// Starts the first piece that waits for a class; `None` if epochs are numbers too large.
     fn start_next(&mut self, time: u32, class: u32) -> Option<()> {
         let place = class as usize;
+        // A newer look is scheduled.
         if self.next[place] != time {
             return Some(());
         }
         self.next[place] = u32::MAX;
+        // Stale starts are dropped as they come up.
         while let Some(Reverse((_, _, piece, link))) = self.waiting[place].pop() {
             let ends = &self.network.links()[link as usize];
             let reached = &mut self.reached[piece as usize];
@@ -223,6 +231,7 @@ impl Matcher<'_> {
                 continue;
             }
             let parent = reached[ends.from as usize];
+            // The piece gets its tree edge when it starts.
             reached[ends.to as usize] = self.trees[piece as usize].add(parent, ends.from, ends.to, &[link]);
             self.starts[piece as usize].push(time);
             self.free[place] = time.checked_add(self.timing.occupies[link as usize])?;

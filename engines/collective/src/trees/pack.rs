@@ -1,5 +1,5 @@
-//! Exact packing of spanning trees at the rate of the floor, on graphs of which every node is a GPU (Bérczi and Frank,
-//! Packing arborescences; Edmonds, Edge-disjoint branchings).
+//! Exact packing of spanning trees at the rate of the floor, on graphs of which every node is a GPU (Edmonds; Bérczi
+//! and Frank; docs/methods/collective.md, section 11).
 
 use crate::floors::digraph::Digraph;
 use crate::floors::maxflow::FlowNetwork;
@@ -60,19 +60,23 @@ pub fn pack(graph: &Digraph, roots: &[i128], latencies: &[f64]) -> Result<Vec<Tr
         }
     }
     let mut done = Vec::new();
+    // One class of equal trees at a time grows until it spans.
     while let Some(mut class) = growing.pop() {
         while class.count < nodes {
+            // By the theorem some link can always join if the capacities allow the trees at all.
             let Some((arc, most)) = next_link(graph, &left, &class, &growing, latencies) else {
                 let node = class.reached.iter().position(|time| time.is_infinite()).unwrap_or(0) as u32;
                 return Err(Stuck { root: class.root, node });
             };
             class.refused.extend(most.refused);
+            // Part of the class takes the link; the rest goes on without it.
             if most.room < class.multiplicity {
                 // The rest goes on without this link.
                 growing.push(Growing { multiplicity: class.multiplicity - most.room, ..class.clone() });
                 class.multiplicity = most.room;
             }
             let ends = graph.arcs()[arc as usize];
+            // The class uses up capacity of the link.
             left[arc as usize] -= class.multiplicity;
             class.reached[ends.to as usize] = class.reached[ends.from as usize] + latencies[arc as usize];
             class.count += 1;
@@ -98,12 +102,14 @@ fn next_link(
     latencies: &[f64],
 ) -> Option<(u32, Room)> {
     let mut candidates: Vec<(f64, u32)> = Vec::new();
+    // Links that leave the reached nodes and have room.
     for (arc, ends) in graph.arcs().iter().enumerate() {
         let (from, to) = (class.reached[ends.from as usize], class.reached[ends.to as usize]);
         if from.is_finite() && to.is_infinite() && left[arc] > 0 && !class.refused.contains(&(arc as u32)) {
             candidates.push((from + latencies[arc], arc as u32));
         }
     }
+    // Near the root first, for shallow trees.
     candidates.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let waiting: i128 = others.iter().map(|other| other.multiplicity).sum();
     let mut refused = Vec::new();
@@ -117,6 +123,7 @@ fn next_link(
                 network.add(ends.from, ends.to, left[place]);
             }
         }
+        // Needs of classes that have not spanned yet, as detours from x.
         for (place, other) in others.iter().enumerate() {
             if other.count == 1 && other.root == x {
                 continue;
@@ -129,6 +136,7 @@ fn next_link(
                 }
             }
         }
+        // What the cut can spare beyond the needs of the others.
         let wanted = class.multiplicity.min(left[arc as usize]);
         let room = network.max_flow(x, y, wanted + waiting) - waiting;
         if room > 0 {

@@ -1,4 +1,5 @@
-//! Trees of a collective: those of its only part, or of both halves of AllReduce, which share the length of their epochs.
+//! Trees of a collective: those of its only part, or of both halves of AllReduce, which share the length of their
+//! epochs (docs/methods/collective.md, section 11).
 
 use super::compact::compact;
 use super::library::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, TreeSorts};
@@ -45,6 +46,7 @@ impl<'n> TreeParts<'n> {
             for root in roots {
                 shards[*root as usize] = 1;
             }
+            // Symmetries help only if all GPUs send and receive.
             let symmetric = roots.len() == network.gpus().len() && ranks.len() == roots.len();
             let floor = network_floor(network, &shards, ranks, symmetric).ok().flatten();
             let rate = floor.map_or(f64::INFINITY, |floor| floor.rate.as_f64());
@@ -72,10 +74,12 @@ impl<'n> TreeParts<'n> {
         effort: &TreeEffort,
         watch: &mut W,
     ) -> Result<Option<PartsPlan>, MethodError> {
+        // One part needs no agreement.
         if let [library] = &self.libraries[..] {
             let plan = library.plan(shard_bytes, floor_us, effort, watch)?;
             return Ok(plan.map(|plan| PartsPlan { finish_us: plan.finish_us, plans: vec![plan] }));
         }
+        // Both halves have to use the same kind of schedule and the same pieces.
         let sorts: &[TreeSorts] = match effort.sorts {
             TreeSorts::All => &[TreeSorts::Matching, TreeSorts::List, TreeSorts::Periodic],
             TreeSorts::List => &[TreeSorts::List],
@@ -92,6 +96,7 @@ impl<'n> TreeParts<'n> {
             if own.len() < self.libraries.len() {
                 continue;
             }
+            // The numbers of pieces that suit one of the halves are tried with both.
             let mut counts: Vec<u32> = own.iter().map(|plan| plan.sort.pieces()).collect();
             counts.sort_unstable();
             counts.dedup();
@@ -110,6 +115,7 @@ impl<'n> TreeParts<'n> {
             }
             let floor_us: f64 = self.libraries.iter().map(|library| library.floor_us(shard_bytes)).sum();
             let is_close = best.as_ref().is_some_and(|best| best.finish_us <= floor_us * (1.0 + CLOSE));
+            // Matching is close enough: the other kinds take longer and gain less.
             if sorts == TreeSorts::Matching && is_close {
                 break;
             }
@@ -148,6 +154,7 @@ impl<'n> TreeParts<'n> {
                     let sort = TreePlanSort::List { pieces, order };
                     Some(TreePlan { finish_us, variant: plan.variant, sort })
                 })
+                // The best pace for this number of pieces.
                 .min_by(|one, other| one.finish_us.total_cmp(&other.finish_us)),
             TreePlanSort::Periodic(_) => {
                 library.periodic_with(plan.variant, shard_bytes, pieces).map(|figures| {
@@ -167,6 +174,7 @@ impl<'n> TreeParts<'n> {
         } else {
             plans.iter().map(|plan| plan.finish_us).sum()
         };
+        // Parts follow each other.
         Some(PartsPlan { finish_us, plans })
     }
 
@@ -178,6 +186,7 @@ impl<'n> TreeParts<'n> {
             let parts: Vec<CompactPlan> = parts
                 .map(|((network, library), plan)| compact(network, library, plan, shard_bytes, least_us))
                 .collect::<Option<_>>()?;
+            // The longer epoch serves both: a second pass makes the shorter one as long.
             let longest = parts.iter().map(|part| part.epoch_us).fold(0.0, f64::max);
             if parts.iter().all(|part| part.epoch_us == longest) || least_us > 0.0 {
                 return Some(

@@ -1,5 +1,5 @@
 //! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same way one epoch later than
-//! the one before.
+//! the one before (docs/methods/collective.md, section 11).
 
 use super::timing::latency_epochs;
 use super::tree::{ROOT, Tree};
@@ -25,11 +25,13 @@ pub fn periodic<'t>(
     round_us: f64,
     pieces: u32,
 ) -> PeriodicFigures {
+    // The busiest link carries one piece of every tree that uses it in each epoch.
     let epoch_us = round_us / f64::from(pieces.max(1));
     let takes: Vec<u64> =
         (0..network.links().len() as u32).map(|link| fluid_epochs(network, link, epoch_us)).collect();
     let deepest =
         trees.into_iter().map(|tree| depths(tree, &takes).into_iter().max().unwrap_or(0)).max().unwrap_or(0);
+    // The last piece leaves pieces - 1 epochs after the first.
     let finish_epochs = if deepest == 0 { 0 } else { deepest + u64::from(pieces.max(1)) - 1 };
     PeriodicFigures { epoch_us, pieces, finish_epochs, finish_us: finish_epochs as f64 * epoch_us }
 }
@@ -46,6 +48,7 @@ pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
 pub fn depths(tree: &Tree, takes: &[u64]) -> Vec<u64> {
     let mut reached: Vec<u64> = Vec::with_capacity(tree.hops().len());
     for hop in tree.hops() {
+        // Parents come first, so their times are known.
         let start = if hop.parent == ROOT { 0 } else { reached[hop.parent as usize] };
         reached.push(start + tree.links_of(hop).iter().map(|link| takes[*link as usize]).sum::<u64>());
     }

@@ -12,6 +12,7 @@ pub fn spread(trees: &[(Tree, f64)], pieces: u32) -> Vec<(&Tree, u32)> {
     let mut order: Vec<usize> = (0..trees.len()).collect();
     let rest = |place: &usize| parts[*place] - f64::from(counts[*place]);
     let rests: Vec<f64> = order.iter().map(rest).collect();
+    // Largest remainders get the missing pieces, ties by place.
     order.sort_by(|one, other| rests[*other].total_cmp(&rests[*one]).then(one.cmp(other)));
     for place in order {
         let more = missing.min(1);

@@ -38,6 +38,7 @@ pub fn list_sends(
     schedule: &ListSchedule,
 ) -> ListSends {
     let mut all = ListSends::default();
+    // Images start at the same epochs on their links.
     for (batch, starts) in batches.iter().zip(&schedule.starts) {
         let hops = batch.tree.hops();
         for images in fold.elements() {
@@ -60,6 +61,7 @@ pub fn list_sends(
             }
         }
     }
+    // Copies share the way into a switch: equal sends are one.
     all.sends.sort_unstable();
     all.sends.dedup();
     all
@@ -74,6 +76,7 @@ pub fn periodic_starts(network: &LinkNetwork, tree: &Tree, epoch_us: f64) -> Vec
     }
     let reached = depths(tree, &takes);
     let mut starts = Vec::with_capacity(tree.links().len());
+    // Hops start when the one before has ended; links of a hop follow each other.
     for hop in tree.hops() {
         let mut epoch = if hop.parent == ROOT { 0 } else { reached[hop.parent as usize] };
         for &link in tree.links_of(hop) {

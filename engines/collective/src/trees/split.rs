@@ -1,5 +1,5 @@
-//! Switches replaced by links from GPU to GPU that keep all flows between GPUs (Bang-Jensen, Frank and Jackson,
-//! Preserving and increasing local edge-connectivity in mixed graphs).
+//! Switches replaced by links from GPU to GPU that keep all flows between GPUs (Bang-Jensen, Frank and Jackson;
+//! docs/methods/collective.md, section 11).
 
 use crate::floors::digraph::Digraph;
 use crate::floors::maxflow::FlowNetwork;
@@ -39,6 +39,7 @@ struct Splitting<'g> {
 pub fn split(graph: &Digraph, gpus: &[u32], roots: &[i128]) -> Split {
     let mut capacity: BTreeMap<(u32, u32), i128> = BTreeMap::new();
     let mut ways: BTreeMap<(u32, u32), Vec<SplitWay>> = BTreeMap::new();
+    // Each link is its own only way at first.
     for (link, arc) in graph.arcs().iter().enumerate() {
         if arc.from != arc.to && arc.capacity > 0 {
             *capacity.entry((arc.from, arc.to)).or_default() += arc.capacity;
@@ -48,6 +49,7 @@ pub fn split(graph: &Digraph, gpus: &[u32], roots: &[i128]) -> Split {
     }
     let total = roots.iter().sum();
     let mut splitting = Splitting { nodes: graph.nodes(), gpus, roots, total, capacity, ways };
+    // One switch after the other: ways may lead through several.
     for switch in (0..graph.nodes() as u32).filter(|node| !gpus.contains(node)) {
         splitting.take_out(switch);
     }
@@ -68,9 +70,11 @@ impl Splitting<'_> {
     }
 
     fn take_out(&mut self, switch: u32) {
+        // Even shares first: they keep ways short and plans symmetric.
         if !self.take_out_evenly(switch) {
             let (into, out) = self.ports(switch);
-            // First a share of each link for each pair, so that no pair takes what others need to stay near.
+            // First a share of each link for each pair, so that no pair takes what others need to stay near; then all
+            // that is left.
             for even in [true, false] {
                 for (turn, &from) in into.iter().enumerate() {
                     for step in 0..out.len() {
@@ -83,12 +87,14 @@ impl Splitting<'_> {
                             let ports = (into.len().max(out.len()) as i128 - 1).max(1);
                             most = most.min((most + ports - 1) / ports);
                         }
+                        // Splitting off is safe up to the slack of the tightest cut.
                         let room = if most > 0 { self.room(from, switch, to, most) } else { 0 };
                         self.replace(from, switch, to, room);
                     }
                 }
             }
         }
+        // What could not be split off is dropped.
         self.capacity.retain(|ends, _| ends.0 != switch && ends.1 != switch);
         self.ways.retain(|ends, _| ends.0 != switch && ends.1 != switch);
     }
@@ -99,6 +105,7 @@ impl Splitting<'_> {
         let ports = into.len();
         let Some(&first) = into.first() else { return true };
         let capacity = self.of(first, switch);
+        // Equal ports on both sides of the switch.
         let equal = into == out
             && ports > 1
             && into
@@ -107,9 +114,11 @@ impl Splitting<'_> {
         if !equal {
             return false;
         }
+        // The split is tried as a whole and undone if a flow is lost.
         let before = (self.capacity.clone(), self.ways.clone());
         let (share, more) = (capacity / (ports as i128 - 1), capacity % (ports as i128 - 1));
         for step in 1..ports {
+            // Every pair gets the rounded share; the first steps take the rest.
             let amount = share + i128::from((step as i128) <= more);
             for (place, &from) in into.iter().enumerate() {
                 self.replace(from, switch, into[(place + step) % ports], amount);
@@ -138,12 +147,15 @@ impl Splitting<'_> {
         (network, all)
     }
 
+    /// Edmonds: trees exist if this flow reaches every GPU.
     fn reaches_all(&self) -> bool {
         let (mut network, _) = self.network();
         self.gpus.iter().all(|gpu| network.max_flow(self.nodes as u32, *gpu, self.total) == self.total)
     }
 
     /// Largest amount, at most `most`, of the way over a switch that can become a link without a loss of flow.
+    /// Flows with merged terminals find the least of the two kinds of cuts that lose capacity when the way becomes a
+    /// link.
     fn room(&self, from: u32, switch: u32, to: u32, most: i128) -> i128 {
         let mut room = most;
         let source = self.nodes as u32;
@@ -176,6 +188,7 @@ impl Splitting<'_> {
         }
         let mut left = amount;
         while left > 0 {
+            // The last ways of both links, joined.
             let (Some(first), Some(second)) = (self.pick(from, switch, left), self.pick(switch, to, left))
             else {
                 break;
@@ -185,6 +198,7 @@ impl Splitting<'_> {
             self.shrink(switch, to, taken);
             let links = [first.links, second.links].concat();
             let ways = self.ways.entry((from, to)).or_default();
+            // Equal ways are one.
             match ways.iter_mut().find(|way| way.links == links) {
                 Some(way) => way.amount += taken,
                 None => ways.push(SplitWay { links, amount: taken }),

@@ -1,5 +1,5 @@
 //! Links in epochs that suit a piece: the fastest link takes a whole number of epochs for one, and so do the others as
-//! nearly as possible.
+//! nearly as possible (docs/methods/collective.md, section 11).
 
 use crate::model::epochs::rounded_up;
 use crate::model::passing::{Passage, passages};
@@ -18,7 +18,7 @@ pub struct PieceTiming {
     pub cuts_through: bool,
 }
 
-/// Most epochs that the fastest link takes for a piece.
+/// Most epochs that the fastest link takes for a piece: ratios of links beyond it waste less than half a percent.
 const FINEST: u32 = 256;
 
 impl PieceTiming {
@@ -26,12 +26,14 @@ impl PieceTiming {
     pub fn new(network: &LinkNetwork, bytes: f64) -> Option<Self> {
         let capacities: Vec<f64> = network.links().iter().map(|link| link.capacity_gbyte_per_s).collect();
         let fastest = capacities.iter().copied().fold(0.0, f64::max);
+        // Largest share of a link that rounding up to epochs wastes.
         let waste = |parts: u32| {
             let rate = fastest * f64::from(parts);
             let over = |capacity: &f64| occupied(rate, *capacity) / (rate / capacity) - 1.0;
             capacities.iter().map(over).fold(0.0, f64::max)
         };
         let mut best = (f64::INFINITY, 1);
+        // The first, so coarsest, epoch with the least waste.
         for parts in 1..=FINEST {
             let wasted = waste(parts);
             if wasted < best.0 - 1e-9 {
@@ -46,6 +48,7 @@ impl PieceTiming {
         let mut occupies = Vec::with_capacity(capacities.len());
         let mut delays = Vec::with_capacity(capacities.len());
         for (link, capacity) in network.links().iter().zip(&capacities) {
+            // Latencies are rounded up, none is left out.
             let epochs = occupied(rate, *capacity);
             let latency = latency_epochs(link.alpha_us, epoch_us);
             if latency + epochs >= f64::from(u32::MAX / 2) {

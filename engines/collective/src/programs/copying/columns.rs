@@ -1,4 +1,4 @@
-//! The columns that exist: starts that can be in time, and where chunks can be.
+//! The columns that exist: starts that can be in time, and where chunks can be (docs/methods/collective.md, section 7).
 
 use super::CopyProgram;
 use crate::model::distances::FAR;
@@ -53,6 +53,7 @@ impl CopyProgram<'_> {
     ) -> Result<(), MethodError> {
         for at in 0..self.folding.chunks.len() {
             watch.checkpoint()?;
+            // Head: no chunk is anywhere before. Tail: no chunk helps later.
             let earliest = self.earliest(&beginning.held[at]);
             let needed = self.still_needed(at, end);
             let starts = self.start_columns(at, beginning, end, &earliest, &needed);
@@ -68,6 +69,7 @@ impl CopyProgram<'_> {
         let network = &self.task.network;
         let mut earliest = vec![FAR; network.node_count()];
         for &(node, from) in held {
+            // Shortest ways from all that hold it.
             for (best, way) in earliest.iter_mut().zip(self.task.distances.from(network, node)) {
                 *best = (*best).min(way.saturating_add(from)).min(FAR);
             }
@@ -83,12 +85,14 @@ impl CopyProgram<'_> {
     /// end is open.
     fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
         let network = &self.task.network;
+        // An open end has no deadline: any place may be of use to a later round.
         if end == CopyEnd::Open {
             return vec![0; network.node_count()];
         }
         let mut least = vec![FAR; network.node_count()];
         for dest in self.task.chunks.dests(self.folding.chunks[at] as usize) {
             for (best, way) in least.iter_mut().zip(self.task.distances.to(network, dest)) {
+                // The nearest destination decides, since a later one needs no less.
                 *best = (*best).min(*way);
             }
         }
@@ -108,12 +112,14 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.links().len()];
         for (link, ends) in (0u32..).zip(task.network.links()) {
             let (from, to) = (ends.from as usize, ends.to as usize);
+            // Nobody sends a chunk to a node that has it, or where it helps nobody.
             if beginning.holds(at, ends.to) || earliest[from] >= FAR || needed[to] >= FAR {
                 continue;
             }
             let model = &task.epochs.links[link as usize];
             let latency = i64::from(model.latency);
             let last = i64::from(self.epochs)
+                // The last start that is of use.
                 - match end {
                     CopyEnd::Delivered => latency + i64::from(needed[to]),
                     // What enters a switch has to leave it before the end.
@@ -122,9 +128,11 @@ impl CopyProgram<'_> {
                 };
             let first = earliest[from];
             let most = self.most_starts(chunk, link);
+            // No epoch is left between both.
             let Ok(count) = u32::try_from(last - i64::from(first) + 1) else { continue };
             let first_column = Column(self.model.columns() as u32);
             for epoch in first..first + count {
+                // Links that are down keep their columns, at 0, so that spans have no gaps.
                 let clock = beginning.clock + epoch;
                 let upper = if model.is_up(clock) { most } else { 0.0 };
                 let name = format!("start {chunk} {}->{} {epoch}", ends.from, ends.to);
@@ -139,6 +147,7 @@ impl CopyProgram<'_> {
     /// cannot copy, one for each destination.
     fn most_starts(&self, chunk: u32, link: u32) -> f64 {
         let head = self.task.network.links()[link as usize].to;
+        // A second copy on one link in one epoch serves nobody.
         if self.task.switch_copies || !self.task.network.is_switch(head) {
             return 1.0;
         }
@@ -158,6 +167,7 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.node_count()];
         for &node in task.network.gpus() {
             let (first, after) = (earliest[node as usize], needed[node as usize]);
+            // Presence begins when the chunk can be there, and lasts to the end.
             if beginning.holds(at, node) || first.saturating_add(after) > self.epochs {
                 continue;
             }

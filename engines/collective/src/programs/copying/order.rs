@@ -1,4 +1,4 @@
-//! Switches without latency between them: no copy of a chunk feeds itself.
+//! Switches without latency between them: no copy of a chunk feeds itself (docs/methods/collective.md, section 7).
 
 use super::CopyProgram;
 use lightbay_highs::model::Column;
@@ -8,6 +8,7 @@ impl CopyProgram<'_> {
     /// Links without latency from switch to switch that lie on a circle of such links.
     pub(super) fn circular_links(&self) -> Vec<u32> {
         let (network, epochs) = (&self.task.network, &self.task.epochs);
+        // Links between switches over which a chunk passes in the same epoch.
         let between = |link: &u32| {
             let ends = &network.links()[*link as usize];
             epochs.latency(*link) == 0 && network.is_switch(ends.from) && network.is_switch(ends.to)
@@ -15,6 +16,7 @@ impl CopyProgram<'_> {
         let at_once: Vec<u32> = (0..network.links().len() as u32).filter(between).collect();
         let leads_back = |link: &u32| {
             let ends = &network.links()[*link as usize];
+            // Breadth first along such links from the head: a cycle if the tail is reached.
             let mut reached = FxHashSet::from_iter([ends.to]);
             let mut open = vec![ends.to];
             while let Some(node) = open.pop() {
@@ -42,6 +44,7 @@ impl CopyProgram<'_> {
         for &link in circular {
             let (from, to) = (network.links()[link as usize].from, network.links()[link as usize].to);
             for (epoch, start) in self.starts[at][link as usize].iter() {
+                // A rank for each switch and epoch, made when a start needs it.
                 let mut rank = |node: u32| {
                     let name = || format!("rank {chunk} {node} {epoch}");
                     *ranks
@@ -50,6 +53,7 @@ impl CopyProgram<'_> {
                 };
                 let (tail, head) = (rank(from), rank(to));
                 let most = self.model.upper[start.index()];
+                // Links with several starts need a binary that says whether they are used.
                 let used = if most > 1.0 {
                     let used = self.model.binary(format!("used {chunk} {link} {epoch}"), 0.0);
                     self.model.at_most(
@@ -62,6 +66,7 @@ impl CopyProgram<'_> {
                     start
                 };
                 let name = format!("order {chunk} {link} {epoch}");
+                // used = 1 forces rank(head) >= rank(tail) + 1.
                 self.model.at_most(name, count - 1.0, [(tail, 1.0), (head, -1.0), (used, count)]);
             }
         }

@@ -1,4 +1,4 @@
-//! Presence, forwarding, switches, windows of links, buffers.
+//! Presence, forwarding, switches, windows of links, buffers (docs/methods/collective.md, section 7).
 
 use super::{CopyBeginning, CopyEnd, CopyProgram};
 use lightbay_core::method::MethodError;
@@ -37,6 +37,7 @@ impl CopyProgram<'_> {
     }
 
     /// Arrivals of a chunk at a node at the beginning of an epoch.
+    /// Starts that arrive at this very epoch.
     fn arrivals(&self, at: usize, node: u32, epoch: u32) -> impl Iterator<Item = Column> + '_ {
         self.task.network.in_links(node).iter().filter_map(move |&link| {
             let start = epoch.checked_sub(self.task.epochs.latency(link))?;
@@ -52,12 +53,14 @@ impl CopyProgram<'_> {
         buffer_limit: Option<u32>,
     ) -> FxHashMap<(u32, u32), Column> {
         let mut dropped = FxHashMap::default();
+        // Without a limit nobody drops anything.
         if buffer_limit.is_none() {
             return dropped;
         }
         let task = self.task;
         let chunk = self.folding.chunks[at];
         for &node in task.network.gpus() {
+            // Own and wanted chunks do not count.
             let wanted = task.chunks.dests(chunk as usize).any(|dest| dest == node);
             if wanted || beginning.holds(at, node) {
                 continue;
@@ -80,6 +83,7 @@ impl CopyProgram<'_> {
             let span = self.presence[at][node as usize];
             let mut received = Vec::new();
             let mut may_drop = false;
+            // Presence is integral if starts are: no binary is needed.
             for (epoch, here) in span.iter() {
                 let arrivals: Vec<Column> = self.arrivals(at, node, epoch).collect();
                 let before = epoch.checked_sub(1).and_then(|before| span.at(before));
@@ -88,10 +92,12 @@ impl CopyProgram<'_> {
                 terms.extend(before.map(|before| (before, -1.0)));
                 terms.extend(drop.map(|drop| (drop, 1.0)));
                 terms.extend(arrivals.iter().map(|arrival| (*arrival, -1.0)));
+                // B[k] - B[k-1] + X[k-1] - arrivals = 0.
                 self.model.equal(format!("presence {chunk} {node} {epoch}"), 0.0, terms);
                 if let Some(&drop) = dropped.get(&(node, epoch)) {
                     may_drop = true;
                     let name = format!("drop what is there {chunk} {node} {epoch}");
+                    // Only what is there can be dropped.
                     self.model.at_most(name, 0.0, [(drop, 1.0), (here, -1.0)]);
                 }
                 received.extend(arrivals);
@@ -108,6 +114,7 @@ impl CopyProgram<'_> {
         let task = self.task;
         let chunk = self.folding.chunks[at];
         for node in 0..task.network.node_count() as u32 {
+            // Holders may send from the beginning, without a row.
             if beginning.holds(at, node) {
                 continue;
             }
@@ -116,6 +123,7 @@ impl CopyProgram<'_> {
                     let span = self.starts[at][link as usize];
                     for (epoch, start) in span.iter() {
                         let name = format!("forward {chunk} {link} {epoch}");
+                        // Without a column of presence the chunk is not there: the start is 0.
                         let there = self.presence[at][node as usize].at(epoch);
                         let most = self.model.upper[start.index()].max(1.0);
                         let terms = [(start, 1.0)].into_iter().chain(there.map(|there| (there, -most)));
@@ -124,6 +132,7 @@ impl CopyProgram<'_> {
                 }
                 continue;
             }
+            // Starts by epoch, all links out of the switch.
             let mut departures: FxHashMap<u32, Vec<Column>> = FxHashMap::default();
             for &link in task.network.out_links(node) {
                 for (epoch, start) in self.starts[at][link as usize].iter() {
@@ -138,11 +147,13 @@ impl CopyProgram<'_> {
                 let leaving = departures.remove(&epoch).unwrap_or_default();
                 let name = format!("switch {chunk} {node} {epoch}");
                 if task.switch_copies {
+                    // A copying switch: every link may carry what arrives.
                     for start in leaving {
                         let terms = arrivals.iter().copied().chain([(start, 1.0)]);
                         self.model.at_most(name.clone(), 0.0, terms);
                     }
                 } else {
+                    // Without copies: departures do not exceed arrivals.
                     let terms = leaving.into_iter().map(|start| (start, 1.0)).chain(arrivals);
                     self.model.at_most(name, 0.0, terms);
                 }
@@ -154,6 +165,7 @@ impl CopyProgram<'_> {
     fn once_rows(&mut self, at: usize) {
         let task = self.task;
         let chunk = self.folding.chunks[at];
+        // Chunks with several destinations may leave over several links.
         if task.chunks.dests(chunk as usize).nth(1).is_some() {
             return;
         }
@@ -173,12 +185,14 @@ impl CopyProgram<'_> {
         let task = self.task;
         let chunk = self.folding.chunks[at];
         let count = task.real.node_count();
+        // One pace: arrivals cannot differ.
         if !task.has_lanes() {
             return;
         }
         for node in (0..count as u32).filter(|node| task.network.is_switch(*node)) {
             let more = (count as u32..).zip(&task.origins[count..]).filter(|(_, origin)| **origin == node);
             let nodes: Vec<u32> = std::iter::once(node).chain(more.map(|(node, _)| node)).collect();
+            // Nodes of one switch, one for each pace.
             for epoch in 0..=self.epochs {
                 let of_node = |node: &u32| self.arrivals(at, *node, epoch).collect::<Vec<_>>();
                 let mut paces: Vec<Vec<Column>> = nodes.iter().map(of_node).collect();
@@ -209,9 +223,11 @@ impl CopyProgram<'_> {
                 continue;
             }
             match self.present(at, dest, self.epochs) {
+                // Presence at the end is fixed by its bound: no row is needed.
                 Some(column) => self.model.lower[column.index()] = 1.0,
                 // It cannot be there in time.
                 None => {
+                    // An empty row that cannot hold: the program is infeasible, and says so at once.
                     self.model.at_least(format!("deliver {chunk} {dest}"), 1.0, []);
                 }
             }
@@ -226,6 +242,7 @@ impl CopyProgram<'_> {
         let mut terms: Vec<Vec<(u32, Column, f64)>> = vec![Vec::new(); links];
         for spans in &self.starts {
             for (link, span) in spans.iter().enumerate() {
+                // One link of every orbit has rows; a start counts for all images on it.
                 let (first, images) = self.folding.links[link];
                 let model = &self.task.epochs.links[first as usize];
                 let starts = span.iter();
@@ -234,6 +251,7 @@ impl CopyProgram<'_> {
             }
         }
         for (link, mut terms) in terms.into_iter().enumerate() {
+            // In order of epochs, so that windows slide over the list.
             terms.sort_unstable_by_key(|(epoch, column, _)| (*epoch, *column));
             let model = &self.task.epochs.links[link];
             let ends = &self.task.real.links()[link];
@@ -241,6 +259,7 @@ impl CopyProgram<'_> {
             let Some(last) = terms.last().map(|(epoch, ..)| i64::from(*epoch)) else { continue };
             // Windows that reach back before the first epoch count what started there.
             let earlier = &beginning.before[link];
+            // Sliding window: both ends only move forward.
             let first = if earlier.is_empty() { 0 } else { 1 - window };
             let (mut from, mut to, mut previous) = (0, 0, None);
             for begin in first..=(last - window + 1).max(first) {
@@ -251,11 +270,13 @@ impl CopyProgram<'_> {
                 while to < terms.len() && i64::from(terms[to].0) < begin + window {
                     to += 1;
                 }
+                // Starts of the round before that still occupy the link.
                 let gone = earlier.iter().filter(|back| -i64::from(**back) >= begin).count() as f64;
                 let within = &terms[from..to];
                 let most: f64 =
                     within.iter().map(|(_, column, count)| count * self.model.upper[column.index()]).sum();
                 // What cannot be exceeded, or was just said, needs no row.
+                // The row would be redundant.
                 if most + gone <= room || previous == Some((from, to, gone.to_bits())) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Amounts that can be in time, and what they obey.
+//! Amounts that can be in time, and what they obey (docs/methods/collective.md, section 8).
 
 use super::FluidProgram;
 use crate::model::distances::FAR;
@@ -15,12 +15,14 @@ impl FluidProgram<'_> {
             let node = source.node;
             let earliest = distances.from(network, node);
             let mut needed = vec![FAR; network.node_count()];
+            // Distance to the nearest destination of this source.
             for dest in source.wanted.keys() {
                 for (best, way) in needed.iter_mut().zip(distances.to(network, *dest)) {
                     *best = (*best).min(*way);
                 }
             }
             let last_of =
+                // Last epoch from which the rest of the way fits.
                 |tail: u32, more: u32| self.epochs.checked_sub(needed[tail as usize].saturating_add(more));
             let mut flows = vec![ColumnSpan::default(); network.links().len()];
             for (id, ends) in (0u32..).zip(network.links()) {
@@ -31,6 +33,7 @@ impl FluidProgram<'_> {
                 let Some(last) = last.filter(|last| *last >= first) else { continue };
                 let first_column = Column(self.model.columns() as u32);
                 for epoch in first..=last {
+                    // No upper bound: the rows of the links limit amounts.
                     let upper = if link.is_up(epoch) { f64::INFINITY } else { 0.0 };
                     let name = format!("flow {node} {}->{} {epoch}", ends.from, ends.to);
                     self.model.column(name, 0.0, upper, 0.0);
@@ -39,6 +42,7 @@ impl FluidProgram<'_> {
             }
             self.flows.push(flows);
             let mut waiting = vec![ColumnSpan::default(); network.node_count()];
+            // Nothing waits at the source: amounts that leave it are free.
             for &gpu in network.gpus().iter().filter(|gpu| **gpu != node) {
                 let first = earliest[gpu as usize];
                 let Some(last) = last_of(gpu, 1).filter(|last| *last >= first) else { continue };
@@ -56,6 +60,7 @@ impl FluidProgram<'_> {
     pub(super) fn add_rows<W: Watch>(&mut self, watch: &mut W) -> Result<(), MethodError> {
         for at in 0..self.sources.len() {
             watch.checkpoint()?;
+            // One equation for each node and epoch.
             for node in 0..self.task.network.node_count() as u32 {
                 // What leaves the source follows from what arrives everywhere else.
                 if node != self.sources[at].node {
@@ -75,6 +80,7 @@ impl FluidProgram<'_> {
         let first = self.links.distances.from(network, source.node)[node as usize];
         let wanted = source.wanted.get(&node).map_or(0, Vec::len) as f64;
         let waiting = self.waiting[at][node as usize];
+        // From the first epoch at which data of the source can be there.
         for epoch in first.min(self.epochs)..=self.epochs {
             let mut terms: Vec<(Column, f64)> = Vec::new();
             for &link in network.in_links(node) {
@@ -85,13 +91,16 @@ impl FluidProgram<'_> {
                         .map(|arrival| (arrival, 1.0)),
                 );
             }
+            // Leaves in this epoch.
             for &link in network.out_links(node) {
                 terms.extend(self.flows[at][link as usize].at(epoch).map(|leaving| (leaving, -1.0)));
             }
             terms.extend(
+                // Waited from the epoch before, and waits further.
                 epoch.checked_sub(1).and_then(|before| waiting.at(before)).map(|before| (before, 1.0)),
             );
             terms.extend(waiting.at(epoch).map(|further| (further, -1.0)));
+            // At the end a destination has kept all that it wants.
             let kept = if epoch == self.epochs { wanted } else { 0.0 };
             if !terms.is_empty() || kept > 0.0 {
                 self.model.equal(format!("keep {} {node} {epoch}", source.node), kept, terms);
@@ -106,6 +115,7 @@ impl FluidProgram<'_> {
         for flows in &self.flows {
             for (link, span) in flows.iter().enumerate() {
                 let (first, images) = self.folding.links[link];
+                // Images of a link are counted on the first link of its orbit.
                 terms[first as usize]
                     .extend(span.iter().map(|(epoch, column)| (epoch, column, f64::from(images))));
             }
@@ -113,6 +123,7 @@ impl FluidProgram<'_> {
         for (link, mut terms) in terms.into_iter().enumerate() {
             terms.sort_unstable_by_key(|(epoch, column, _)| (*epoch, *column));
             let ends = &self.task.network.links()[link];
+            // One row for each link and epoch.
             for of_epoch in terms.chunk_by(|a, b| a.0 == b.0) {
                 let name = format!("carry {}->{} {}", ends.from, ends.to, of_epoch[0].0);
                 let row = of_epoch.iter().map(|(_, column, images)| (*column, *images));

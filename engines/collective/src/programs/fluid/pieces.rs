@@ -1,4 +1,4 @@
-//! From amounts to parts of chunks with a way each.
+//! From amounts to parts of chunks with a way each (docs/methods/collective.md, section 8).
 //!
 //! Deliveries are walked back in time. From a GPU the walk takes the latest arrival that is early enough, which leaves
 //! the earlier ones to departures that cannot wait for later ones; at a switch it takes an arrival of that very epoch.
@@ -57,9 +57,11 @@ impl FluidProgram<'_> {
     pub fn schedule(&self, point: &[f64]) -> Result<FluidSchedule, MethodError> {
         let mut schedule = FluidSchedule::default();
         for (at, source) in self.sources.iter().enumerate() {
+            // Amounts of this source that are not yet used.
             let mut into = self.amounts(at, point);
             for (&dest, chunks) in &source.wanted {
                 let ways = self.ways(source, dest, chunks.len() as f64, &mut into)?;
+                // Every part has an image under every element.
                 for (chunk, offset, size, hops) in laid_out(chunks, ways) {
                     for (place, element) in self.folding.elements.iter().enumerate() {
                         let moved = |(link, epoch): &(u32, u32)| (element.links[*link as usize], *epoch);
@@ -89,6 +91,7 @@ impl FluidProgram<'_> {
         for (link, span) in (0u32..).zip(&self.flows[at]) {
             for (epoch, column) in span.iter() {
                 let left = point[column.index()];
+                // Rounding of the solver makes no parts.
                 if left > NOTHING {
                     let arrival = epoch + self.links.links[link as usize].latency;
                     let node = self.task.network.links()[link as usize].to;
@@ -97,6 +100,7 @@ impl FluidProgram<'_> {
             }
         }
         for amounts in into.values_mut() {
+            // By arrival, so that the walk can bisect.
             amounts.sort_unstable_by_key(|amount| (amount.arrival, amount.link));
         }
         into
@@ -113,6 +117,7 @@ impl FluidProgram<'_> {
         let mut ways: Vec<(FluidWay, f64)> = Vec::new();
         let mut left = wanted;
         while left > NOTHING {
+            // The smallest amount on the path goes along it: an amount is used up each time, so the walks end.
             let Some((places, amount)) = self.walk_back(source.node, dest, left, into) else { break };
             let mut hops = FluidWay::with_capacity(places.len());
             for &(node, place) in places.iter().rev() {
@@ -123,11 +128,13 @@ impl FluidProgram<'_> {
             }
             left -= amount;
             self.erase_loops(dest, &mut hops);
+            // Equal ways are one part.
             match ways.iter_mut().find(|(known, _)| *known == hops) {
                 Some((_, known)) => *known += amount,
                 None => ways.push((hops, amount)),
             }
         }
+        // More is missing than rounding explains: an interior point, or a row that does not hold.
         if left > wanted * LOSS {
             let name = |node: u32| &self.task.network.nodes()[node as usize].name;
             return Err(MethodError::Failed(format!(
@@ -160,8 +167,11 @@ impl FluidProgram<'_> {
         let mut places = Vec::new();
         while node != source {
             let amounts = into.get(&node)?;
+            // Arrivals that are early enough.
             let until = amounts.partition_point(|amount| amount.arrival <= time);
+            // Nothing waits at a switch.
             let exact = self.task.network.is_switch(node);
+            // The latest arrival: earlier ones are left to departures that need them.
             let place = amounts[..until]
                 .iter()
                 .rposition(|amount| amount.left > NOTHING && (!exact || amount.arrival == time))?;
@@ -178,12 +188,14 @@ impl FluidProgram<'_> {
     fn erase_loops(&self, dest: u32, hops: &mut FluidWay) {
         let network = &self.task.network;
         let head = |hop: &(u32, u32)| network.links()[hop.0 as usize].to;
+        // After the first visit to the destination nothing is needed.
         if let Some(first) = hops.iter().position(|hop| head(hop) == dest) {
             hops.truncate(first + 1);
         }
         let mut at = 0;
         while at < hops.len() {
             let node = head(&hops[at]);
+            // Between two visits to a GPU the data waits there; switches cannot store.
             if !network.is_switch(node)
                 && let Some(again) = hops.iter().rposition(|hop| head(hop) == node)
                 && again > at
@@ -198,6 +210,7 @@ impl FluidProgram<'_> {
 /// Lays ways one after the other over chunks: chunk, offset, size and way of every part.
 fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
+    // Position on the chunks laid end to end.
     let (mut position, mut sum, count) = (0.0f64, 0.0, ways.len());
     for (at, (hops, amount)) in ways.into_iter().enumerate() {
         sum += amount;
@@ -210,6 +223,7 @@ fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, F
         } else {
             sum
         };
+        // A way that spans chunks is cut at their ends.
         while position < end {
             let first = position.floor();
             let stop = end.min(first + 1.0);

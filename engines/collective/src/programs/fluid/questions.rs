@@ -1,4 +1,4 @@
-//! The fewest epochs for parts of chunks.
+//! The fewest epochs for parts of chunks (docs/methods/collective.md, section 10).
 
 use super::{FluidProgram, FluidSchedule};
 use crate::model::fluid::FluidLinks;
@@ -38,7 +38,8 @@ pub fn ask_fluid<S: ProgramSolver>(
     let program = FluidProgram::new(task, links, folding, epochs, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
-    // Vertices are made of few ways; points inside of a face would be made of many.
+    // Vertices are made of few ways; points inside of a face would be made of many. So the simplex method, unless
+    // chosen.
     let chosen = limits.options.get("solver").is_some_and(|method| *method != OptionValue::from("choose"));
     let options =
         if chosen { limits.options.clone() } else { limits.options.clone().set("solver", "simplex") };
@@ -75,6 +76,7 @@ pub fn fewest_fluid_epochs<S: ProgramSolver>(
         }
         let (asked, schedule) = ask_fluid(task, links, folding, epochs, limits, solver)?;
         told(solver, &asked, schedule.as_ref())?;
+        // The reduced program is as good as the whole one, so its answers count.
         match asked.outcome {
             QuestionOutcome::Infeasible => ladder.exclude(epochs),
             QuestionOutcome::Unknown => ladder.leave_open(epochs),

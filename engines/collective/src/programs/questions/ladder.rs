@@ -1,6 +1,7 @@
-//! Which number of epochs is asked for next.
+//! The number of epochs that is asked for next (docs/methods/collective.md, section 10).
 
-/// Distance of bound and known finish above which the middle is asked for.
+/// Distance of bound and known finish above which the middle is asked for: upward steps reach most schedules in fewer
+/// questions, and programs of few epochs are small.
 const BISECT_ABOVE: u32 = 8;
 
 /// Numbers of epochs between a bound and a known finish.
@@ -33,6 +34,7 @@ impl Ladder {
     pub const fn next_step(&self) -> LadderStep {
         if self.next >= self.known {
             LadderStep::Done
+        // Bisection while the interval is long.
         } else if self.known - self.next > BISECT_ABOVE {
             LadderStep::Ask(self.next.midpoint(self.known))
         } else {
@@ -47,12 +49,14 @@ impl Ladder {
 
     /// There is no schedule of so many epochs, and so none of fewer.
     pub fn exclude(&mut self, epochs: u32) {
+        // Fewer epochs allow no more: a schedule of fewer would also be one of these.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }
 
     /// It is not known whether there is a schedule of so many epochs; those of fewer are not asked for any more.
     pub fn leave_open(&mut self, epochs: u32) {
+        // Nothing is proven, so the bound stays.
         self.next = self.next.max(epochs + 1);
     }
 

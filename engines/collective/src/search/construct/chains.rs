@@ -1,8 +1,8 @@
-//! Ways from GPU to GPU through switches, which cannot wait.
+//! Ways from GPU to GPU through switches, which cannot wait (docs/methods/collective.md, section 6).
 
 use crate::model::task::CollectiveTask;
 
-/// Most links of a chain.
+/// Most links of a chain: deeper networks of switches would have too many chains to list.
 const LONGEST: usize = 8;
 
 /// Chains of every GPU, in flat lists.
@@ -45,9 +45,12 @@ impl ChainTable {
 
     fn extend(&mut self, task: &CollectiveTask, gpu: u32, at: u32, chain: &mut Vec<u32>) {
         for &link in task.network.out_links(at) {
+            // Depth first; GPUs end a chain.
             let to = task.network.links()[link as usize].to;
+            // Lanes of a switch are one switch.
             let origin = |link: u32| task.origins[task.network.links()[link as usize].to as usize];
             let passed = chain.iter().any(|before| origin(*before) == task.origins[to as usize]);
+            // No way back, and no switch twice.
             if to == gpu || passed {
                 continue;
             }
@@ -63,11 +66,13 @@ impl ChainTable {
 
     fn add(&mut self, task: &CollectiveTask, head: u32, chain: &[u32]) {
         let (mut offset, mut price) = (0, 0.0);
+        // Links start one after the other: offsets are sums of latencies.
         for &link in chain {
             let model = &task.epochs.links[link as usize];
             self.links.push(link);
             self.offsets.push(offset);
             offset += model.latency;
+            // The price counts the epochs that the chunk occupies on every link.
             price += f64::from(model.occupied) / f64::from(model.starts);
         }
         self.heads.push(head);

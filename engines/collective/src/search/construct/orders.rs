@@ -1,11 +1,11 @@
-//! Orders in which chunks are placed.
+//! Orders in which chunks are placed (docs/methods/collective.md, section 6).
 
 use crate::bounds::{BoundReason, EpochBound};
 use crate::model::distances::FAR;
 use crate::model::task::CollectiveTask;
 use rustc_hash::FxHashSet;
 
-/// Images of a cut that are followed.
+/// Images of a cut that are followed: enough for every chassis of a large network.
 const MOST_IMAGES: usize = 64;
 
 /// Fixed orders of the chunks of a task, those that reach bounds most often first.
@@ -13,8 +13,10 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
     let chunks = 0..task.chunks.len() as u32;
     let far: Vec<u32> = chunks.clone().map(|chunk| task.eccentricity(chunk as usize)).collect();
     let mut orders = Vec::new();
+    // A binding cut fixes the order of the chunks that cross it.
     if let BoundReason::Cut { inside, .. } = &bound.reason {
         let crossing = crossing_order(task, inside);
+        // All other chunks by falling distance, after the crossing ones, or before them.
         let crosses: FxHashSet<u32> = crossing.iter().copied().collect();
         let mut rest: Vec<u32> = chunks.clone().filter(|chunk| !crosses.contains(chunk)).collect();
         rest.sort_by_key(|chunk| (std::cmp::Reverse(far[*chunk as usize]), *chunk));
@@ -31,10 +33,12 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
             orders.push(order);
         }
     };
+    // By distance, near and far first; by local number, so that GPUs take turns.
     by(&|chunk| (i64::from(far[chunk as usize]), 0));
     by(&|chunk| (-i64::from(far[chunk as usize]), 0));
     by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), i64::from(far[chunk as usize])));
     by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), -i64::from(far[chunk as usize])));
+    // Priorities come before every order.
     for order in &mut orders {
         urgent_first(task, order);
     }
@@ -45,6 +49,7 @@ pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> 
 pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnMut() -> f64) -> Vec<u32> {
     let mut keyed: Vec<(f64, f64, u32)> =
         (0u32..).zip(scores).map(|(chunk, score)| (*score, random(), chunk)).collect();
+    // Falling scores; random keys decide ties.
     keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.total_cmp(&b.1)));
     let mut order: Vec<u32> = keyed.into_iter().map(|(_, _, chunk)| chunk).collect();
     urgent_first(task, &mut order);
@@ -53,6 +58,7 @@ pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnM
 
 /// Moves chunks of higher priority forward, those of equal priority as they are.
 fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
+    // The sort is stable, so the order inside a priority stays.
     order.sort_by(|a, b| task.chunks.priority(*b as usize).total_cmp(&task.chunks.priority(*a as usize)));
 }
 
@@ -63,6 +69,7 @@ fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();
     let longest = sequences.iter().map(Vec::len).max().unwrap_or(0);
     let mut seen = FxHashSet::default();
+    // One chunk of every image in turn: symmetric cuts are loaded alike.
     (0..longest)
         .flat_map(|at| sequences.iter().filter_map(move |sequence| sequence.get(at).copied()))
         .filter(|chunk| seen.insert(*chunk))
@@ -71,6 +78,7 @@ fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
 
 /// The set and its images under the declared symmetries.
 fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
+    // Breadth first over the generators.
     let mut images = vec![inside.to_vec()];
     let mut at = 0;
     while at < images.len() && images.len() < MOST_IMAGES {
@@ -98,7 +106,9 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         (0.0, vec![FAR; network.node_count()], vec![FAR; network.node_count()]);
     for &link in &entries {
         let (ends, model) = (&network.links()[link as usize], &task.epochs.links[link as usize]);
+        // Starts of all entry links per epoch.
         rate += if model.occupied > 1 { model.per_epoch.min(1.0) } else { f64::from(model.starts) };
+        // Least head and tail over the entry links.
         let (before, after) = (task.distances.to(network, ends.from), task.distances.from(network, ends.to));
         for node in 0..network.node_count() {
             head_of[node] = head_of[node].min(before[node]);
@@ -108,6 +118,7 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     if rate <= 0.0 {
         return Vec::new();
     }
+    // Chunks that have to enter, with their heads and tails.
     let mut waiting: Vec<(u32, u32, u32)> = (0..task.chunks.len() as u32)
         .filter(|chunk| !is_in[task.chunks.source(*chunk as usize) as usize])
         .filter_map(|chunk| {
@@ -117,10 +128,11 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         })
         .collect();
     waiting.sort_unstable_by_key(|&(head, _, chunk)| (head, chunk));
-    // Ready chunks by tail; time moves on with the rate of the cut.
+    // Jackson's rule: of the ready chunks the one with the longest tail enters; time moves on with the rate of the cut.
     let mut ready = std::collections::BinaryHeap::new();
     let (mut time, mut next, mut order) = (0.0f64, 0, Vec::with_capacity(waiting.len()));
     while order.len() < waiting.len() {
+        // Chunks whose head has passed are ready.
         while next < waiting.len() && f64::from(waiting[next].0) <= time + 1e-9 {
             let (_, tail, chunk) = waiting[next];
             ready.push((tail, std::cmp::Reverse(chunk)));
@@ -131,6 +143,7 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
                 order.push(chunk);
                 time += 1.0 / rate;
             }
+            // Nothing is ready: the next head.
             None => time = f64::from(waiting[next].0),
         }
     }

@@ -1,4 +1,5 @@
-//! The tree of a chunk: from all GPUs that have it, the way of earliest arrival to the next one that wants it.
+//! The tree of a chunk: from all GPUs that have it, the way of earliest arrival to the next one that wants it
+//! (docs/methods/collective.md, section 6).
 
 mod buffers;
 
@@ -128,6 +129,7 @@ impl<'t> Placer<'t> {
 
     /// A placer of the representatives of a folded task.
     pub fn folded(task: &'t CollectiveTask, folding: &Folding) -> Self {
+        // Images of a link share the track of its orbit's first link.
         let carrier = |(first, _): &(u32, u32)| task.epochs.links[*first as usize].carrier;
         Self { track_of: folding.links.iter().map(carrier).collect(), ..Self::new(task) }
     }
@@ -147,7 +149,8 @@ impl<'t> Placer<'t> {
         if most == 0.0 {
             return 0.0;
         }
-        // A step of SplitMix64 for each number.
+        // A step of SplitMix64 for each number: noise depends on pass, chunk and chain alone, not on the order of the
+        // search.
         let mix = |state: u64| {
             let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -155,6 +158,7 @@ impl<'t> Placer<'t> {
             z ^ (z >> 31)
         };
         let bits = mix(mix(self.salt ^ u64::from(chunk)) ^ u64::from(chain));
+        // 53 bits fill the mantissa.
         most * (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -168,13 +172,16 @@ impl<'t> Placer<'t> {
         rule: PlacementRule,
         watch: &mut W,
     ) -> Result<Option<u32>, MethodError> {
+        // A pass begins with empty links.
         self.tracks.clear();
         self.starts.clear();
         let (mut finish, mut work) = (0, 0usize);
         for &chunk in order {
+            // No start is ever moved: what is placed stays valid.
             let Some(end) = self.place(chunk, rule, 0) else { return Ok(None) };
             self.finishes[chunk as usize] = end;
             finish = finish.max(end);
+            // A look at the clock for about every thousand nodes.
             work += 1 + self.have.len() / 16;
             if work > 64 {
                 watch.checkpoint()?;
@@ -200,10 +207,12 @@ impl<'t> Placer<'t> {
             left += 1;
             only = Some(dest);
         }
+        // Some GPU does not want the chunk, so that it could relay it.
         let relays = left + 1 < task.network.gpus().len();
         let finish = if left == 0 {
             Some(0)
         } else if relays {
+            // With one goal its distances guide the search (A*).
             let goal = only.filter(|_| left == 1);
             self.grow_with_relays(chunk, rule, goal)
         } else {
@@ -212,6 +221,7 @@ impl<'t> Placer<'t> {
         for dest in task.chunks.dests(chunk as usize) {
             self.wanted[dest as usize] = false;
         }
+        // Only what this chunk has touched is cleared.
         for link in self.own_links.drain(..) {
             self.own[link as usize].clear();
         }
@@ -222,10 +232,12 @@ impl<'t> Placer<'t> {
     /// The tree where every GPU wants the chunk: the next way always begins at a GPU that has it, so one heap of ways
     /// serves all of them, and a way whose links were taken meanwhile goes back with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
+        // Ways that may be next, by rank.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
         let mut finish = 0;
         let mut reached = vec![source];
         while left > 0 {
+            // New GPUs offer their chains to GPUs without the chunk.
             for tail in reached.drain(..) {
                 for chain in self.chains.of(tail) {
                     if self.have[self.chains.head(chain) as usize] == NEVER {
@@ -233,15 +245,19 @@ impl<'t> Placer<'t> {
                     }
                 }
             }
+            // An empty heap: some GPU cannot be reached.
             let Reverse(step) = open.pop()?;
             if self.have[step.head as usize] != NEVER {
                 continue;
             }
+            // Lazy update: links may have been taken since. Times only grow, so a way that is still first is the best
+            // one.
             let fresh = self.step(step.tail, step.chain, rule)?;
             if fresh.rank > step.rank {
                 open.push(Reverse(fresh));
                 continue;
             }
+            // The way is taken, with what a switch can serve along it.
             self.commit(chunk, &fresh, rule, &mut reached);
             for &node in &reached {
                 finish = finish.max(self.have[node as usize]);
@@ -267,18 +283,21 @@ impl<'t> Placer<'t> {
             let last = self.search(&owners, rule, toward)?;
             // From the destination back to a GPU that has the chunk.
             let mut way = Vec::new();
+            // Labels hold the step that led to each GPU.
             let mut at = last;
             while self.have[at as usize] == NEVER {
                 let step = self.labels[at as usize]?;
                 way.push(step);
                 at = step.tail;
             }
+            // Forwards, since every step begins where the one before ends.
             let mut reached = Vec::new();
             for step in way.iter().rev() {
                 // Steps before this one may have been moved by a fan-out, or taken its links.
                 if self.have[step.head as usize] != NEVER {
                     continue;
                 }
+                // Times are found again: steps of this way, and of fan-outs, have taken links.
                 let fresh = self.step(step.tail, step.chain, rule)?;
                 self.commit(chunk, &fresh, rule, &mut reached);
             }
@@ -298,6 +317,7 @@ impl<'t> Placer<'t> {
         for node in self.labelled.drain(..) {
             self.labels[node as usize] = None;
         }
+        // Dijkstra's algorithm from all owners at once.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
         for &owner in owners {
             self.relax(
@@ -310,12 +330,14 @@ impl<'t> Placer<'t> {
             );
         }
         while let Some(Reverse(step)) = open.pop() {
+            // Stale entries were replaced by better labels.
             if self.labels[step.head as usize] != Some(step) {
                 continue;
             }
             if self.wanted[step.head as usize] {
                 return Some(step.head);
             }
+            // Without relays only owners send.
             if self.relays {
                 self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
             }
@@ -334,12 +356,14 @@ impl<'t> Placer<'t> {
     ) {
         for chain in self.chains.of(tail) {
             let head = self.chains.head(chain);
+            // A lower bound on the rest, since links without traffic are the fastest.
             let rest = toward.map_or(0, |row| row[head as usize]);
             if self.have[head as usize] != NEVER || rest >= FAR {
                 continue;
             }
             let Some(mut step) = self.step_at(tail, chain, key, arrival, rule) else { continue };
             step.rank = step.key + f64::from(rest);
+            // Labels keep the best step only.
             if self.labels[head as usize].is_none_or(|known| step < known) {
                 if self.labels[head as usize].is_none() {
                     self.labelled.push(head);
@@ -351,10 +375,12 @@ impl<'t> Placer<'t> {
     }
 
     fn step(&mut self, tail: u32, chain: u32, rule: PlacementRule) -> Option<Step> {
+        // The key begins at the arrival of the chunk at the tail.
         let have = self.have[tail as usize];
         let mut step = self.step_at(tail, chain, f64::from(have), have, rule)?;
         if rule.slow_first > 0.0 {
             let source = self.task.chunks.source(self.chunk as usize);
+            // Far GPUs first, in proportion to their distance.
             step.rank -= rule.slow_first * f64::from(self.task.distance(source, step.head));
         }
         Some(step)
@@ -367,6 +393,7 @@ impl<'t> Placer<'t> {
         }
         let arrival = start + self.chains.duration(chain);
         let noise = self.noise(self.chunk, chain, rule.noise);
+        // Keys grow along a way: never below the arrival, and by the price of its links.
         let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain) + noise;
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
@@ -375,6 +402,7 @@ impl<'t> Placer<'t> {
     /// carries this very chunk at that time is as good as free.
     fn earliest(&mut self, chain: u32, from: u32) -> u32 {
         let mut start = from;
+        // Fixed point: a link that is busy moves the start, and all links are tested again. Starts only grow.
         'again: loop {
             for (link, offset) in self.chains.links(chain) {
                 let wanted = start + offset;
@@ -383,9 +411,11 @@ impl<'t> Placer<'t> {
                 if free <= wanted {
                     continue;
                 }
+                // A copy that rides along takes no room.
                 let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
                 let own =
                     self.own[link as usize].iter().copied().filter(|own| shared && *own >= wanted).min();
+                // The earlier of a free time and a copy to ride along.
                 let next = own.map_or(free, |own| free.min(own));
                 if next >= NEVER {
                     return NEVER;
@@ -395,6 +425,7 @@ impl<'t> Placer<'t> {
                     continue 'again;
                 }
             }
+            // The plan could not tell both arrivals apart.
             if self.meets_another_pace(chain, start) {
                 start += 1;
                 continue;
@@ -417,12 +448,14 @@ impl<'t> Placer<'t> {
 
     /// Takes the links of a step, and of the others that a switch serves at the same moment.
     fn commit(&mut self, chunk: u32, step: &Step, rule: PlacementRule, reached: &mut Vec<u32>) {
+        // Fan-out is for ways through one switch.
         let pair = self.chains.pair(step.chain).filter(|_| rule.fan_out != FanOut::None);
         let Some((up, offset)) = pair else {
             return self.take_chain(chunk, step.chain, step.start, step.head, reached);
         };
         let switch = self.task.network.links()[up as usize].to;
         let task = self.task;
+        // GPUs at the switch that still want the chunk.
         let others: Vec<(u32, u32)> = task
             .network
             .out_links(switch)
@@ -431,6 +464,7 @@ impl<'t> Placer<'t> {
             .filter(|(_, gpu)| self.wanted[*gpu as usize] && self.have[*gpu as usize] == NEVER)
             .collect();
         let mut start = step.start;
+        // The first start at which all links are free: each that is busy moves it, until none does.
         if rule.fan_out == FanOut::Atomic {
             loop {
                 let before = start;
@@ -444,11 +478,13 @@ impl<'t> Placer<'t> {
                     break;
                 }
             }
+            // No common moment: the way alone.
             if start >= NEVER {
                 start = step.start;
             }
         }
         self.take_chain(chunk, step.chain, start, step.head, reached);
+        // Down links that are free at that moment are served along.
         for (down, gpu) in others {
             let wanted = start + offset;
             let model = &task.epochs.links[down as usize];
@@ -464,6 +500,7 @@ impl<'t> Placer<'t> {
         let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
         let links: Vec<(u32, u32)> = self.chains.links(chain).collect();
         for (link, offset) in links {
+            // A link that carries this chunk at this time is not taken twice.
             if !(shared && self.own[link as usize].contains(&(start + offset))) {
                 self.take(chunk, link, start + offset);
             }
@@ -475,6 +512,7 @@ impl<'t> Placer<'t> {
     fn take(&mut self, chunk: u32, link: u32, epoch: u32) {
         let model = &self.task.epochs.links[link as usize];
         self.tracks.take(self.track_of[link as usize], model, epoch);
+        // Touched links are listed, so that clearing costs no pass over all.
         if self.own[link as usize].is_empty() {
             self.own_links.push(link);
         }

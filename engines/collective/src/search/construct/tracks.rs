@@ -1,4 +1,4 @@
-//! Free epochs of links.
+//! Free epochs of links (docs/methods/collective.md, section 6).
 
 use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;
@@ -38,13 +38,14 @@ impl LinkTracks {
 
     /// The first epoch from one on at which a chunk can start on a lane of a link; [`NEVER`] if there is none.
     pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
-        // Links are occupied while they transmit.
+        // Links are occupied while they transmit: `early` epochs before the start in a plan.
         let mut epoch = from.saturating_sub(model.early);
         loop {
             epoch = self.free(link, epoch);
             if !model.timed {
                 return epoch + model.early;
             }
+            // Intervals in which the link is up, ascending: in one of them, or at the begin of the next.
             match model.up.iter().find(|[_, last]| *last >= epoch) {
                 None => return NEVER,
                 Some([first, _]) if *first <= epoch => return epoch + model.early,
@@ -61,6 +62,7 @@ impl LinkTracks {
         models: &[LinkEpochs],
         from: u32,
     ) -> u32 {
+        // Starts only grow, and every link is tested again after a move.
         let mut start = from;
         'again: loop {
             for (link, offset) in chains.links(chain) {
@@ -81,9 +83,10 @@ impl LinkTracks {
     fn free(&mut self, link: u32, from: u32) -> u32 {
         let next = &mut self.next[link as usize];
         let mut at = from as usize;
+        // Union-find over epochs: every blocked epoch points to a later one.
         while at < next.len() && next[at] as usize != at {
             let after = next[at] as usize;
-            // Skips shorten as they are followed.
+            // Skips shorten as they are followed (path halving).
             if after < next.len() {
                 next[at] = next[after];
             }
@@ -98,9 +101,11 @@ impl LinkTracks {
         if self.next[link as usize].is_empty() {
             self.touched.push(link);
         }
+        // A start blocks the starts whose transmission would overlap with it, on both sides.
         let (first, last) = if model.occupied > 1 {
             (epoch.saturating_sub(model.occupied - 1), epoch + model.occupied - 1)
         } else {
+            // Links with several starts are blocked once their count is full.
             if model.starts > 1 {
                 let counts = &mut self.counts[link as usize];
                 if counts.len() <= epoch as usize {
@@ -117,6 +122,7 @@ impl LinkTracks {
         };
         self.grow(link, last);
         let next = &mut self.next[link as usize];
+        // Blocked epochs point behind the last one; those that were blocked before keep their skip.
         for blocked in first..=last {
             if next[blocked as usize] == blocked {
                 next[blocked as usize] = last + 1;
@@ -125,6 +131,7 @@ impl LinkTracks {
     }
 
     fn grow(&mut self, link: u32, epoch: u32) {
+        // New epochs are free: each points to itself.
         let next = &mut self.next[link as usize];
         let known = next.len() as u32;
         next.extend(known..=epoch);

@@ -1,4 +1,5 @@
-//! Worth of a round: early deliveries, deliveries at all, and chunks near to where they are wanted.
+//! Worth of a round: early deliveries, deliveries at all, and chunks near to where they are wanted (TE-CCL, appendix
+//! D).
 
 use super::RoundState;
 use crate::model::group::Folding;
@@ -6,7 +7,7 @@ use crate::model::task::CollectiveTask;
 use crate::programs::copying::CopyProgram;
 use lightbay_highs::model::Column;
 
-/// Worth of a chunk beside its destination, against that of a delivery.
+/// Worth of a chunk beside its destination, against that of a delivery: below 1, as the paper's gamma.
 const NEAR: f64 = 0.9;
 /// Worth of a chunk on its way against one that is there, so that they never tie.
 const IN_FLIGHT: f64 = 0.999;
@@ -32,6 +33,7 @@ pub(super) fn add(
         if state.unsatisfied[at].is_empty() {
             continue;
         }
+        // Every GPU with what the round can make of it.
         let places: Vec<EndPlace> = task
             .network
             .gpus()
@@ -39,10 +41,12 @@ pub(super) fn add(
             .map(|&gpu| {
                 let held = state.beginning.held[at].iter().find(|(holder, _)| *holder == gpu);
                 if let Some((_, from)) = held {
+                    // Held from before: in place, or in flight at the end.
                     let constant = if *from <= epochs { 1.0 } else { IN_FLIGHT };
                     return EndPlace { gpu, constant, terms: Vec::new() };
                 }
                 let mut terms: Vec<(Column, f64)> =
+                    // Present at the end, or on a link that arrives after it.
                     program.present(at, gpu, epochs).map(|there| (there, 1.0)).into_iter().collect();
                 for &link in task.network.in_links(gpu) {
                     let latency = task.epochs.latency(link);
@@ -59,8 +63,10 @@ pub(super) fn add(
                 program.model.at_most(format!("once {chunk} {gpu}"), 1.0, once);
             }
         }
+        // Priorities weigh all rewards of a chunk.
         let priority = task.chunks.priority(chunk as usize);
         for &dest in &state.unsatisfied[at] {
+            // Early deliveries are worth more: 1/k, and a delivery at all counts once more.
             for epoch in 1..=epochs {
                 if let Some(there) = program.present(at, dest, epoch) {
                     let last = if epoch == epochs { 1.0 } else { 0.0 };
@@ -74,13 +80,16 @@ pub(super) fn add(
                     continue;
                 }
                 let way = f64::from(ways[*gpu as usize]);
+                // Nearness falls with the distance that is left.
                 let worth = if *gpu == dest { 1.0 } else { NEAR / (1.0 + way) };
                 let name = format!("near {chunk} {gpu} {dest}");
                 let near = program.model.column(name.clone(), 0.0, 1.0, priority * worth);
+                // The reward of a place counts only if the chunk is there.
                 let row = terms.iter().map(|(column, share)| (*column, -share)).chain([(near, 1.0)]);
                 program.model.at_most(name, *constant, row);
                 counted.push((near, 1.0));
             }
+            // One place counts for each delivery.
             program.model.at_most(format!("one near {chunk} {dest}"), 1.0, counted);
         }
     }

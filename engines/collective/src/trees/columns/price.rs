@@ -1,4 +1,4 @@
-//! Trees that cost less than a solution pays for them.
+//! Trees that cost less than a solution pays for them: pricing (docs/methods/collective.md, section 11).
 
 use super::TreeQuestion;
 use crate::trees::arborescence::cheapest_arborescence;
@@ -29,12 +29,14 @@ impl Pricing<'_> {
     pub fn trees(&self, orbit: usize, below: f64, known: &FxHashSet<Tree>) -> Vec<Tree> {
         let question = self.question;
         let root = question.fold.representatives()[orbit];
+        // Mean price of a link per latency: the weights scale with it.
         let mean = self.prices.iter().sum::<f64>() / self.prices.len().max(1) as f64;
         let slowest = question.latencies.iter().copied().fold(0.0, f64::max);
         let usual = if slowest > 0.0 { mean / slowest } else { 0.0 };
         let mut trees: Vec<Tree> = Vec::new();
         let mut take = |tree: Option<Tree>| {
             let Some(tree) = tree else { return };
+            // New trees with negative reduced cost.
             if self.cost(&tree) < below && !known.contains(&tree) && !trees.contains(&tree) {
                 trees.push(tree);
             }
@@ -46,10 +48,12 @@ impl Pricing<'_> {
             latencies: question.latencies,
             per_us: 0.0,
         };
+        // Several weights of latency give several trees of about the same price.
         for beta in BETAS {
             // A trace of latency decides between ways of the same price.
             take(Growth { per_us: self.per_us + (beta + 1e-6) * usual, ..growth }.tree(root));
         }
+        // Exact pricing where latency is not an objective: a cheapest arborescence ignores depth.
         if self.per_us == 0.0 {
             take(self.arborescence(root, 1e-6 * usual));
         }
@@ -86,11 +90,13 @@ impl Pricing<'_> {
         gpus.iter().enumerate().for_each(|(place, gpu)| number[*gpu as usize] = place as u32);
         let arcs: Vec<(u32, u32, f64)> =
             hops.iter().map(|hop| (number[hop.from as usize], number[hop.to as usize], hop.price)).collect();
+        // Cheapest arborescence over hops (Chu and Liu, Edmonds).
         let entering = cheapest_arborescence(gpus.len(), number[root as usize], &arcs)?;
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); gpus.len()];
         for arc in entering.into_iter().flatten() {
             children[arcs[arc as usize].0 as usize].push(arc);
         }
+        // From the root outwards, parents first.
         let mut tree = Tree::new(root);
         let mut reached = vec![(number[root as usize], ROOT)];
         let mut place = 0;

@@ -1,4 +1,4 @@
-//! The best matching of pieces to links for an amount of data.
+//! The best matching of pieces to links for an amount of data (docs/methods/collective.md, section 11).
 
 use super::{TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
 use crate::trees::matching::{MatchOrder, Matching, matching, suits};
@@ -7,7 +7,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Part of the hops of all schedules that matchings may take.
+/// Part of the hops of all schedules that matchings may take: a fourth leaves most of the work for lists.
 const PART: u64 = 4;
 
 /// Share above the floor below which more pieces are not worth their room in the plan.
@@ -58,6 +58,7 @@ impl TreeLibrary<'_> {
         for count in piece_counts(most) {
             let pieces = (count / multiple * multiple).max(multiple);
             let cost = hops * u64::from(pieces);
+            // Doubled numbers of pieces, and the largest.
             let doubled = pieces >= 2 * before || count == most;
             if !doubled || (best.is_some() && cost * MatchOrder::ALL.len() as u64 > left) {
                 continue;
@@ -65,6 +66,7 @@ impl TreeLibrary<'_> {
             before = pieces;
             for order in MatchOrder::ALL {
                 let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
+                // Close enough to the floor.
                 if known <= floor_us * (1.0 + ENOUGH) {
                     return Ok(best);
                 }

@@ -19,6 +19,7 @@ impl Placer<'_> {
         limit: u32,
         watch: &mut W,
     ) -> Result<Option<u32>, MethodError> {
+        // Every chunk in turn, the order of the numbers.
         self.tracks.clear();
         self.starts.clear();
         self.relays = limit > 0;
@@ -27,11 +28,14 @@ impl Placer<'_> {
         for chunk in 0..self.task.chunks.len() as u32 {
             let first = self.starts.len();
             let mut ready = 0;
+            // A chunk is placed, and placed again later while some GPU has no room for it.
             loop {
                 watch.checkpoint()?;
                 let Some(end) = self.place(chunk, PLAIN[1], ready) else { return Ok(None) };
+                // Stays of this chunk at GPUs that do not want it.
                 let new = stays(self.task, &self.starts[first..]);
                 let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
+                // Room everywhere: its stays are kept.
                 let Some(wait) = wait else {
                     finish = finish.max(end);
                     for stay in new {
@@ -40,6 +44,7 @@ impl Placer<'_> {
                     break;
                 };
                 let leaves = self.starts[first..].iter().map(|start| start.epoch).min();
+                // The starts are undone; the source keeps the chunk until then.
                 self.take_back(first);
                 ready = leaves.unwrap_or(ready) + wait;
             }
@@ -54,6 +59,7 @@ impl Placer<'_> {
             self.starts.drain(first..).map(|start| self.track_of[start.link as usize]).collect();
         freed.sort_unstable();
         freed.dedup();
+        // Tracks cannot undo one start, so those touched are filled again.
         for track in &freed {
             self.tracks.forget(*track);
         }
@@ -67,12 +73,14 @@ impl Placer<'_> {
 }
 
 /// Epochs that a chunk waits until a GPU has room for it; `None` if it has.
+/// The number of held chunks changes at the begin of a stay only.
 fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
     let begins = held.iter().map(|other| other.from).filter(|from| (stay.from..=stay.until).contains(from));
     let full = begins.chain([stay.from]).filter_map(|epoch| {
         let there = held.iter().filter(|other| (other.from..=other.until).contains(&epoch));
         let (count, first_gone) =
             there.fold((0, u32::MAX), |(count, gone), other| (count + 1, other.until.min(gone)));
+        // Full until the first of those there is gone.
         (count >= limit && count > 0).then(|| first_gone + 1 - stay.from)
     });
     full.max()
