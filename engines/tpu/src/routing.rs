@@ -128,6 +128,7 @@ impl RoutingSettings {
 
     /// Slack of a pod of this many chips if nobody says otherwise.
     pub const fn usual_slack(nodes: usize) -> u8 {
+        // On large pods two hops more even out the loads; on small ones they only lengthen routes.
         if nodes >= SLACK_FROM_NODES { 2 } else { 0 }
     }
 
@@ -262,6 +263,7 @@ pub fn find(
 ) -> Result<FoundRoutes, RouteError> {
     settings.check().map_err(RouteError::Invalid)?;
     let frame = Frame::new(pod, &settings.failed, false);
+    // Fails before anything large is made.
     memory::check(&frame, settings).map_err(RouteError::Invalid)?;
     let priorities: &[TurnPriority] = match settings.priority {
         TurnPriority::Best => &[TurnPriority::Apl, TurnPriority::Cpl, TurnPriority::Random],
@@ -276,6 +278,7 @@ pub fn find(
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
             Ok(chosen) => {
+                // Smallest largest load, then the fewest hops.
                 if best.as_ref().is_none_or(|best| chosen.selection.rank() < best.selection.rank()) {
                     best = Some(chosen.found(frame.clone(), priority, false));
                 }
@@ -309,6 +312,7 @@ fn turn_order(
     settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Vec<(usize, u8)>, MethodError> {
+    // A stream of its own, so that selections do not depend on the order of turns.
     let mut stream = Streams::new(settings.seed).stream(TURN_STREAM);
     let worths = match priority {
         TurnPriority::Apl | TurnPriority::Best => priority::all_paths(frame, watch)?,
@@ -402,6 +406,7 @@ fn rescue(
     // Symmetric turns are cheaper by the number of cubes, so other orders are tried before the symmetry is given up.
     if frame.is_symmetric() {
         for attempt in 1..=RESCUES {
+            // Other high bits of the seed give another order of the turns.
             let other = RoutingSettings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
             let turns = allowed_turns(&frame, TurnPriority::Random, &other, watch)?;
             if let Ok(chosen) = select_under(&frame, turns, settings, watch)? {
@@ -422,6 +427,7 @@ fn rescue(
         TurnPriority::Best => TurnPriority::Apl,
         priority => priority,
     };
+    // Without symmetry every arc is its own class.
     let order = turn_order(&frame, priority, settings, watch)?;
     let mut builder = Builder::new(&frame, settings.vc_count);
     // Two trees without a common switch: after any single failure one of them still connects all chips.
@@ -461,6 +467,7 @@ pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError>
         routes.push(Route { source, target, ports: ports.to_vec(), vcs });
     }
     let copies = frame.copies() as u64;
+    // Routes of cube 0 stand for their images.
     let expanded = |hops: &[u64]| hops.iter().map(|hops| hops * copies).collect::<Vec<u64>>();
     // The same routes without balance, for comparison.
     let unbalanced = if balance {
@@ -470,6 +477,7 @@ pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError>
             let vcs = plain.label(frame, source, ports).ok_or_else(refused)?;
             let mut node = source;
             for (port, vc) in ports.iter().zip(vcs) {
+                // Loads by class and virtual channel.
                 let arc = Frame::arc(node, *port);
                 loads[usize::from(*vc)][frame.class(arc)] += 1;
                 node = frame.head(arc);

@@ -1,5 +1,6 @@
 //! Parts of chunks without copies: a linear program on amounts (TE-CCL, section 4.1; docs/methods/collective.md,
 //! section 8).
+//!
 //! f\[s, e, k\] chunks of source s start on link e in epoch k, b\[s, n, k\] of them wait at GPU n from epoch k to the
 //! next. Data of one source is told apart only by where it is in the end, so there are as many commodities as
 //! sources. The average of a solution over a group of symmetries is a solution, so the folded program answers for the

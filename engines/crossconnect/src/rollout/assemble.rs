@@ -20,6 +20,7 @@ const SHARE_TOLERANCE: f64 = 1e-9;
 /// The plan that reaches a target: ports, batches, totals and figures for comparison. Where the scenario gives its circuits
 /// port by port they are the target, whatever is asked for.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
+    // Ports first, batches from them: figures are those of the plan as it is made.
     let wired = if scenario.is_placed() { ports::given(scenario) } else { ports::assign(scenario, target) };
     let schedule = batches::schedule(scenario, &wired);
     let totals = totals(scenario, &wired);
@@ -39,6 +40,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     figure("max_dark_circuits", schedule.max_dark_circuits as f64);
     figure("max_dark_per_pod", schedule.max_dark_per_pod as f64);
     figure("least_pair_share", schedule.least_pair_share);
+    // Figures of limits only where the scenario sets them.
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
     if most > 0 {
         figure(POD_LIMIT, f64::from(schedule.max_dark_per_pod <= u64::from(most)));
@@ -59,6 +61,7 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
 /// An order of all-to-all phases: it touches no switch, so it removes nothing.
 pub fn order(scenario: &CrossconnectScenario, order: PhaseOrder) -> Candidate<CrossconnectResult> {
     let short = pairs(scenario)
+        // Pairs with fewer circuits than flows of some phase.
         .filter(|&(i, j)| scenario.logical_circuits[i][j] < order.max_flows_per_pod_pair)
         .count();
     let metrics = BTreeMap::from([
@@ -98,9 +101,11 @@ pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
 pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment {
     let single = scenario.wiring == Wiring::SingleSided;
     let circuits = changes.ocs.iter().flat_map(|ocs| {
+        // Kept and added circuits make the target.
         let staying = ocs.cross_connects.iter().filter(|entry| entry.action != Action::Remove);
         staying.map(move |entry| {
             let (a, b) = (entry.pod_a, entry.pod_b);
+            // Single-sided circuits have no order of ends.
             let (a, b) = if single { (a.min(b), a.max(b)) } else { (a, b) };
             (ocs.ocs_id as usize, a, b)
         })
@@ -112,11 +117,13 @@ pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment 
 /// left aside.
 pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     let mut old: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    // Old circuits by unordered pair.
     for cell in Assignment::installed(scenario).ocs.iter().flatten() {
         *old.entry((cell.a.min(cell.b), cell.a.max(cell.b))).or_default() += u64::from(cell.count);
     }
     let wanted = scenario.wanted_pairs();
     let surplus = |(pair, count): ((u32, u32), u64)| {
+        // Surplus of a pair has to go, whatever the plan.
         count.saturating_sub(wanted.get(&pair).copied().unwrap_or(0).into())
     };
     old.into_iter().map(surplus).sum()
@@ -131,6 +138,7 @@ fn totals(scenario: &CrossconnectScenario, wired: &Wired) -> Totals {
             Action::Remove => totals.removed_circuits += 1,
         }
     }
+    // Forced removals are not the plan's choice.
     let forced = wired.forced.len() as u64;
     totals.removed_circuits -= forced;
     totals.forced_removed_circuits = (!scenario.failed_ports.is_empty()).then_some(forced);
@@ -138,6 +146,7 @@ fn totals(scenario: &CrossconnectScenario, wired: &Wired) -> Totals {
     let set = totals.kept_circuits + totals.added_circuits;
     let unmet = if scenario.failed_ports.is_empty() { 0 } else { wanted.saturating_sub(set) };
     totals.unmet_circuits = (unmet > 0).then_some(unmet);
+    // Circuits that no plan can set, by counting ports.
     totals.lower_bound_unmet_circuits = (unmet > 0).then(|| wanted - degrade::most_by_ports(scenario));
     totals
 }

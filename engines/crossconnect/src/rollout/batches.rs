@@ -39,6 +39,7 @@ pub struct Schedule {
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let work = Work::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);
+    // Without limits one batch holds everything.
     if scenario.rollout.is_usual() {
         let all = work.changes.iter().map(|change| change.at).collect::<Vec<EntryRef>>();
         let order = if all.is_empty() { Vec::new() } else { vec![(0..all.len() as u32).collect()] };
@@ -50,6 +51,7 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
         return eager;
     }
     let careful = replay(&work, traffic.clone(), pack::pack(&work, traffic, Care::OneAtATime));
+    // Fewer broken limits win, then the eager order.
     if careful.broken < eager.broken { careful } else { eager }
 }
 
@@ -63,6 +65,7 @@ fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
         least_pair_share: 1.0,
     };
     for mut changes in order {
+        // Removals first, then additions, each in order of the switches.
         changes.sort_unstable_by_key(|&change| {
             let change = &work.changes[change as usize];
             (!change.removal, change.at)
@@ -71,6 +74,7 @@ fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
         for &change in &changes[..additions] {
             traffic.take(&work.changes[change as usize]);
         }
+        // Dark circuits are largest between removals and additions.
         let dark = traffic.dark();
         schedule.broken += u64::from(dark.broken);
         schedule.max_dark_circuits = schedule.max_dark_circuits.max(dark.circuits);

@@ -63,6 +63,7 @@ impl Warning {
 
 /// Wanted circuits that are not set: pair, circuits that are set, circuits that are wanted.
 pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
+    // Circuits set by pair, against those wanted.
     let mut set: BTreeMap<Pair, u32> = BTreeMap::new();
     for (_, entry) in entries(changes).filter(|(_, entry)| entry.action != Action::Remove) {
         *set.entry(pair(entry)).or_default() += 1;
@@ -106,10 +107,12 @@ pub fn strays(scenario: &CrossconnectScenario) -> Option<String> {
 /// Pairs of pods that a batch leaves without any circuit although they have some before and after, batch by batch; batches
 /// count from 0.
 pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {
+    // Circuits at failed ports carry nothing, so their loss cuts nobody off.
     let dead = dead_removals(scenario, changes);
     let mut counts: BTreeMap<Pair, [u32; 2]> = BTreeMap::new();
     for (at, entry) in entries(changes) {
         let [old, new] = counts.entry(pair(entry)).or_default();
+        // Live circuits before and after the whole change.
         *old += u32::from(entry.action != Action::Add && !dead.contains(&at));
         *new += u32::from(entry.action != Action::Remove);
     }
@@ -117,6 +120,7 @@ pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usi
     let mut found = Vec::new();
     for (number, batch) in changes.batches.iter().enumerate() {
         let all = || batch.changes.iter().filter_map(|at| Some((*at, entry(changes, *at)?)));
+        // Pairs that lose a circuit in this batch.
         let mut touched = BTreeSet::new();
         for (at, entry) in all().filter(|(_, entry)| entry.action == Action::Remove) {
             if !dead.contains(&at) {
@@ -125,6 +129,7 @@ pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usi
                 touched.insert(pair(entry));
             }
         }
+        // Only pairs with circuits before and after can be cut off.
         let served = |pair: &Pair| counts.get(pair).is_some_and(|&[old, new]| old > 0 && new > 0);
         let cut = touched.into_iter().filter(|pair| served(pair) && live.get(pair) == Some(&0));
         let cut: Vec<Pair> = cut.collect();
@@ -183,6 +188,7 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
     }
     let rollout = Rollout { min_pair_share: GENTLER_SHARE, ..scenario.rollout };
     let asked = CrossconnectScenario { rollout, ..scenario.clone() };
+    // The same ports in another order.
     let wired = Wired { ocs: changes.ocs.clone(), forced: dead_removals(scenario, changes) };
     let schedule = batches::schedule(&asked, &wired);
     let careful = Changes { batches: schedule.batches, ..changes.clone() };
@@ -190,12 +196,14 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
         cut_pairs(scenario, changes).into_iter().flat_map(|(_, pairs)| pairs).collect::<BTreeSet<_>>().len()
     };
     let left = pairs(&careful);
+    // Only an order that cuts off fewer pairs is worth naming.
     (left < pairs(changes)).then_some((careful.batches.len(), left))
 }
 
 /// Removals of circuits that end at ports out of order.
 fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
+    // Removed because an end has failed.
     let dead = |(at, entry): &(EntryRef, &Entry)| {
         let circuit = Circuit {
             pod_a: entry.pod_a,

@@ -258,6 +258,7 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
         }
     }
     let before = live.clone();
+    // Against the smaller of old and new number: a pod that shrinks misses nothing.
     let least = |pod: usize| before[pod].min(goal[pod]);
     let mut all = Vec::with_capacity(changes.batches.len());
     for Batch { changes: entries, dark_circuits } in &changes.batches {
@@ -272,6 +273,7 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
             if entry.action == Action::Remove {
                 facts.removals += 1;
                 for pod in ends(entry) {
+                    // Removals count at once, additions at the end of the batch.
                     live[pod] -= 1;
                 }
             } else {

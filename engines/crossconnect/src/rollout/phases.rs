@@ -50,11 +50,13 @@ impl Counter {
 
     /// Most flows from one pod to one pod, what stays in a pod included, and whether some GPU receives from two others.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
+        // Counters are reused from phase to phase.
         self.flows.fill(0);
         self.received.fill(0);
         let (mut most, mut contended) = (0, false);
         for (from, &to) in phase.iter().enumerate() {
             let to = to as usize;
+            // What a GPU keeps is no flow to another.
             if from != to {
                 self.received[to] += 1;
                 contended |= self.received[to] > 1;

@@ -31,6 +31,7 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
         }
     }
     // Pinned circuits keep their very ports.
+    // Pins count by their very circuit.
     let pinned: FxHashSet<(u32, Circuit)> =
         scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
     let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
@@ -57,6 +58,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
         ends.sort_unstable();
         (ocs, ends)
     };
+    // Target circuits at working ports.
     let wanted: FxHashSet<(u32, [End; 2])> = scenario
         .placed
         .iter()
@@ -66,6 +68,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let installed: FxHashSet<(u32, [End; 2])> =
         scenario.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
     let mut switches: Vec<Vec<(Entry, bool)>> = vec![Vec::new(); scenario.ocs_count as usize];
+    // Panel numbers depend on the ports of the pods before.
     let panels: Vec<Panel> = (0..switches.len()).map(|ocs| Panel::of(scenario, ocs)).collect();
     let mut list = |ocs: u32, action: Action, circuit: Circuit, forced: bool| {
         if let (Some(switch), Some(panel)) = (switches.get_mut(ocs as usize), panels.get(ocs as usize)) {
@@ -73,6 +76,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
         }
     };
     for (ocs, circuit) in scenario.installed_circuits() {
+        // A circuit stays if both of its ports are joined in the target.
         let stays = wanted.contains(&key(ocs, circuit));
         list(ocs, if stays { Action::Keep } else { Action::Remove }, circuit, dead(ocs, circuit));
     }
@@ -88,6 +92,7 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
 fn wired(switches: Vec<Vec<(Entry, bool)>>) -> Wired {
     let mut wired = Wired { ocs: Vec::with_capacity(switches.len()), forced: BTreeSet::new() };
     for (ocs_id, mut entries) in (0u32..).zip(switches) {
+        // One order of entries, so that equal plans give equal files.
         entries.sort_unstable_by_key(|(entry, _)| {
             (entry.pod_a, entry.port_a_index, entry.pod_b, entry.port_b_index, entry.action)
         });
@@ -116,6 +121,7 @@ impl Switch<'_> {
         let mut entries = Vec::with_capacity(installed.len() + cells.len());
         let mut healthy = Vec::with_capacity(installed.len());
         for &circuit in installed {
+            // Circuits at failed ports go, whatever is planned.
             if self.scenario.ends(circuit).iter().any(|end| self.failed.contains(end)) {
                 entries.push((panel.entry(Action::Remove, circuit), true));
             } else {
@@ -138,11 +144,13 @@ impl Switch<'_> {
             entries.extend(circuits.iter().map(|&circuit| (panel.entry(Action::Remove, circuit), false)));
         };
         for cell in cells {
+            // Pairs without a target cell lose all circuits.
             while let Some((_, circuits)) = old.next_if(|(pair, _)| *pair < (cell.a, cell.b)) {
                 removed(&mut entries, circuits);
             }
             let mut kept = 0;
             if let Some((_, circuits)) = old.next_if(|(pair, _)| *pair == (cell.a, cell.b)) {
+                // The first ones stay: pinned, then lowest indices.
                 let (keep, rest) = circuits.split_at(circuits.len().min(cell.count as usize));
                 kept = keep.len() as u32;
                 for &circuit in keep {
@@ -153,9 +161,11 @@ impl Switch<'_> {
             }
             missing.push(Cell { count: cell.count - kept, ..*cell });
         }
+        // Pairs behind the last cell.
         for (_, circuits) in old {
             removed(&mut entries, circuits);
         }
+        // Lowest free indices after all kept circuits are known.
         let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
         // Ports of which one way is set already spare the switch a command, so they go first.
         for cell in &mut missing {
@@ -216,6 +226,7 @@ impl Free<'_> {
         let circuit = halves.into_iter().find_map(|(a, b)| {
             let fits = (a.side, a.pod, b.side, b.pod) == (Side::A, pod_a, far, pod_b) && a != b;
             let ends = [a, b].map(|end| (end.side, end.pod, end.port_index));
+            // Both ends have to be free.
             let free = ends.iter().all(|end| !self.taken.contains(end));
             let circuit = Circuit { pod_a, port_a_index: a.port_index, pod_b, port_b_index: b.port_index };
             (fits && free).then_some(circuit)
@@ -246,6 +257,7 @@ impl Panel {
     fn of(scenario: &CrossconnectScenario, ocs: usize) -> Self {
         let before = [Side::A, Side::B].map(|side| {
             let ports = (0..scenario.pods as usize).map(|pod| scenario.ports(side, pod, ocs));
+            // Running sums: the first number of each pod.
             ports.scan(0, |sum, ports| Some(std::mem::replace(sum, *sum + ports))).collect()
         });
         let far = if scenario.wiring == Wiring::SingleSided { Side::A } else { Side::B };

@@ -1,6 +1,5 @@
 //! Annealing of whole assignments by the walk of [`crate::search::walk`] (docs/methods/crossconnect.md, section 6): hot
-//! enough to leave every valley at first,
-//! then colder.
+//! enough to leave every valley at first, then colder.
 //!
 //! Rounds follow each other, every one several times as long as the one before. Short rounds find good plans within a
 //! fraction of a second, long ones find better plans, and whoever stops the search has the best of all rounds so far.
@@ -58,8 +57,7 @@ impl Default for AnnealSettings {
     }
 }
 
-/// Factor by which a round is longer than the one before.
-/// Rounds of 3^r steps: all rounds before one together cost half of it.
+/// Factor by which a round is longer than the one before: all rounds before one together cost half of it.
 pub const GROWTH: u64 = 3;
 
 /// Steps between two temperatures and two questions whether to go on: well under 5 ms.

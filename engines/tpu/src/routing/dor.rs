@@ -83,6 +83,7 @@ fn routed(
     watch: &mut impl Watch,
     on: impl FnMut(u32, u8),
 ) -> Result<Routing, RouteError> {
+    // The pod has to be this torus, circuit by circuit.
     let lattice = Lattice::new(shape, twisted).map_err(RouteError::Invalid)?;
     lattice.check(pod).map_err(RouteError::Invalid)?;
     if let Some(switch) = settings.failed.iter().find(|switch| usize::from(**switch) >= SWITCHES) {
@@ -127,6 +128,7 @@ impl<'a> DorSelection<'a> {
         for switch in &settings.failed {
             failed[usize::from(*switch)] = true;
         }
+        // One arc after the other: 6 for each node.
         Self {
             lattice,
             next: pod.neighbours().concat(),
@@ -145,6 +147,7 @@ impl<'a> DorSelection<'a> {
     fn walk(&self, source: u32, vector: Vector, mut hop: impl FnMut(u32, u8)) {
         let mut node = source;
         for (axis, &steps) in vector.iter().enumerate() {
+            // Port 2a leads up along axis a, 2a + 1 down.
             let port = 2 * axis as u8 + u8::from(steps < 0);
             let mut vc = 0;
             // The channel changes at the dateline, which breaks the cycle of the ring (Dally and Seitz).
@@ -183,6 +186,7 @@ impl<'a> DorSelection<'a> {
     fn carry(&mut self, source: u32, vector: Vector, sign: i32) {
         let mut loads = std::mem::take(&mut self.loads);
         self.walk(source, vector, |arc, _| {
+            // Wrapping addition of a sign: loads never fall below 0.
             loads[arc as usize] = loads[arc as usize].wrapping_add_signed(sign);
         });
         self.loads = loads;
@@ -206,6 +210,7 @@ impl<'a> DorSelection<'a> {
         // Flows with one vector are fixed in pass 0; their load is known before any choice is made.
         let mut open = Vec::new();
         // Sources one after the other would fill one region first: steps of a golden section spread them.
+        // A stride prime to the number of nodes visits every source once.
         let stride = spread(nodes);
         for pass in 0..=passes {
             let before = self.loads.iter().copied().max();
@@ -234,6 +239,7 @@ impl<'a> DorSelection<'a> {
         let flow = source as usize * self.nodes() + target as usize;
         match open {
             [] if pass == 0 => {
+                // No vector is open: the pair is named once.
                 self.choice[flow] = CLOSED;
                 self.missing.total += 1;
                 if self.missing.named.len() < NAMED_PAIRS {
@@ -241,15 +247,18 @@ impl<'a> DorSelection<'a> {
                 }
             }
             [(at, vector)] if pass == 0 => {
+                // One vector: its load is fixed.
                 self.choice[flow] = *at;
                 self.carry(source, *vector, 1);
             }
             [] | [_] => {}
+            // Flows with a choice wait until the others are placed.
             _ if pass == 0 => {}
             open => {
                 // Each flow is taken away and put back on its least loaded vector (best response).
                 if pass > 1
                     && let Some((_, old)) = open.iter().find(|(at, _)| *at == self.choice[flow])
+                // Passes after the first take the flow away before it chooses.
                 {
                     self.carry(source, *old, -1);
                 }
@@ -276,6 +285,7 @@ impl<'a> DorSelection<'a> {
             watch.checkpoint()?;
             for target in (0..nodes).filter(|target| *target != source) {
                 let choice = self.choice[(source * nodes + target) as usize];
+                // The chosen vector of each flow, with its hops.
                 let vector = self.lattice.vectors(source, target)[usize::from(choice)];
                 let hops = vector.iter().map(|steps| usize::from(steps.unsigned_abs())).sum();
                 let (mut ports, mut vcs) = (Vec::with_capacity(hops), Vec::with_capacity(hops));
@@ -303,6 +313,7 @@ impl<'a> DorSelection<'a> {
 
 /// A step near the golden section of `nodes` that visits every node.
 /// Low-discrepancy order: multiples of the golden section.
+/// A divisor would visit some nodes only.
 fn spread(nodes: u32) -> u32 {
     let wanted = (f64::from(nodes) * 0.618) as u32;
     (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)

@@ -66,6 +66,7 @@ impl Lister<'_> {
             routes.push(self.ports.iter().rev().copied().collect());
         } else {
             self.nodes.push(tail);
+            // Virtual channels by in port, so that a node is visited once for all of them.
             let mut before = [0u32; PORTS];
             for vc in (0..steps.vcs()).filter(|vc| lanes >> vc & 1 == 1) {
                 for state in steps.before(frame, steps.state(arc, vc)) {
@@ -127,7 +128,7 @@ impl Candidates {
                 }
                 let before = candidates.routes.len();
                 // Walks that all pass a node twice leave longer routes only.
-                // Longer routes only if all shorter walks repeat a node.
+                // An allowed walk without repeated nodes is a route.
                 for longer in (slack..=slack + LONGER).step_by(2) {
                     let longest = usize::from(shortest + longer);
                     list(ways, reach, (source, target), longest, &mut candidates.routes);
@@ -168,6 +169,7 @@ pub fn improve(
     let candidates = Candidates::new(ways, slack, watch)?;
     let nodes = ways.frame.nodes();
     let mut model = Model::new("routes");
+    // The load to be minimised, below that of the known selection.
     let load = model.integer("load", 0.0, f64::from(start.max_load()), 1.0);
     // Rows: routes over a class minus the load that is minimised.
     let mut uses: Vec<Vec<(Column, f64)>> = vec![vec![(load, -1.0)]; ways.frame.classes()];
@@ -176,11 +178,13 @@ pub fn improve(
         let (source, target) = ((flow / nodes) as u32, (flow % nodes) as u32);
         let mut choice = Vec::new();
         for (number, ports) in candidates.of(pair).iter().enumerate() {
+            // A column for each candidate; one is chosen for each pair.
             let column = model.binary(format!("route_{source}_{target}_{number}"), 0.0);
             choice.push((column, 1.0));
             point.push(f64::from(u8::from(&**ports == start.route(source, target))));
             ways.frame.follow(source, ports, |arc| uses[ways.frame.class(arc)].push((column, 1.0)));
         }
+        // Exactly one route for each pair.
         model.equal(format!("pair_{source}_{target}"), 1.0, choice);
     }
     for (class, terms) in uses.into_iter().enumerate() {
@@ -196,6 +200,7 @@ pub fn improve(
             candidates.flows.len()
         ),
     }));
+    // Loads are whole numbers, so no gap is left open.
     let options = Options::new().relative_gap(0.0).time_limit_s(time_limit_s);
     // The selection by prices is a start of the solver if it is among the candidates.
     let start_point =
@@ -208,6 +213,7 @@ pub fn improve(
     let floor = floor_of(&solution, start.max_load());
     let mut selection = start.clone();
     if let Some(values) = &solution.values {
+        // Column 0 is the load.
         let mut at = 1;
         for (pair, &flow) in candidates.flows.iter().enumerate() {
             let routes = candidates.of(pair);
@@ -218,6 +224,7 @@ pub fn improve(
             }
         }
     }
+    // Ties keep the given selection.
     if selection.rank() > start.rank() {
         selection = start.clone();
     }
@@ -228,6 +235,7 @@ pub fn improve(
 /// A bound of a minimum of whole numbers may be rounded up.
 fn floor_of(solution: &Solution, known: u32) -> u32 {
     match (solution.status, solution.bound) {
+        // Proven: the objective is the load.
         (Status::Optimal, _) => solution.objective.map_or(known, |load| load.round() as u32),
         (_, Some(bound)) if bound.is_finite() => (bound - 1e-6).ceil().max(0.0) as u32,
         _ => 0,

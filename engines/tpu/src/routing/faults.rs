@@ -76,6 +76,7 @@ pub fn sweep_from(
     for group in switches.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         let solve = |switch: &u8| {
+            // Each case counts its own work.
             let mut inner = stop.clone();
             case(pod, found, settings, *switch, saturation, &mut inner).map(|case| (case, inner.units))
         };
@@ -86,6 +87,7 @@ pub fn sweep_from(
         };
         // Cases that were abandoned: the watch knows why.
         watch.checkpoint()?;
+        // In order of switches, whichever thread was first.
         for result in done {
             let (case, units) = result?;
             watch.count(units);
@@ -118,6 +120,7 @@ pub fn case(
     let mut failed = settings.routing.failed.clone();
     failed.push(switch);
     // A case is a pod with one more failed switch; the symmetry stays.
+    // The seed stays, so that cases differ by their switch only.
     let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
     // What a case of its own survives is the failed switch, and not another one.
     own.tolerated_faults = 0;
@@ -133,6 +136,7 @@ pub fn case(
     match routed {
         Ok(found) => {
             let routing = routing::write(&found, own.balance)?;
+            // Pairs of all cubes.
             let pairs = pod.nodes() as f64 * (pod.nodes() as f64 - 1.0);
             let saturation = saturation.and_then(|saturation| saturation(switch, &routing));
             Ok(FaultCase {
@@ -169,6 +173,7 @@ fn under_shared(
     settings: &routing::RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Shared, MethodError> {
+    // Symmetric if the routes are.
     let frame = Frame::new(pod, &settings.failed, !found.frame.is_symmetric());
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;

@@ -26,6 +26,7 @@ impl Frame {
     pub fn new(topology: &Topology, failed: &[u8], full: bool) -> Self {
         let nodes = topology.nodes();
         let head: Vec<u32> = topology.neighbours().concat();
+        // Arcs come in pairs: the arc into a node is the one opposite to the arc out of it.
         let into = (0..PORTS * nodes).map(|end| Self::arc(head[end], pod::opposite((end % PORTS) as u8)));
         let into = into.collect();
         // Failed switches close a class of arcs in every cube alike.
@@ -46,6 +47,7 @@ impl Frame {
     pub fn fail(&mut self, switch: usize) {
         if switch < SWITCHES {
             for plus in [true, false] {
+                // Both ends of the switch's circuits: the plus and the minus port.
                 let class = pod::arc_class(pod::face_chip(switch, plus), pod::face_port(switch, plus));
                 self.failed[class] = true;
             }

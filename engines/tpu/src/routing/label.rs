@@ -35,6 +35,7 @@ impl<'a> Labeller<'a> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();
         // Hops go to the channels with the fewest so far; the turns decide what is allowed.
+        // Fewest hops first; the sort is stable, so equal channels keep their order.
         if self.balance {
             preference.sort_by_key(|vc| self.hops[*vc]);
         }
@@ -70,6 +71,7 @@ impl<'a> Labeller<'a> {
         }
         self.labels.clear();
         self.labels.resize(ports.len(), 0);
+        // Back to front along the predecessors.
         for hop in (0..ports.len()).rev() {
             self.labels[hop] = vc as u8;
             self.hops[vc] += 1;

@@ -26,7 +26,9 @@ impl Estimate {
         let routes = sources * nodes;
         let stride = longest + u64::from(LONGER);
         Self {
+            // Two bytes for each distance, for all states.
             distance_bytes: 2 * sources * 6 * nodes * vcs.next_power_of_two(),
+            // The present and the best selection, with room for longer routes.
             selection_bytes: 2 * routes * (stride + 2),
             route_bytes: routes
                 * (size_of::<Route>() as u64 + 2 * (HEAP_BYTES + longest.next_multiple_of(8))),
@@ -88,6 +90,7 @@ pub fn of(frame: &Frame, settings: &RoutingSettings) -> Estimate {
 
 /// Hops from chip 0 to the chip farthest from it.
 fn farthest(frame: &Frame) -> u32 {
+    // Breadth first: the last node is a farthest one.
     let mut hops = vec![u32::MAX; frame.nodes()];
     hops[0] = 0;
     let mut queue = vec![0u32];

@@ -103,6 +103,7 @@ impl Order {
 
     /// Gives the places of both parts to what is before, then to what is after, each part in its old order.
     /// The union of both parts keeps its set of places, so all other ranks stay.
+    /// Merge: places of both parts, first to what is before.
     fn reorder(&mut self) {
         let rank = &mut self.rank;
         self.before.sort_unstable_by_key(|node| rank[*node as usize]);

@@ -70,6 +70,7 @@ impl Finder {
         if found && self.is_simple(frame, source) {
             return Some(&self.ports);
         }
+        // The cheapest walk repeats a node: search for routes without repeats.
         self.without_repeats(frame, steps, reach, (source, target), shortest, slack, prices)
             .then_some(&self.ports[..])
     }
@@ -87,6 +88,7 @@ impl Finder {
         prices: &[f64],
     ) -> bool {
         // Backward dynamic program over (state, hops to go).
+        // Lengths of one parity only occur.
         let longest = shortest + slack;
         self.entries.clear();
         self.next_layer();
@@ -116,6 +118,7 @@ impl Finder {
                 let Entry { state, cost, .. } = self.entries[at];
                 let tail = Frame::tail(steps.arc(state));
                 // A dearer way than one that is complete; or one that would come through an end twice.
+                // Prices are positive, so a walk that is dearer than a complete one is pruned.
                 if cost >= best.0 || tail == source || tail == target {
                     continue;
                 }
@@ -150,6 +153,7 @@ impl Finder {
             }
             from = end;
         }
+        // Forwards along the chosen entries.
         self.ports.clear();
         let mut at = best.1;
         while at != u32::MAX {
@@ -200,9 +204,11 @@ impl Finder {
         let mut best: Option<(f64, Vec<u8>)> = None;
         // Iterative deepening by two hops (parity).
         for longest in (shortest..=shortest + slack + LONGER).step_by(2) {
+            // Routes within the slack come first; longer ones only if there are none.
             if best.is_some() && longest > shortest + slack {
                 break;
             }
+            // The search may end without the cheapest route, but it ends.
             let mut patience = PATIENCE;
             self.nodes.clear();
             self.nodes.push(target);
@@ -251,6 +257,7 @@ impl RouteSearch<'_> {
         let arc = self.steps.arc(state);
         let tail = Frame::tail(arc);
         let cost = cost + self.prices[self.frame.class(arc)];
+        // Prune by cost.
         let dear = best.as_ref().is_some_and(|(known, _)| cost >= *known);
         if hops == FAR
             || hops as usize + ports.len() > self.longest as usize

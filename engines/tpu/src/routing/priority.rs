@@ -25,6 +25,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
     let (mut reaching, mut onward) = (vec![0.0; nodes], vec![0.0; nodes]);
     for source in 0..frame.sources() as u32 {
         watch.checkpoint()?;
+        // Every source starts from scratch.
         hops.fill(u32::MAX);
         reaching.fill(0.0);
         onward.fill(1.0);
@@ -55,6 +56,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
         for &node in queue.iter().rev() {
             for arc in open(node) {
                 let middle = frame.head(arc);
+                // Only arcs of shortest paths count.
                 if hops[middle as usize] != hops[node as usize] + 1 {
                     continue;
                 }
@@ -97,8 +99,10 @@ pub fn chosen_paths(
     effort: &SelectionEffort,
     watch: &mut impl Watch,
 ) -> Result<Worths, MethodError> {
+    // All turns on one channel: routes as if no deadlock existed.
     let steps = Steps::new(frame, &Turns::free(frame));
     let reaches = select::reaches(frame, &steps, watch)?;
+    // Loads of such a selection show which turns are wanted.
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
     let free = select::select(ways, SelectionEffort { speak: false, ..*effort }, None, watch)?;
     let mut worths = vec![0.0; PORTS * frame.classes()];

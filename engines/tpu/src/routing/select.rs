@@ -90,6 +90,7 @@ impl Selection {
             nodes: frame.nodes(),
             stride,
             lengths: vec![0; flows],
+            // One fixed length for all routes: no list of its own for each.
             ports: vec![0; flows * stride],
             loads: vec![0; frame.classes()],
             hop_sum: 0,
@@ -131,6 +132,7 @@ impl Selection {
     pub(super) fn replace(&mut self, frame: &Frame, flow: usize, ports: &[u8]) {
         let source = (flow / self.nodes) as u32;
         let old = self.of(flow).to_vec();
+        // Loads follow the change.
         frame.follow(source, &old, |arc| self.loads[frame.class(arc)] -= 1);
         frame.follow(source, ports, |arc| self.loads[frame.class(arc)] += 1);
         self.hop_sum = self.hop_sum - old.len() as u64 + ports.len() as u64;
@@ -204,6 +206,7 @@ pub fn reaches(frame: &Frame, steps: &Steps, watch: &mut impl Watch) -> Result<V
         steps.distances(frame, *source, &mut reach);
         reach.sealed()
     };
+    // As many sources at once as there are threads.
     for group in sources.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         if group.len() == 1 {
@@ -234,6 +237,7 @@ pub fn select(
     start: Option<&Selection>,
     watch: &mut impl Watch,
 ) -> Result<Selection, MethodError> {
+    // No route is longer than this.
     let stride = usize::from(ways.longest() + effort.slack + LONGER);
     let mut run = Run {
         ways,
@@ -246,6 +250,7 @@ pub fn select(
     };
     let threads = if ways.frame.nodes() < PARALLEL_FROM_NODES { 1 } else { watch.threads().max(1) };
     for _ in 0..threads {
+        // Each thread has a finder with tables of its own.
         let finder = Finder::new(ways.steps.states(ways.frame));
         run.proposers.push(Proposer { finder, lengths: Vec::new(), ports: Vec::new() });
     }
@@ -272,6 +277,7 @@ impl Run<'_> {
     /// Takes the routes of another selection that are open here.
     fn adopt(&mut self, start: &Selection) {
         for (source, target, ports) in start.routes() {
+            // Routes over failed switches are left out, and found again in the first pass.
             if ports.len() <= self.now.stride && is_open(self.ways.frame, source, ports) {
                 let flow = self.now.flow(source, target);
                 self.now.set(flow, ports);
@@ -289,6 +295,7 @@ impl Run<'_> {
             let class = self.ways.frame.class(arc);
             let load = &mut self.now.loads[class];
             *load = load.wrapping_add_signed(sign);
+            // The price follows the load at once.
             self.prices[class] =
                 self.ladder.get(*load as usize).or(self.ladder.last()).copied().unwrap_or(1.0);
             node = self.ways.frame.head(arc);
@@ -321,6 +328,7 @@ impl Run<'_> {
         let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
         self.ladder.extend((0..=(2.0 * top) as u32).map(price));
+        // Prices of the present loads.
         for (price, load) in self.prices.iter_mut().zip(&self.now.loads) {
             *price = self.ladder[*load as usize];
         }
@@ -331,6 +339,7 @@ impl Run<'_> {
         let mut best: Option<Selection> = None;
         let nodes = self.now.nodes;
         let mut stalled = 0;
+        // Loads are minimised by repeated best responses at rising prices.
         for pass in 0..self.effort.passes.max(1) {
             // Share of all passes that is done; a start from other routes begins in the middle.
             let share = f64::from(pass) / f64::from((self.effort.passes.max(2)) - 1);
@@ -344,6 +353,7 @@ impl Run<'_> {
             if pass == 0 {
                 flows.retain(|flow| self.now.lengths[*flow] == 0);
             } else if !whole {
+                // The fullest classes, and those one below.
                 let hot = self.now.max_load().saturating_sub(1);
                 flows.retain(|flow| self.crosses(*flow, hot));
             }
@@ -353,6 +363,7 @@ impl Run<'_> {
             let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
             for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
+                // In order of sources: neighbours use the same distances.
                 flows.sort_unstable();
                 self.block(flows, watch);
             }
@@ -370,6 +381,7 @@ impl Run<'_> {
                 stalled = 0;
             } else {
                 stalled += 1;
+                // Only the late passes may end early.
                 if !whole && stalled >= STALL {
                     break;
                 }
@@ -398,6 +410,7 @@ impl Run<'_> {
         // Proposals at equal prices may run in parallel; they are taken one after another.
         let share = flows.len().div_ceil(self.proposers.len()).max(SHARE);
         let (ways, nodes, slack) = (self.ways, self.now.nodes, self.effort.slack);
+        // All proposals of the block see the same prices.
         let prices = &self.prices;
         let propose = |(proposer, flows): (&mut Proposer, &[usize])| {
             proposer.lengths.clear();
@@ -418,6 +431,7 @@ impl Run<'_> {
         } else {
             watch.parallel(|| proposers.par_iter_mut().zip(flows.par_chunks(share)).for_each(propose));
         }
+        // Taken in order of flows, so that the number of threads does not matter.
         let proposers = std::mem::take(&mut self.proposers);
         for (proposer, flows) in proposers.iter().zip(flows.chunks(share)) {
             let mut at = 0;

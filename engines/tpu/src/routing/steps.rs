@@ -47,6 +47,7 @@ impl Steps {
     pub fn new(frame: &Frame, allowed: &Turns) -> Self {
         let vcs = allowed.vcs();
         let shift = vcs.next_power_of_two().trailing_zeros();
+        // A list for each channel, flat at the end.
         let mut ahead = vec![Vec::new(); frame.classes() << shift];
         let mut behind = ahead.clone();
         // Both directions of the lists, for searches from sources and from targets.
@@ -55,6 +56,7 @@ impl Steps {
                 continue;
             }
             let next = Turns::next_class(frame, class, port);
+            // The arc arrives at the port opposite to the one it leaves by.
             let arrival = pod::opposite(Frame::port(class as u32));
             for first in 0..vcs {
                 for second in (0..vcs).filter(|second| allowed.allows(class, port, first, *second)) {
@@ -98,6 +100,7 @@ impl Steps {
     /// States from which a state is entered.
     pub fn before<'a>(&'a self, frame: &'a Frame, state: u32) -> impl Iterator<Item = u32> + 'a {
         let tail = Frame::tail(self.arc(state));
+        // The low bits hold the virtual channel.
         let mask = (1 << self.shift) - 1;
         self.behind
             .of(self.channel(frame, state))
@@ -132,6 +135,7 @@ impl Steps {
             let state = reach.queue[at];
             at += 1;
             let hops = reach.hops[state as usize] + 1;
+            // The first visit is the shortest in breadth-first search.
             for next in self.after(frame, state) {
                 let known = &mut reach.hops[next as usize];
                 if *known == FAR {
@@ -155,6 +159,7 @@ impl Reach {
     /// Hops of the shortest allowed walk to a node; [`FAR`] if there is none.
     pub fn to(&self, frame: &Frame, steps: &Steps, target: u32) -> u16 {
         (0..PORTS as u8)
+            // Any port, any channel into the target.
             .flat_map(|port| (0..steps.vcs).map(move |vc| steps.state(frame.into(target, port), vc)))
             .map(|state| self.hops[state as usize])
             .min()

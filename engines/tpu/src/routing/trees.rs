@@ -49,6 +49,7 @@ pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
             }
         }
     }
+    // Every node has a way.
     (queue.len() == frame.nodes()).then_some(Tree { root, parent })
 }
 
@@ -90,6 +91,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
         let mut grown = false;
         for tree in 0..2 {
             let mut at = 0;
+            // A switch that nobody owns, at the border of the tree.
             let mut claim = None;
             while at < queues[tree].len() {
                 let node = queues[tree][at];
@@ -101,6 +103,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
                         continue;
                     }
                     let switch = pod::switch((node as usize % pod::CHIPS) as u8, port);
+                    // Own and electrical links are free to use.
                     if switch.is_none_or(|switch| owner[switch] == Some(tree)) {
                         seen[tree][next as usize] = true;
                         parents[tree][next as usize] = Some(pod::opposite(port));
@@ -120,6 +123,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
             break;
         }
     }
+    // Both trees span.
     let whole = queues.iter().all(|queue| queue.len() == frame.nodes());
     let [one, other] = parents;
     whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
@@ -136,6 +140,7 @@ pub fn disjoint_switches(topology: &Topology) -> Option<[Vec<u8>; 2]> {
         let mut order = [0, 1];
         order.sort_by_key(|set| std::cmp::Reverse(sets[*set].parts));
         for set in order {
+            // A switch that connects nothing new is left to the other set.
             if sets[set].join(topology, switch) {
                 used[set].push(switch as u8);
                 break;
@@ -157,6 +162,7 @@ impl Cubes {
     }
 
     fn find(&self, mut cube: usize) -> usize {
+        // Without path compression: pods have few cubes.
         while self.leader[cube] != cube {
             cube = self.leader[cube];
         }
@@ -191,9 +197,12 @@ pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) ->
         if !up && !down {
             continue;
         }
+        // No turn back.
         for port in (0..PORTS as u8).filter(|port| *port != pod::opposite(Frame::port(arc))) {
             let next = Frame::arc(frame.head(arc), port);
+            // Up and up, up and down, down and down; never down and up.
             if is_down(next) || (up && is_up(next)) {
+                // One channel is enough for a tree.
                 all_fit &= builder.try_allow(frame.class(arc), port, vc, vc);
             }
         }

@@ -74,6 +74,7 @@ impl Turns {
             for first in 0..self.vcs {
                 for second in (0..self.vcs).filter(|second| self.allows(class, port, first, *second)) {
                     ahead[class * self.vcs + first].push((next * self.vcs + second) as u32);
+                    // Edges into each channel.
                     open[next * self.vcs + second] += 1;
                 }
             }
@@ -116,6 +117,7 @@ impl<'f> Builder<'f> {
     /// Nothing allowed yet.
     pub fn new(frame: &'f Frame, vcs: u8) -> Self {
         let order = Order::new(frame.classes() * usize::from(vcs));
+        // No edges yet: any order is topological.
         Self { frame, turns: Turns::none(frame.classes(), vcs), order }
     }
 
@@ -141,11 +143,13 @@ impl<'f> Builder<'f> {
         let vcs = self.turns.vcs;
         // Step 1 of section 7: one version of every turn, first channels that stay, in turn, so that both fill evenly.
         for (at, &(class, port)) in by_priority.iter().enumerate() {
+            // Channels take turns, so that both are filled.
             let first = at % vcs;
             let staying = (0..vcs).map(|step| (first + step) % vcs).map(|vc| (vc, vc));
             let rising = (0..vcs).flat_map(|low| (low + 1..vcs).map(move |high| (low, high)));
             let falling = (0..vcs).flat_map(|high| (0..high).map(move |low| (high, low)));
             let mut versions = staying.chain(rising).chain(falling);
+            // The first version that fits.
             let _ = versions.any(|(first, second)| self.try_allow(class, port, first, second));
         }
         // Step 2: every version that closes no circle.

@@ -45,6 +45,7 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
         let mut changes = Vec::new();
+        // The removal that frees each port.
         let mut busy: FxHashMap<(u32, Side, u32, u32), u32> = FxHashMap::default();
         let ends = |at: EntryRef, entry: &crate::plan::Entry| {
             let circuit = Circuit {
@@ -80,6 +81,7 @@ impl Work {
 }
 
 fn components(changes: &[Change]) -> Vec<Component> {
+    // Each change is its own component at first.
     let mut parent: Vec<u32> = (0..changes.len() as u32).collect();
     let mut awaited = vec![false; changes.len()];
     // Union-find over additions and the removals they wait for.
@@ -93,6 +95,7 @@ fn components(changes: &[Change]) -> Vec<Component> {
     let mut of_root: FxHashMap<u32, usize> = FxHashMap::default();
     let mut found: Vec<Component> = Vec::new();
     for (number, change) in (0u32..).zip(changes) {
+        // Components in order of their first change.
         let at = *of_root.entry(root(&mut parent, number)).or_insert_with(|| {
             found.push(Component::default());
             found.len() - 1

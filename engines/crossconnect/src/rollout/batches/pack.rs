@@ -32,6 +32,7 @@ pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
         made: vec![false; work.changes.len()],
         batch: Vec::new(),
     };
+    // Tested once, with everything else live.
     let too_large = packer.too_large();
     let mut batches = Vec::new();
     // One batch per turn; the invariant is that no removal is made twice and every batch changes something.
@@ -71,6 +72,7 @@ impl Packer<'_> {
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
         // Components under way come first, because they leave circuits dark.
+        // Progress before new components.
         for number in 0..work.components.len() {
             if self.stages[number] == Stage::Open {
                 self.steps(number);
@@ -104,9 +106,11 @@ impl Packer<'_> {
             for begins in [false, true] {
                 for removals in &work.components[component].moves {
                     let open = self.open(removals);
+                    // A move that needs one more removal completes an addition.
                     if !open.is_empty() && (begins || open.len() < 2) && self.make(&open) {
                         progress = true;
                         if begins {
+                            // One opening move, then completing moves again.
                             break;
                         }
                     }
@@ -149,6 +153,7 @@ impl Packer<'_> {
     fn missed_by(&mut self, removals: &[u32]) -> u32 {
         let changes = &self.work.changes;
         // The counters are changed and restored, which is cheaper than a copy.
+        // All counters together: pod, pod, pair.
         let missed = removals.iter().map(|&change| self.traffic.take(&changes[change as usize])).sum();
         for &change in removals {
             self.traffic.give(&changes[change as usize]);
@@ -173,6 +178,7 @@ impl Packer<'_> {
         for (stage, component) in self.stages.iter_mut().zip(&work.components) {
             let made = |list: &[u32]| list.iter().filter(|&&change| self.made[change as usize]).count();
             let removals = made(&component.removals);
+            // A component is done when all of its changes are.
             *stage = if removals == component.removals.len()
                 && made(&component.additions) == component.additions.len()
             {
@@ -188,6 +194,7 @@ impl Packer<'_> {
     /// The move that breaks the limits least, of a component under way if there is one.
     fn least_evil(&mut self) {
         let work = self.work;
+        // Components under way first, since their ends are dark already.
         let from = if self.stages.contains(&Stage::Open) { Stage::Open } else { Stage::Waiting };
         let mut best: Option<(u32, usize, Vec<u32>)> = None;
         for (number, component) in work.components.iter().enumerate() {

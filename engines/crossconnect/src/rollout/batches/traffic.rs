@@ -24,6 +24,7 @@ struct Count {
 
 impl Count {
     /// Returns the number of circuits that missing ones are counted against.
+    /// A pod or pair that shrinks is due only its new number.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }
@@ -123,6 +124,7 @@ impl Traffic {
             return 0;
         }
         let mut missed = 0;
+        // Every counter of the circuit: both pods, the pair, all.
         for count in self.counts(change).into_iter().flatten() {
             count.live -= 1;
             missed += count.below_floor();

@@ -1,6 +1,5 @@
 //! The same where ports have no sides (docs/methods/crossconnect.md, section 2): spreading circuits over switches is a
 //! list colouring of edges, which no flow decides.
-//! decides.
 //!
 //! A first spread keeps what stands and puts every other circuit on the first switch with a free port at both ends. The
 //! exact model, with fewer circuits allowed, makes it the most; among those it prefers plans in which pairs of pods keep

@@ -1,6 +1,5 @@
 //! Annealing of pods without symmetry (docs/methods/tpu.md, section 5, step 6): the state is 48 permutations of the
-//! cubes, distances are summed
-//! from the 64 chips of every cube in turn.
+//! cubes, distances are summed from the 64 chips of every cube in turn.
 //!
 //! A move exchanges two entries of one switch, or sets one switch to its best response: what a cut allows most if all
 //! other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and the result depends on
