@@ -5,6 +5,7 @@
 //! | [`units`] | quantities and ids as types |
 //! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
 //! | [`param`] | knobs as data |
+//! | [`record`] | fields of files: reader, ranges, parameters and schema from one declaration |
 //! | [`kind`], [`listed`], [`method`], [`context`] | the contracts an engine implements and is given |
 //! | [`format`] | files that kinds write and read |
 //! | [`metric`] | figures of plans as data |
@@ -40,6 +41,7 @@ pub mod problem;
 pub mod quantity;
 pub mod random;
 pub mod read;
+pub mod record;
 pub mod report;
 pub mod run;
 pub mod scenario;

@@ -4,9 +4,11 @@
 //! their bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody asked for.
 
 use crate::problem::{Problem, Problems, suggestion};
+use crate::record::Place;
 use flate2::bufread::MultiGzDecoder;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::fmt::Display;
 use std::io::Read;
 use std::ops::RangeInclusive;
 
@@ -189,13 +191,87 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// A list, read from the value at `path`.
-pub fn list_at<'v>(value: &'v Value, path: &str, problems: &mut Problems) -> Option<&'v [Value]> {
-    if let Value::Array(list) = value {
-        return Some(list);
+/// A list, read from the value at `place`.
+pub fn list_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problems) -> Option<&'v [Value]> {
+    match value {
+        Value::Array(list) => Some(list),
+        _ => refuse(value, place, "a list [ … ]", problems),
     }
-    problems.add(path, format!("is {}", brief(value)), "give a list [ … ]");
+}
+
+/// Says that the value at `place` is not `what`.
+fn refuse<T>(value: &Value, place: impl Display, what: impl Display, problems: &mut Problems) -> Option<T> {
+    problems.add(place.to_string(), format!("is {}", brief(value)), format!("give {what}"));
     None
+}
+
+/// A whole number within `range`, read from the value at `place`.
+pub fn int_at(
+    value: &Value,
+    place: impl Display,
+    range: RangeInclusive<i64>,
+    problems: &mut Problems,
+) -> Option<i64> {
+    // 8.0 is a whole number too, and some generators write every number that way.
+    let whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9e15;
+    let number = value.as_i64().or_else(|| value.as_f64().filter(whole).map(|float| float as i64));
+    number.filter(|number| range.contains(number)).or_else(|| {
+        let (min, max) = (range.start(), range.end());
+        if *max >= i64::from(u32::MAX) {
+            refuse(value, place, format_args!("a whole number of at least {min}"), problems)
+        } else {
+            refuse(value, place, format_args!("a whole number from {min} to {max}"), problems)
+        }
+    })
+}
+
+/// A finite number within `range`, read from the value at `place`.
+pub fn float_at(
+    value: &Value,
+    place: impl Display,
+    range: RangeInclusive<f64>,
+    problems: &mut Problems,
+) -> Option<f64> {
+    value.as_f64().filter(|number| range.contains(number)).or_else(|| {
+        let (min, max) = (range.start(), range.end());
+        if *max >= f64::MAX {
+            refuse(value, place, format_args!("a number of at least {min}"), problems)
+        } else {
+            refuse(value, place, format_args!("a number from {min} to {max}"), problems)
+        }
+    })
+}
+
+/// `true` or `false`, read from the value at `place`.
+pub fn bool_at(value: &Value, place: impl Display, problems: &mut Problems) -> Option<bool> {
+    value.as_bool().or_else(|| refuse(value, place, "true or false", problems))
+}
+
+/// Text of at most [`MAX_TEXT`] characters, read from the value at `place`.
+pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problems) -> Option<&'v str> {
+    let Value::String(text) = value else { return refuse(value, place, "text in quotes", problems) };
+    if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
+        let message = format!("has {} characters", text.chars().count());
+        problems.add(place.to_string(), message, format!("give at most {MAX_TEXT}"));
+        return None;
+    }
+    Some(text)
+}
+
+/// One of several names, given with what each stands for, read from the value at `place`.
+pub fn choice_at<T: Clone>(
+    value: &Value,
+    place: impl Display,
+    names: &[(&str, T)],
+    problems: &mut Problems,
+) -> Option<T> {
+    let text = text_at(value, &place, problems)?;
+    let found = names.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone());
+    if found.is_none() {
+        let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        problems.add(place.to_string(), format!("is {}", brief(value)), suggestion(text, &names));
+    }
+    found
 }
 
 /// A list of whole numbers that fit their type, read from the value at `path`; every other entry is a problem.
@@ -242,7 +318,12 @@ impl<'v> Fields<'v> {
 
     /// The path of one of its keys.
     pub fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        self.place(key).to_string()
+    }
+
+    /// Where the value of one of its keys stands.
+    pub fn place<'p>(&'p self, key: &'p str) -> Place<'p> {
+        Place::Key { path: &self.path, key }
     }
 
     /// Returns `true` if the key is there (also as `null`).
@@ -265,21 +346,6 @@ impl<'v> Fields<'v> {
         value
     }
 
-    fn expect<T>(
-        &self,
-        key: &str,
-        value: &Value,
-        what: &str,
-        problems: &mut Problems,
-        convert: impl FnOnce(&Value) -> Option<T>,
-    ) -> Option<T> {
-        let converted = convert(value);
-        if converted.is_none() {
-            problems.add(self.path_of(key), format!("is {}", brief(value)), format!("give {what}"));
-        }
-        converted
-    }
-
     /// A whole number within `range`.
     pub fn int(
         &mut self,
@@ -288,7 +354,7 @@ impl<'v> Fields<'v> {
         problems: &mut Problems,
     ) -> Option<i64> {
         let value = self.required(key, problems)?;
-        self.int_value(key, value, range, problems)
+        int_at(value, self.place(key), range, problems)
     }
 
     /// A whole number within `range`, or `default` if absent.
@@ -301,29 +367,8 @@ impl<'v> Fields<'v> {
     ) -> Option<i64> {
         match self.optional(key) {
             None => Some(default),
-            Some(value) => self.int_value(key, value, range, problems),
+            Some(value) => int_at(value, self.place(key), range, problems),
         }
-    }
-
-    fn int_value(
-        &self,
-        key: &str,
-        value: &Value,
-        range: RangeInclusive<i64>,
-        problems: &mut Problems,
-    ) -> Option<i64> {
-        let what = if *range.end() >= i64::from(u32::MAX) {
-            format!("a whole number of at least {}", range.start())
-        } else {
-            format!("a whole number from {} to {}", range.start(), range.end())
-        };
-        self.expect(key, value, &what, problems, |value| {
-            let number = value.as_i64().or_else(|| {
-                // 8.0 is a whole number too, and some generators write every number that way.
-                value.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 9e15).map(|f| f as i64)
-            });
-            number.filter(|number| range.contains(number))
-        })
     }
 
     /// A finite number within `range`.
@@ -334,7 +379,7 @@ impl<'v> Fields<'v> {
         problems: &mut Problems,
     ) -> Option<f64> {
         let value = self.required(key, problems)?;
-        self.float_value(key, value, range, problems)
+        float_at(value, self.place(key), range, problems)
     }
 
     /// A finite number within `range`, or `default` if absent.
@@ -347,58 +392,28 @@ impl<'v> Fields<'v> {
     ) -> Option<f64> {
         match self.optional(key) {
             None => Some(default),
-            Some(value) => self.float_value(key, value, range, problems),
+            Some(value) => float_at(value, self.place(key), range, problems),
         }
-    }
-
-    fn float_value(
-        &self,
-        key: &str,
-        value: &Value,
-        range: RangeInclusive<f64>,
-        problems: &mut Problems,
-    ) -> Option<f64> {
-        let what = if *range.end() >= f64::MAX {
-            format!("a number of at least {}", range.start())
-        } else {
-            format!("a number from {} to {}", range.start(), range.end())
-        };
-        self.expect(key, value, &what, problems, |value| {
-            value.as_f64().filter(|number| range.contains(number))
-        })
     }
 
     /// `true` or `false`, or `default` if absent.
     pub fn bool_or(&mut self, key: &'static str, default: bool, problems: &mut Problems) -> Option<bool> {
         match self.optional(key) {
             None => Some(default),
-            Some(value) => self.expect(key, value, "true or false", problems, Value::as_bool),
+            Some(value) => bool_at(value, self.place(key), problems),
         }
     }
 
     /// Text of at most [`MAX_TEXT`] characters.
     pub fn text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.required(key, problems)?;
-        self.text_value(key, value, problems)
+        text_at(value, self.place(key), problems)
     }
 
     /// Text that may be absent, of at most [`MAX_TEXT`] characters.
     pub fn optional_text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.optional(key)?;
-        self.text_value(key, value, problems)
-    }
-
-    fn text_value(&self, key: &str, value: &'v Value, problems: &mut Problems) -> Option<&'v str> {
-        let Value::String(text) = value else {
-            problems.add(self.path_of(key), format!("is {}", brief(value)), "give text in quotes");
-            return None;
-        };
-        if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
-            let message = format!("has {} characters", text.chars().count());
-            problems.add(self.path_of(key), message, format!("give at most {MAX_TEXT}"));
-            return None;
-        }
-        Some(text)
+        text_at(value, self.place(key), problems)
     }
 
     /// One of several names, given with what each stands for.
@@ -408,19 +423,14 @@ impl<'v> Fields<'v> {
         names: &[(&str, T)],
         problems: &mut Problems,
     ) -> Option<T> {
-        let text = self.text(key, problems)?;
-        let found = names.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone());
-        if found.is_none() {
-            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            problems.add(self.path_of(key), format!("is {}", brief(&text.into())), suggestion(text, &names));
-        }
-        found
+        let value = self.required(key, problems)?;
+        choice_at(value, self.place(key), names, problems)
     }
 
     /// A list.
     pub fn list(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v [Value]> {
         let value = self.required(key, problems)?;
-        list_at(value, &self.path_of(key), problems)
+        list_at(value, self.place(key), problems)
     }
 
     /// A list of objects, each read by `read`; keys that nobody asked for are problems. `None` if any of them is wrong.

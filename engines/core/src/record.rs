@@ -1,0 +1,58 @@
+//! One declaration for each field of a file: record, reader, range, default, parameter and JSON Schema follow from it.
+//!
+//! [`record!`](crate::record!) declares a struct whose fields have a [`Spec`], [`words!`](crate::words!) an enum whose
+//! variants have a name in files. [`Knobs`] collects fields, and what else a person may set, as the parameters of a
+//! scenario.
+
+mod field_type;
+mod knobs;
+mod macros;
+mod spec;
+
+pub use field_type::{FieldType, Place, Range};
+pub use knobs::{Idle, Knob, Knobs};
+pub use spec::{Spec, any, list, within};
+
+use crate::param::{ParamInfo, ParamValue};
+use crate::problem::Problems;
+use crate::read::Fields;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+/// An object in a file whose fields are declared by [`record!`](crate::record!).
+pub trait Record: Sized {
+    /// Reads the keys of the object. The caller finishes `fields`.
+    fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
+
+    /// Adds the schema of every key to `properties` and the names of those that must be there to `required`.
+    fn describe(
+        generator: &mut SchemaGenerator,
+        properties: &mut Map<String, Value>,
+        required: &mut Vec<Value>,
+    );
+
+    /// The description of a field as a parameter; `None` for other names and for fields that no parameter can express.
+    fn param(key: &str) -> Option<ParamInfo>;
+
+    /// The value of a field as a parameter; `None` also for what is left out.
+    fn get(&self, key: &str) -> Option<ParamValue>;
+
+    /// Stores a value that the field's description has accepted; without effect on other names.
+    fn put(&mut self, key: &str, value: &ParamValue);
+}
+
+/// The schema of a record: what its reader accepts.
+pub fn schema_of<R: Record>(generator: &mut SchemaGenerator, about: &str) -> Schema {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    R::describe(generator, &mut properties, &mut required);
+    json_schema!({
+        "type": "object",
+        "description": about.trim(),
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Types of fields: how each is read from JSON, described, and set as a parameter.
+
+use crate::param::{Domain, ParamValue};
+use crate::problem::Problems;
+use crate::read::{bool_at, float_at, int_at, list_at, text_at};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Limits of the numbers of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// Those of the type.
+    Any,
+    /// Whole numbers.
+    Int(i64, i64),
+    /// Numbers.
+    Float(f64, f64),
+}
+
+impl From<RangeInclusive<i64>> for Range {
+    fn from(range: RangeInclusive<i64>) -> Self {
+        Self::Int(*range.start(), *range.end())
+    }
+}
+
+impl From<RangeInclusive<f64>> for Range {
+    fn from(range: RangeInclusive<f64>) -> Self {
+        Self::Float(*range.start(), *range.end())
+    }
+}
+
+/// Where a value stands in a file; written out only where there is a problem.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// A key of the object at a path.
+    Key {
+        /// Path of the object.
+        path: &'a str,
+        /// The key.
+        key: &'a str,
+    },
+    /// An entry of the list at another place.
+    Entry(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key { path: "", key } => f.write_str(key),
+            Self::Key { path, key } => write!(f, "{path}.{key}"),
+            Self::Entry(list, at) => write!(f, "{list}[{at}]"),
+        }
+    }
+}
+
+/// A type of a field.
+pub trait FieldType: Sized {
+    /// Reads a value; `None` if it is wrong, which is a problem.
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self>;
+
+    /// The schema of what [`FieldType::read`] accepts.
+    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema;
+
+    /// The value where the field is left out, for types that have one.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Values as a parameter; `None` if no parameter can express them.
+    fn domain(_range: Range) -> Option<Domain> {
+        None
+    }
+
+    /// The value as a parameter.
+    fn shown(&self) -> Option<ParamValue> {
+        None
+    }
+
+    /// The value of a parameter that its domain has accepted.
+    fn taken(_value: &ParamValue) -> Option<Self> {
+        None
+    }
+}
+
+macro_rules! whole {
+    ($($type:ty),+) => {$(
+        impl FieldType for $type {
+            fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+                let (min, max) = limits::<Self>(range);
+                int_at(value, place, min..=max, problems).and_then(|number| Self::try_from(number).ok())
+            }
+
+            fn schema(_generator: &mut SchemaGenerator, range: Range) -> Schema {
+                let (min, max) = limits::<Self>(range);
+                let mut schema = json_schema!({ "type": "integer", "minimum": min });
+                if max < i64::MAX {
+                    schema.insert("maximum".to_owned(), max.into());
+                }
+                schema
+            }
+
+            fn domain(range: Range) -> Option<Domain> {
+                let (min, max) = limits::<Self>(range);
+                Some(Domain::Int { min, max })
+            }
+
+            fn shown(&self) -> Option<ParamValue> {
+                i64::try_from(*self).ok().map(ParamValue::Int)
+            }
+
+            fn taken(value: &ParamValue) -> Option<Self> {
+                value.as_i64().and_then(|number| Self::try_from(number).ok())
+            }
+        }
+    )+};
+}
+
+whole!(u8, u16, u32, u64, usize, i64);
+
+/// The smallest and the largest whole number of a range; from 0 to the largest of the type without one.
+fn limits<T>(range: Range) -> (i64, i64) {
+    match range {
+        Range::Int(min, max) => (min, max),
+        Range::Float(min, max) => (min as i64, max as i64),
+        Range::Any => (0, i64::MAX >> (64_usize.saturating_sub(8 * size_of::<T>() + 1).min(63))),
+    }
+}
+
+impl FieldType for f64 {
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+        let (min, max) = bounds(range);
+        float_at(value, place, min..=max, problems)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator, range: Range) -> Schema {
+        let (min, max) = bounds(range);
+        let mut schema = Map::from_iter([("type".to_owned(), Value::from("number"))]);
+        if min > Self::MIN {
+            schema.insert("minimum".to_owned(), min.into());
+        }
+        if max < Self::MAX {
+            schema.insert("maximum".to_owned(), max.into());
+        }
+        schema.into()
+    }
+
+    fn domain(range: Range) -> Option<Domain> {
+        let (min, max) = bounds(range);
+        Some(Domain::Float { min, max })
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        Some(ParamValue::Float(*self))
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        value.as_f64()
+    }
+}
+
+fn bounds(range: Range) -> (f64, f64) {
+    match range {
+        Range::Any => (f64::MIN, f64::MAX),
+        Range::Int(min, max) => (min as f64, max as f64),
+        Range::Float(min, max) => (min, max),
+    }
+}
+
+impl FieldType for bool {
+    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+        bool_at(value, place, problems)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        json_schema!({ "type": "boolean" })
+    }
+
+    fn domain(_range: Range) -> Option<Domain> {
+        Some(Domain::Bool)
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        Some(ParamValue::Bool(*self))
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        match value {
+            ParamValue::Bool(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+}
+
+impl FieldType for String {
+    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+        text_at(value, place, problems).map(str::to_owned)
+    }
+
+    fn schema(_generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        json_schema!({ "type": "string", "maxLength": crate::read::MAX_TEXT })
+    }
+
+    fn domain(_range: Range) -> Option<Domain> {
+        Some(Domain::Text)
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        Some(ParamValue::Text(self.clone()))
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        Some(value.to_string())
+    }
+}
+
+/// What may be left out: nothing stands in the file then.
+impl<T: FieldType> FieldType for Option<T> {
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+        T::read(value, place, range, problems).map(Some)
+    }
+
+    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+        T::schema(generator, range)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+
+    fn domain(range: Range) -> Option<Domain> {
+        T::domain(range)
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        self.as_ref().and_then(T::shown)
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        T::taken(value).map(Some)
+    }
+}
+
+/// A list; every entry that is wrong is a problem.
+impl<T: FieldType> FieldType for Vec<T> {
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+        let list = list_at(value, place, problems)?;
+        let mut read = Self::with_capacity(list.len());
+        for (at, entry) in list.iter().enumerate() {
+            read.extend(T::read(entry, &Place::Entry(place, at), range, problems));
+        }
+        (read.len() == list.len()).then_some(read)
+    }
+
+    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+        let entry = T::schema(generator, range);
+        json_schema!({ "type": "array", "items": entry })
+    }
+}
+
+/// A list of so many entries.
+impl<T: FieldType, const N: usize> FieldType for [T; N] {
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+        let entries = Vec::<T>::read(value, place, range, problems)?;
+        let given = entries.len();
+        entries.try_into().ok().or_else(|| {
+            problems.add(place.to_string(), format!("has {given} entries"), format!("give {N}"));
+            None
+        })
+    }
+
+    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+        let entry = T::schema(generator, range);
+        json_schema!({ "type": "array", "items": entry, "minItems": N, "maxItems": N })
+    }
+}

@@ -1,0 +1,145 @@
+//! The parameters of a scenario, each with how it is read, how it is changed and when it cannot act.
+
+use super::Record;
+use crate::param::{ParamInfo, ParamValue};
+use crate::problem::{Problem, suggestion};
+use std::borrow::Cow;
+
+/// Why a parameter cannot act, behind "has no effect", and what to do.
+pub type Idle = (Cow<'static, str>, &'static str);
+
+type Get<S> = Box<dyn Fn(&S) -> Option<ParamValue> + Send + Sync>;
+type Set<S> = Box<dyn Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync>;
+type SetEntry<S> = fn(&mut S, usize, &ParamValue) -> Result<(), Problem>;
+
+/// A parameter of a scenario `S`.
+pub struct Knob<S> {
+    info: ParamInfo,
+    get: Get<S>,
+    set: Set<S>,
+    entry: Option<SetEntry<S>>,
+    idle: Option<fn(&S) -> Option<Idle>>,
+}
+
+impl<S: 'static> Knob<S> {
+    /// The field `key` of a record that `read` finds in the scenario, if it is there, and `change` gives to be changed.
+    ///
+    /// # Panics
+    /// If the record has no such field, or none that a parameter can express: a mistake in a table, which every test of
+    /// the kind meets.
+    #[expect(clippy::panic, reason = "a table that names a field that is not there is wrong in every run")]
+    pub fn of<R: Record + 'static>(
+        key: &'static str,
+        read: fn(&S) -> Option<&R>,
+        change: fn(&mut S) -> &mut R,
+    ) -> Self {
+        let Some(info) = R::param(key) else { panic!("no parameter can stand for the field {key}") };
+        Self::own(
+            info,
+            move |scenario| read(scenario)?.get(key),
+            move |scenario, value| {
+                change(scenario).put(key, value);
+                Ok(())
+            },
+        )
+    }
+
+    /// A parameter that says itself how it is read and changed. `set` is given values that `info` has accepted.
+    pub fn own(
+        info: ParamInfo,
+        get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
+        set: impl Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync + 'static,
+    ) -> Self {
+        Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: None }
+    }
+
+    /// The same parameter with another description.
+    #[must_use]
+    pub fn described(mut self, change: impl FnOnce(ParamInfo) -> ParamInfo) -> Self {
+        self.info = change(self.info);
+        self
+    }
+
+    /// The same parameter, read in another way.
+    #[must_use]
+    pub fn shown_by(mut self, get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static) -> Self {
+        self.get = Box::new(get);
+        self
+    }
+
+    /// The same parameter, changed in another way.
+    #[must_use]
+    pub fn set_by(
+        mut self,
+        set: impl Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync + 'static,
+    ) -> Self {
+        self.set = Box::new(set);
+        self
+    }
+
+    /// The same parameter, whose entries can be set one by one.
+    #[must_use]
+    pub fn entries(mut self, set: SetEntry<S>) -> Self {
+        self.entry = Some(set);
+        self
+    }
+
+    /// The same parameter, which cannot act on scenarios of which `idle` says why.
+    #[must_use]
+    pub fn idle_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+}
+
+/// The parameters of a scenario, in the order in which forms show them.
+pub struct Knobs<S>(Vec<Knob<S>>);
+
+impl<S: 'static> Knobs<S> {
+    /// Parameters with different names.
+    pub const fn new(knobs: Vec<Knob<S>>) -> Self {
+        Self(knobs)
+    }
+
+    /// The descriptions.
+    pub fn infos(&self) -> Vec<ParamInfo> {
+        self.0.iter().map(|knob| knob.info.clone()).collect()
+    }
+
+    /// The value of a parameter; `None` for unknown names and for what no parameter can express.
+    pub fn get(&self, scenario: &S, name: &str) -> Option<ParamValue> {
+        self.0.iter().find(|knob| knob.info.name == name).and_then(|knob| (knob.get)(scenario))
+    }
+
+    /// Parameters that cannot act on the scenario.
+    pub fn idle(&self, scenario: &S) -> Vec<Problem> {
+        let idle = |knob: &Knob<S>| {
+            let (why, remedy) = (knob.idle?)(scenario)?;
+            Some(Problem::new(knob.info.name.clone(), format!("has no effect {why}"), remedy))
+        };
+        self.0.iter().filter_map(idle).collect()
+    }
+
+    /// Changes a parameter, or one entry of it. Only its own range is checked: several changes together may be valid
+    /// though one alone is not, so validate afterwards.
+    ///
+    /// # Errors
+    /// An unknown name, a value outside the range, an entry that does not exist, or what the parameter itself refuses.
+    pub fn set(
+        &self,
+        scenario: &mut S,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem> {
+        let Some(knob) = self.0.iter().find(|knob| knob.info.name == name) else {
+            let names: Vec<&str> = self.0.iter().map(|knob| knob.info.name.as_ref()).collect();
+            return Err(Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names)));
+        };
+        match (index, knob.entry) {
+            (None, _) => (knob.set)(scenario, &knob.info.accept(value)?),
+            (Some(index), Some(entry)) => entry(scenario, index, value),
+            (Some(_), None) => Err(Problem::new(name, "is not a list", format!("write {name}={value}"))),
+        }
+    }
+}

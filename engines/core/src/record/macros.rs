@@ -1,0 +1,199 @@
+//! The declarations.
+
+/// Declares a struct that stands for a JSON object: each field with its doc comment, its type and, behind `=`, its
+/// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
+///
+/// Reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema` follow. A field without a default must be in
+/// the file, unless its type is an `Option`.
+#[macro_export]
+macro_rules! record {
+    (
+        $(#[doc = $about:literal])+
+        $(#[derive($($derive:ident),+ $(,)?)])?
+        pub struct $name:ident {
+            $( $(#[doc = $doc:literal])+ pub $key:ident : $type:ty = $spec:expr ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq $($(, $derive)+)?)]
+        pub struct $name {
+            $( $(#[doc = $doc])+ pub $key: $type, )+
+        }
+
+        impl $crate::record::Record for $name {
+            fn read(
+                fields: &mut $crate::read::Fields<'_>,
+                problems: &mut $crate::problem::Problems,
+            ) -> Option<Self> {
+                $( let $key = $crate::record::Spec::<$type>::read($spec, stringify!($key), fields, problems); )+
+                Some(Self { $( $key: $key?, )+ })
+            }
+
+            fn describe(
+                generator: &mut ::schemars::SchemaGenerator,
+                properties: &mut ::serde_json::Map<String, ::serde_json::Value>,
+                required: &mut Vec<::serde_json::Value>,
+            ) {
+                $(
+                    let spec: $crate::record::Spec<$type> = $spec;
+                    if spec.is_required() {
+                        required.push(stringify!($key).into());
+                    }
+                    let schema = spec.schema(generator, concat!($($doc),+));
+                    properties.insert(stringify!($key).to_owned(), schema.into());
+                )+
+            }
+
+            fn param(key: &str) -> Option<$crate::param::ParamInfo> {
+                match key {
+                    $( stringify!($key) => {
+                        $crate::record::Spec::<$type>::param($spec, stringify!($key), concat!($($doc),+))
+                    } )+
+                    _ => None,
+                }
+            }
+
+            fn get(&self, key: &str) -> Option<$crate::param::ParamValue> {
+                match key {
+                    $( stringify!($key) => $crate::record::FieldType::shown(&self.$key), )+
+                    _ => None,
+                }
+            }
+
+            fn put(&mut self, key: &str, value: &$crate::param::ParamValue) {
+                match key {
+                    $( stringify!($key) => {
+                        if let Some(value) = $crate::record::FieldType::taken(value) {
+                            self.$key = value;
+                        }
+                    } )+
+                    _ => {}
+                }
+            }
+        }
+
+        impl $crate::record::FieldType for $name {
+            fn read(
+                value: &::serde_json::Value,
+                place: &$crate::record::Place<'_>,
+                _range: $crate::record::Range,
+                problems: &mut $crate::problem::Problems,
+            ) -> Option<Self> {
+                let mut fields = $crate::read::Fields::of(value, &place.to_string(), problems)?;
+                let record = <Self as $crate::record::Record>::read(&mut fields, problems);
+                fields.finish(problems);
+                record
+            }
+
+            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::Range) -> ::schemars::Schema {
+                generator.subschema_for::<Self>()
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut map = serializer.serialize_map(None)?;
+                $(
+                    if !$crate::record::Spec::<$type>::omits($spec, &self.$key) {
+                        map.serialize_entry(stringify!($key), &self.$key)?;
+                    }
+                )+
+                map.end()
+            }
+        }
+
+        impl ::schemars::JsonSchema for $name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $crate::record::schema_of::<Self>(generator, concat!($($about),+))
+            }
+        }
+    };
+}
+
+/// Declares an enum whose variants have a name in files: `ALL` lists them, `word` gives the name.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[doc = $about:literal])+
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $( $(#[doc = $doc])+ $variant, )+
+        }
+
+        impl $name {
+            /// All, with their names in files.
+            pub const ALL: [(&'static str, Self); [$($word),+].len()] = [$(($word, Self::$variant)),+];
+
+            /// The name in files.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $( Self::$variant => $word, )+
+                }
+            }
+
+            /// The variant of a name.
+            pub fn of_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, variant)| *variant)
+            }
+        }
+
+        impl $crate::record::FieldType for $name {
+            fn read(
+                value: &::serde_json::Value,
+                place: &$crate::record::Place<'_>,
+                _range: $crate::record::Range,
+                problems: &mut $crate::problem::Problems,
+            ) -> Option<Self> {
+                $crate::read::choice_at(value, place, &Self::ALL, problems)
+            }
+
+            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::Range) -> ::schemars::Schema {
+                generator.subschema_for::<Self>()
+            }
+
+            fn domain(_range: $crate::record::Range) -> Option<$crate::param::Domain> {
+                Some($crate::param::Domain::Choice { names: vec![$($word.into()),+] })
+            }
+
+            fn shown(&self) -> Option<$crate::param::ParamValue> {
+                Some($crate::param::ParamValue::Text(self.word().to_owned()))
+            }
+
+            fn taken(value: &$crate::param::ParamValue) -> Option<Self> {
+                match value {
+                    $crate::param::ParamValue::Text(word) => Self::of_word(word),
+                    _ => None,
+                }
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl ::schemars::JsonSchema for $name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                ::schemars::json_schema!({
+                    "description": concat!($($about),+).trim(),
+                    "oneOf": [$({ "const": $word, "description": concat!($($doc),+).trim() }),+],
+                })
+            }
+        }
+    };
+}
