@@ -312,7 +312,8 @@ impl ParamInfo {
         accepted.ok_or_else(|| self.refuse(&value.to_string()))
     }
 
-    fn refuse(&self, text: &str) -> Problem {
+    /// Says that a value, as typed, is not valid.
+    pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
         Problem::new(
             self.name.clone(),

@@ -37,8 +37,21 @@ pub trait Record: Sized {
     /// The value of a field as a parameter; `None` also for what is left out.
     fn get(&self, key: &str) -> Option<ParamValue>;
 
-    /// Stores a value that the field's description has accepted; without effect on other names.
-    fn put(&mut self, key: &str, value: &ParamValue);
+    /// Stores a value that the field's description has accepted; `None` for other names, and for values that are not
+    /// valid all the same, such as a list of another length.
+    fn put(&mut self, key: &str, value: &ParamValue) -> Option<()>;
+}
+
+/// A record whose fields all have a default, with these.
+///
+/// # Panics
+/// If a field has none: a mistake in a declaration, which every test of the record meets.
+#[expect(clippy::panic, reason = "a record without a default is wrong in every run")]
+pub fn usual<R: Record>() -> R {
+    let (none, mut problems) = (Value::Object(Map::new()), Problems::new());
+    let usual =
+        Fields::of(&none, "", &mut problems).and_then(|mut fields| R::read(&mut fields, &mut problems));
+    usual.unwrap_or_else(|| panic!("no defaults: {problems}"))
 }
 
 /// The schema of a record: what its reader accepts.

@@ -13,7 +13,7 @@ use crate::model::baselines;
 use crate::model::pod::{self, CHIPS, PORTS};
 use crate::plan::{FaultCase, Routing, Simulation, TpuResult};
 use crate::report::TpuReport;
-use crate::scenario::{self, SimulationSettings, TopologyChoice, TpuScenario};
+use crate::scenario::{KNOBS, SimulationSettings, TopologyChoice, TpuScenario};
 use crate::simulate;
 use crate::throughput::mcf::Certificate;
 use crate::throughput::metrics::Hops;
@@ -27,6 +27,7 @@ use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 use lightbay_core::report::differences::Differences;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
@@ -68,15 +69,15 @@ impl Kind for Tpu {
     }
 
     fn knobs(_scenario: Option<&TpuScenario>) -> Vec<ParamInfo> {
-        scenario::knobs().to_vec()
+        KNOBS.infos()
     }
 
     fn idle(scenario: &TpuScenario) -> Vec<Problem> {
-        scenario.idle()
+        KNOBS.idle(scenario)
     }
 
     fn knob(scenario: &TpuScenario, name: &str) -> Option<ParamValue> {
-        scenario.get(name)
+        KNOBS.get(scenario, name)
     }
 
     fn set_knob(
@@ -85,7 +86,7 @@ impl Kind for Tpu {
         index: Option<usize>,
         value: &ParamValue,
     ) -> Result<(), Problem> {
-        scenario.set(name, index, value)
+        KNOBS.set(scenario, name, index, value)
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

@@ -1,131 +1,154 @@
 //! The result of a pod's plan: topology, what it claims to reach, its certificates, routes and faults.
+//!
+//! Only form is read here: whether the plan is right is the checker's business.
 
-pub(crate) mod read;
-
-use schemars::JsonSchema;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::brief;
+use lightbay_core::record::{FieldType, Place, Range, Spec, any, within};
+use lightbay_core::{record, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 
-/// Fields of `result` in a plan of kind `tpu`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TpuResult {
+/// Any number but those of a damaged file.
+fn sane<T>() -> Spec<T> {
+    within(-1e18..=1e18)
+}
+
+record! {
+    /// Fields of `result` in a plan of kind `tpu`.
+    pub struct TpuResult {
+        /// States of the switches.
+        pub topology: TopologyRecord = any(),
+        /// Figures of the topology.
+        pub claims: Claims = any(),
+        /// Proofs of the claims.
+        pub certificates: Certificates = any().or(Certificates::default()),
+        /// One route for every pair of chips, if routes were asked for.
+        pub routing: Option<Routing> = any().or_null(),
+        /// Cases of one failed switch, in order of the failed switch; empty if the sweep was not asked for.
+        pub faults: Vec<FaultCase> = any().or(Vec::new()),
+        /// Saturation by the flit simulator, if asked for.
+        pub simulation: Option<Simulation> = any().or_null(),
+    }
+}
+
+record! {
     /// States of the switches.
-    pub topology: TopologyRecord,
-    /// Figures of the topology.
-    pub claims: Claims,
+    #[derive(Eq)]
+    pub struct TopologyRecord {
+        /// The 48 switches, in order of id.
+        pub ocs: Vec<OcsState> = any(),
+        /// The group of a symmetric pod and the voltages that give the states.
+        pub symmetry: Option<SymmetryRecord> = any().or_null(),
+    }
+}
+
+record! {
+    /// State of one optical circuit switch.
+    #[derive(Eq)]
+    pub struct OcsState {
+        /// 16·d + u + 4·v.
+        pub id: u8 = any(),
+        /// `x`, `y` or `z`.
+        pub dim: Dimension = any(),
+        /// Face position (u, v).
+        pub pos: [u8; 2] = any(),
+        /// `to[c]` is the cube whose minus port the plus port of cube c is patched to.
+        pub to: Vec<u16> = any(),
+    }
+}
+
+words! {
+    /// A dimension of the pod.
+    pub enum Dimension {
+        /// Along x.
+        X = "x",
+        /// Along y.
+        Y = "y",
+        /// Along z.
+        Z = "z",
+    }
+}
+
+record! {
+    /// A group and one of its elements for each switch.
+    #[derive(Eq)]
+    pub struct SymmetryRecord {
+        /// Multiplication table; element 0 is the identity.
+        pub table: Vec<Vec<u16>> = any(),
+        /// `to[o][c] = table[c][voltage[o]]`.
+        pub voltage: Vec<u16> = any(),
+    }
+}
+
+record! {
+    /// Figures of a topology.
+    #[derive(Copy)]
+    pub struct Claims {
+        /// Sum of hop distances over ordered pairs.
+        pub hop_sum: u64 = any(),
+        /// Largest hop distance.
+        pub diameter: u32 = any(),
+        /// `hop_sum / (n (n - 1))`.
+        pub avg_hops: f64 = sane(),
+        /// A flow of this many flits per cycle and ordered pair exists.
+        pub mcf_lower: f64 = sane(),
+        /// No flow is larger.
+        pub mcf_upper: f64 = sane(),
+    }
+}
+
+record! {
     /// Proofs of the claims.
-    pub certificates: Certificates,
-    /// One route for every pair of chips, if routes were asked for.
-    pub routing: Option<Routing>,
-    /// Cases of one failed switch, in order of the failed switch; empty if the sweep was not asked for.
-    pub faults: Vec<FaultCase>,
-    /// Saturation by the flit simulator, if asked for.
-    pub simulation: Option<Simulation>,
+    #[derive(Default)]
+    pub struct Certificates {
+        /// Lengths of the 192 link classes whose metric gives `mcf_upper`: the electrical links of X, Y, Z by lower
+        /// chip, then the 48 switches. Absent where the hop bound is the certificate.
+        pub class_lengths: Option<Vec<f64>> = sane().or_null(),
+        /// Lengths of single links, where those of a pod without symmetry prove more than any of classes: entry
+        /// `3 * node + axis` is the link at the node's plus port.
+        pub link_lengths: Option<Vec<f64>> = sane(),
+    }
 }
 
-/// States of the switches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TopologyRecord {
-    /// The 48 switches, in order of id.
-    pub ocs: Vec<OcsState>,
-    /// The group of a symmetric pod and the voltages that give the states.
-    pub symmetry: Option<SymmetryRecord>,
+words! {
+    /// Expansion of the routes of cube 0 to those of all cubes.
+    pub enum Expansion {
+        /// Only sources 0 to 63 are listed; the group of the topology carries them to every cube.
+        Translation = "translation",
+        /// All sources are listed.
+        None = "none",
+    }
 }
 
-/// State of one optical circuit switch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OcsState {
-    /// 16·d + u + 4·v.
-    pub id: u8,
-    /// `x`, `y` or `z`.
-    pub dim: Dimension,
-    /// Face position (u, v).
-    pub pos: [u8; 2],
-    /// `to[c]` is the cube whose minus port the plus port of cube c is patched to.
-    pub to: Vec<u16>,
+record! {
+    /// Static routes with virtual channels.
+    pub struct Routing {
+        /// Virtual channels of a link.
+        pub vc_count: u8 = within(1..=10),
+        /// Sources that are listed.
+        pub expand: Expansion = any(),
+        /// Figures of the expanded routes.
+        pub claims: RoutingClaims = any(),
+        /// The routes, by source, then target.
+        pub routes: Vec<Route> = any(),
+        /// The same paths before the virtual channels were balanced, where a method balanced them.
+        pub unbalanced: Option<Unbalanced> = any().or_null(),
+    }
 }
 
-/// A dimension of the pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Dimension {
-    /// Along x.
-    X,
-    /// Along y.
-    Y,
-    /// Along z.
-    Z,
-}
-
-/// A group and one of its elements for each switch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SymmetryRecord {
-    /// Multiplication table; element 0 is the identity.
-    pub table: Vec<Vec<u16>>,
-    /// `to[o][c] = table[c][voltage[o]]`.
-    pub voltage: Vec<u16>,
-}
-
-/// Figures of a topology.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Claims {
-    /// Sum of hop distances over ordered pairs.
-    pub hop_sum: u64,
-    /// Largest hop distance.
-    pub diameter: u32,
-    /// `hop_sum / (n (n - 1))`.
-    pub avg_hops: f64,
-    /// A flow of this many flits per cycle and ordered pair exists.
-    pub mcf_lower: f64,
-    /// No flow is larger.
-    pub mcf_upper: f64,
-}
-
-/// Proofs of the claims.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Certificates {
-    /// Lengths of the 192 link classes whose metric gives `mcf_upper`: the electrical links of X, Y, Z by lower
-    /// chip, then the 48 switches. Absent where the hop bound is the certificate.
-    pub class_lengths: Option<Vec<f64>>,
-    /// Lengths of single links, where those of a pod without symmetry prove more than any of classes: entry
-    /// `3 * node + axis` is the link at the node's plus port.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link_lengths: Option<Vec<f64>>,
-}
-
-/// Expansion of the routes of cube 0 to those of all cubes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Expansion {
-    /// Only sources 0 to 63 are listed; the group of the topology carries them to every cube.
-    Translation,
-    /// All sources are listed.
-    None,
-}
-
-/// Static routes with virtual channels.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Routing {
-    /// Virtual channels of a link.
-    pub vc_count: u8,
-    /// Sources that are listed.
-    pub expand: Expansion,
+record! {
     /// Figures of the expanded routes.
-    pub claims: RoutingClaims,
-    /// The routes, by source, then target.
-    pub routes: Vec<Route>,
-    /// The same paths before the virtual channels were balanced, where a method balanced them.
-    pub unbalanced: Option<Unbalanced>,
-}
-
-/// Figures of the expanded routes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RoutingClaims {
-    /// Routes over the fullest arc.
-    pub max_channel_load: u64,
-    /// Hops on each virtual channel.
-    pub vc_hops: Vec<u64>,
-    /// Hops of all routes.
-    pub route_hop_sum: u64,
+    #[derive(Eq)]
+    pub struct RoutingClaims {
+        /// Routes over the fullest arc.
+        pub max_channel_load: u64 = any(),
+        /// Hops on each virtual channel.
+        pub vc_hops: Vec<u64> = any(),
+        /// Hops of all routes.
+        pub route_hop_sum: u64 = any(),
+    }
 }
 
 /// One route: `[source, target, ports, vcs]` in files, one digit per hop.
@@ -149,37 +172,69 @@ impl Serialize for Route {
     }
 }
 
-/// The labels of the same paths if the first virtual channel always has priority.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unbalanced {
-    /// Hops on each virtual channel, expanded.
-    pub vc_hops: Vec<u64>,
-    /// `loads[vc][arc]`: routes over each arc class (expansion by translation) or arc (no expansion).
-    pub loads: Vec<Vec<u32>>,
+impl FieldType for Route {
+    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+        let read = || {
+            let [source, target, ports, vcs] = value.as_array()?.as_slice() else { return None };
+            let node = |value: &Value| u32::try_from(value.as_u64()?).ok();
+            let digits = |value: &Value| -> Option<Vec<u8>> {
+                value.as_str()?.bytes().map(|byte| byte.is_ascii_digit().then(|| byte - b'0')).collect()
+            };
+            Some(Self {
+                source: node(source)?,
+                target: node(target)?,
+                ports: digits(ports)?,
+                vcs: digits(vcs)?,
+            })
+        };
+        let route = read();
+        if route.is_none() {
+            let remedy = "give [source, target, \"ports\", \"virtual channels\"] with one digit per hop";
+            problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
+        }
+        route
+    }
+
+    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        generator.subschema_for::<Self>()
+    }
 }
 
-/// Routes and figures of the pod with one switch failed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FaultCase {
-    /// The switch.
-    pub failed_ocs: u8,
-    /// Routes over the fullest arc; `None` if a pair cannot be reached.
-    pub max_channel_load: Option<u64>,
-    /// Mean length of the routes, hops.
-    pub avg_hops: f64,
-    /// Saturation by the flit simulator, if asked for.
-    pub saturation_flits_per_cycle_per_node: Option<f64>,
-    /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are named.
-    pub unreachable: Vec<(u32, u32)>,
-    /// The routes, if asked for.
-    pub routing: Option<Routing>,
+record! {
+    /// The labels of the same paths if the first virtual channel always has priority.
+    #[derive(Eq)]
+    pub struct Unbalanced {
+        /// Hops on each virtual channel, expanded.
+        pub vc_hops: Vec<u64> = any(),
+        /// `loads[vc][arc]`: routes over each arc class (expansion by translation) or arc (no expansion).
+        pub loads: Vec<Vec<u32>> = any(),
+    }
 }
 
-/// Result of the flit simulator.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Simulation {
-    /// Highest rate at which the network delivers what is offered.
-    pub saturation_flits_per_cycle_per_node: f64,
-    /// Offered rate, delivered rate (flits per cycle and node), mean latency (cycles).
-    pub curve: Vec<(f64, f64, f64)>,
+record! {
+    /// Routes and figures of the pod with one switch failed.
+    pub struct FaultCase {
+        /// The switch.
+        pub failed_ocs: u8 = any(),
+        /// Routes over the fullest arc; `None` if a pair cannot be reached.
+        pub max_channel_load: Option<u64> = any().or_null(),
+        /// Mean length of the routes, hops.
+        pub avg_hops: f64 = sane(),
+        /// Saturation by the flit simulator, if asked for.
+        pub saturation_flits_per_cycle_per_node: Option<f64> = sane().or_null(),
+        /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are named.
+        pub unreachable: Vec<(u32, u32)> = any().or(Vec::new()),
+        /// The routes, if asked for.
+        pub routing: Option<Routing> = any().or_null(),
+    }
+}
+
+record! {
+    /// Result of the flit simulator.
+    pub struct Simulation {
+        /// Highest rate at which the network delivers what is offered.
+        pub saturation_flits_per_cycle_per_node: f64 = sane(),
+        /// Offered rate, delivered rate (flits per cycle and node), mean latency (cycles).
+        pub curve: Vec<(f64, f64, f64)> = sane(),
+    }
 }

@@ -5,50 +5,54 @@ pub mod presets;
 mod read;
 mod validate;
 
-pub use knobs::knobs;
+pub use knobs::KNOBS;
 
 use crate::model::baselines;
 use crate::model::group::Group;
-use crate::model::pod::{CHIPS, MAX_CUBES};
+use crate::model::pod::{CHIPS, MAX_CUBES, SWITCHES};
 use crate::model::topology::Topology;
 use crate::plan::TopologyRecord;
 use lightbay_core::problem::Problem;
+use lightbay_core::record::{any, usual, within};
+use lightbay_core::{record, words};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Chips from which on routes may be 2 hops longer than the shortest allowed, unless the scenario says otherwise.
 pub const SLACK_FROM_CHIPS: usize = 512;
 /// Most virtual channels of a link.
-pub const MAX_VCS: u8 = 8;
+const MAX_VCS: i64 = 8;
+/// Largest side of a job shape, chips.
+const MAX_SIDE: i64 = 4 * MAX_CUBES as i64;
+/// Largest latency, cycles.
+const MAX_LATENCY: i64 = 1_000_000;
+/// Longest simulation, cycles.
+const MAX_CYCLES: i64 = 100_000_000;
 
-/// Fields of a scenario of kind `tpu`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TpuScenario {
-    /// Cubes of 64 chips, 1 to 144.
-    pub cubes: u16,
-    /// Chips along X, Y, Z of the job, multiples of 4, for the tori.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub job_shape: Option<[u16; 3]>,
-    /// Wiring of the pod.
-    pub topology: TopologyChoice,
-    /// The group that numbers the cubes of a design; left to the method if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<GroupChoice>,
-    /// Virtual channels that routes may use.
-    pub vc_count: u8,
-    /// Order in which turns are tried.
-    pub turn_priority: TurnPriority,
-    /// Hops by which a route may be longer than the shortest allowed, 0 or 2; 2 from 512 chips on if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slack_hops: Option<u8>,
-    /// Failed switches at once that the plan has to survive, 0 or 1.
-    pub tolerated_ocs_faults: u8,
-    /// Switches that are out of order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed_ocs: Vec<u8>,
-    /// Run the flit simulator on the plan.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulate: Option<SimulationSettings>,
+record! {
+    /// Fields of a scenario of kind `tpu`.
+    pub struct TpuScenario {
+        /// Cubes of 64 chips.
+        pub cubes: u16 = within(1..=MAX_CUBES as i64).cold(),
+        /// Chips along X, Y, Z for the tori, multiples of 4; the usual shape of the size if not given.
+        pub job_shape: Option<[u16; 3]> = within(4..=MAX_SIDE).cold(),
+        /// Wiring of the pod: to be designed, the prismatic torus, or the doubly twisted torus.
+        pub topology: TopologyChoice = any().or(TopologyChoice::Design).cold(),
+        /// Group that numbers the cubes of a design; left to the method if not given.
+        pub group: Option<GroupChoice> = any().cold(),
+        /// Virtual channels that routes may use.
+        pub vc_count: u8 = within(1..=MAX_VCS).or(2),
+        /// Order in which turns are allowed: all-paths load, chosen-path load, random, or the best of all.
+        pub turn_priority: TurnPriority = any().or(TurnPriority::Apl),
+        /// Hops by which a route may be longer than the shortest allowed, 0 or 2; 2 from 512 chips on if not given.
+        pub slack_hops: Option<u8> = within(0..=2),
+        /// Switches that may fail at once: with 1, all 48 cases are routed and measured.
+        pub tolerated_ocs_faults: u8 = within(0..=1).or(0),
+        /// Switches that are out of order, 0 to 47.
+        pub failed_ocs: Vec<u8> = within(0..=SWITCHES as i64 - 1).or(Vec::new()).omitted(),
+        /// Run of the flit simulator on the finished routes.
+        pub simulate: Option<SimulationSettings> = any(),
+    }
 }
 
 /// A group, by its cyclic factors or by name.
@@ -56,7 +60,7 @@ pub struct TpuScenario {
 #[serde(untagged)]
 pub enum GroupChoice {
     /// Cyclic factors: `[2, 2]`.
-    Factors(Vec<u16>),
+    Factors(#[schemars(inner(range(min = 1, max = 144)))] Vec<u16>),
     /// A name: `D6`, `Z2 x Z4`, `S3`.
     Named(String),
 }
@@ -76,53 +80,68 @@ pub enum TopologyChoice {
     Given(TopologyRecord),
 }
 
-/// Order in which turns are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnPriority {
-    /// All-paths load: minimal paths of all pairs that use the turn.
-    Apl,
-    /// Chosen-path load: how often the unconstrained route selection uses the turn.
-    Cpl,
-    /// Random.
-    Random,
-    /// All of them; the one with the smallest maximum channel load is kept.
-    Best,
+words! {
+    /// Order in which turns are tried.
+    pub enum TurnPriority {
+        /// All-paths load: minimal paths of all pairs that use the turn.
+        Apl = "apl",
+        /// Chosen-path load: how often the unconstrained route selection uses the turn.
+        Cpl = "cpl",
+        /// Random.
+        Random = "random",
+        /// All of them; the one with the smallest maximum channel load is kept.
+        Best = "best",
+    }
 }
 
-/// Settings of the flit simulator.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SimulationSettings {
-    /// Clock of the routers.
-    pub clock_ghz: f64,
-    /// Bandwidth of a link and direction.
-    pub link_gbyte_per_s: f64,
-    /// Size of a flit.
-    pub flit_bytes: u32,
-    /// Latency of an electrical link.
-    pub link_latency_electrical_cycles: u32,
-    /// Latency of an optical link.
-    pub link_latency_optical_cycles: u32,
-    /// Latency of a router.
-    pub router_latency_cycles: u32,
-    /// Latency from the source queue into the router.
-    pub injection_latency_cycles: u32,
-    /// Virtual channels of a link.
-    pub vc_count: u8,
-    /// Virtual channels that follow the routes' labels; the others are free lanes.
-    pub escape_vc_count: u8,
-    /// Buffer of a virtual channel.
-    pub buffer_flits_per_vc: u32,
-    /// Flits of a packet.
-    pub packet_flits: u32,
-    /// Cycles before measuring.
-    pub warmup_cycles: u32,
-    /// Cycles measured.
-    pub measure_cycles: u32,
-    /// Step of the offered rate, flits per cycle and node.
-    pub rate_step: f64,
-    /// Traffic pattern.
-    pub traffic: Traffic,
+record! {
+    /// Settings of the flit simulator.
+    pub struct SimulationSettings {
+        /// Clock of the simulated routers.
+        pub clock_ghz: f64 = within(0.001..=1000.0).or(1.05).unit("GHz"),
+        /// Bandwidth of a link and direction.
+        pub link_gbyte_per_s: f64 = within(0.001..=1e6).or(128.0).unit("GB/s"),
+        /// Size of a flit.
+        pub flit_bytes: u32 = within(1..=65_536).or(128).unit("B"),
+        /// Latency of an electrical link.
+        pub link_latency_electrical_cycles: u32 = within(0..=MAX_LATENCY).or(50).unit("cycles"),
+        /// Latency of an optical link.
+        pub link_latency_optical_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
+        /// Latency of a router.
+        pub router_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
+        /// Latency from a source queue into its router.
+        pub injection_latency_cycles: u32 = within(0..=MAX_LATENCY).or(25).unit("cycles"),
+        /// Virtual channels of a simulated link, free lanes included ('vc_count' of 'simulate').
+        pub vc_count: u8 = within(1..=MAX_VCS).or(4),
+        /// Virtual channels that follow the labels of the routes.
+        pub escape_vc_count: u8 = within(1..=MAX_VCS).or(2),
+        /// Buffer of a virtual channel.
+        pub buffer_flits_per_vc: u32 = within(1..=1_000_000).or(200).unit("flits"),
+        /// Size of a packet.
+        pub packet_flits: u32 = within(1..=10_000).or(1).unit("flits"),
+        /// Simulated time before measuring.
+        pub warmup_cycles: u32 = within(0..=MAX_CYCLES).or(3000).unit("cycles"),
+        /// Simulated time of a measurement.
+        pub measure_cycles: u32 = within(1..=MAX_CYCLES).or(3000).unit("cycles"),
+        /// Step of the offered rate.
+        pub rate_step: f64 = within(0.0001..=1.0).or(0.01).unit("flits/cycle/node"),
+        /// Traffic pattern.
+        pub traffic: Traffic = any().or(Traffic::Uniform),
+    }
+}
+
+impl Default for SimulationSettings {
+    fn default() -> Self {
+        usual()
+    }
+}
+
+words! {
+    /// Traffic pattern: the destinations of the packets of every chip.
+    pub enum Traffic {
+        /// Everybody to everybody else, with equal probability.
+        Uniform = "uniform",
+    }
 }
 
 impl TpuScenario {
@@ -211,6 +230,10 @@ impl TpuScenario {
 }
 
 impl TopologyChoice {
+    /// Those that have a name, and the names.
+    const NAMED: [Self; 3] = [Self::Design, Self::Pt, Self::Pdtt];
+    const WORDS: [&str; 3] = ["design", "pt", "pdtt"];
+
     /// The word for it in messages and knobs; a given topology has none of its own.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -218,22 +241,6 @@ impl TopologyChoice {
             Self::Pt => "pt",
             Self::Pdtt => "pdtt",
             Self::Given(_) => "given",
-        }
-    }
-}
-
-impl TurnPriority {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 4] =
-        [("apl", Self::Apl), ("cpl", Self::Cpl), ("random", Self::Random), ("best", Self::Best)];
-
-    /// The name in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Apl => "apl",
-            Self::Cpl => "cpl",
-            Self::Random => "random",
-            Self::Best => "best",
         }
     }
 }
@@ -247,36 +254,6 @@ fn wrong_order(group: &str, cubes: usize) -> Problem {
             Group::most_square(cubes).name()
         ),
     )
-}
-
-impl Default for SimulationSettings {
-    fn default() -> Self {
-        Self {
-            clock_ghz: 1.05,
-            link_gbyte_per_s: 128.0,
-            flit_bytes: 128,
-            link_latency_electrical_cycles: 50,
-            link_latency_optical_cycles: 25,
-            router_latency_cycles: 25,
-            injection_latency_cycles: 25,
-            vc_count: 4,
-            escape_vc_count: 2,
-            buffer_flits_per_vc: 200,
-            packet_flits: 1,
-            warmup_cycles: 3000,
-            measure_cycles: 3000,
-            rate_step: 0.01,
-            traffic: Traffic::Uniform,
-        }
-    }
-}
-
-/// Traffic pattern: the destinations of the packets of every chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Traffic {
-    /// Everybody to everybody else, with equal probability.
-    Uniform,
 }
 
 #[cfg(test)]

@@ -257,6 +257,24 @@ impl<T: FieldType> FieldType for Vec<T> {
         let entry = T::schema(generator, range);
         json_schema!({ "type": "array", "items": entry })
     }
+
+    fn domain(range: Range) -> Option<Domain> {
+        match T::domain(range)? {
+            Domain::Int { min, max } => Some(Domain::IntList { min, max }),
+            _ => None,
+        }
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        self.iter().map(T::shown).collect::<Option<_>>().map(ParamValue::List)
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        match value {
+            ParamValue::List(entries) => entries.iter().map(T::taken).collect(),
+            _ => None,
+        }
+    }
 }
 
 /// A list of so many entries.
@@ -274,4 +292,40 @@ impl<T: FieldType, const N: usize> FieldType for [T; N] {
         let entry = T::schema(generator, range);
         json_schema!({ "type": "array", "items": entry, "minItems": N, "maxItems": N })
     }
+
+    fn domain(range: Range) -> Option<Domain> {
+        Vec::<T>::domain(range)
+    }
+
+    fn shown(&self) -> Option<ParamValue> {
+        self.iter().map(T::shown).collect::<Option<_>>().map(ParamValue::List)
+    }
+
+    fn taken(value: &ParamValue) -> Option<Self> {
+        Vec::<T>::taken(value)?.try_into().ok()
+    }
 }
+
+macro_rules! tuple {
+    ($count:literal: $($type:ident $at:tt),+) => {
+        /// A list of so many entries, each of its own type.
+        impl<$($type: FieldType),+> FieldType for ($($type,)+) {
+            fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+                let list = list_at(value, place, problems)?;
+                if list.len() != $count {
+                    problems.add(place.to_string(), format!("has {} entries", list.len()), concat!("give ", $count));
+                    return None;
+                }
+                Some(($($type::read(&list[$at], &Place::Entry(place, $at), range, problems)?,)+))
+            }
+
+            fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+                let entries = [$($type::schema(generator, range)),+];
+                json_schema!({ "type": "array", "prefixItems": entries, "minItems": $count, "maxItems": $count })
+            }
+        }
+    };
+}
+
+tuple!(2: A 0, B 1);
+tuple!(3: A 0, B 1, C 2);

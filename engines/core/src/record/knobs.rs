@@ -34,12 +34,12 @@ impl<S: 'static> Knob<S> {
         change: fn(&mut S) -> &mut R,
     ) -> Self {
         let Some(info) = R::param(key) else { panic!("no parameter can stand for the field {key}") };
+        let refuse = info.clone();
         Self::own(
             info,
             move |scenario| read(scenario)?.get(key),
             move |scenario, value| {
-                change(scenario).put(key, value);
-                Ok(())
+                change(scenario).put(key, value).ok_or_else(|| refuse.refuse(&value.to_string()))
             },
         )
     }

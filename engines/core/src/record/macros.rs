@@ -60,15 +60,12 @@ macro_rules! record {
                 }
             }
 
-            fn put(&mut self, key: &str, value: &$crate::param::ParamValue) {
+            fn put(&mut self, key: &str, value: &$crate::param::ParamValue) -> Option<()> {
                 match key {
-                    $( stringify!($key) => {
-                        if let Some(value) = $crate::record::FieldType::taken(value) {
-                            self.$key = value;
-                        }
-                    } )+
-                    _ => {}
+                    $( stringify!($key) => self.$key = $crate::record::FieldType::taken(value)?, )+
+                    _ => return None,
                 }
+                Some(())
             }
         }
 

@@ -12,11 +12,22 @@ type Reader<T> = fn(&Value, &Place<'_>, &mut Problems) -> Option<T>;
 /// Schema of what such a reader accepts.
 type Described = fn(&mut SchemaGenerator) -> Schema;
 
+/// When a field is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Written {
+    /// Unless nothing is there.
+    IfThere,
+    /// Unless it has the value that it has where it is left out.
+    IfUnusual,
+    /// Always, as `null` if nothing is there.
+    Always,
+}
+
 /// What is valid for a field of type `T`, and what holds where it is left out.
 pub struct Spec<T> {
     range: Range,
     usual: Option<T>,
-    is_omitted: bool,
+    written: Written,
     unit: &'static str,
     effect: Effect,
     by: Option<(Reader<T>, Described)>,
@@ -24,7 +35,14 @@ pub struct Spec<T> {
 
 /// A field without limits but those of its type.
 pub const fn any<T>() -> Spec<T> {
-    Spec { range: Range::Any, usual: None, is_omitted: false, unit: "", effect: Effect::Warm, by: None }
+    Spec {
+        range: Range::Any,
+        usual: None,
+        written: Written::IfThere,
+        unit: "",
+        effect: Effect::Warm,
+        by: None,
+    }
 }
 
 /// A field whose number, or whose numbers in a list, lie within a range.
@@ -34,7 +52,7 @@ pub fn within<T>(range: impl Into<Range>) -> Spec<T> {
 
 /// A list that is empty, and not written, where it is left out.
 pub fn list<T>() -> Spec<Vec<T>> {
-    Spec { usual: Some(Vec::new()), is_omitted: true, ..any() }
+    Spec { usual: Some(Vec::new()), written: Written::IfUnusual, ..any() }
 }
 
 impl<T: FieldType + Clone + PartialEq> Spec<T> {
@@ -48,7 +66,14 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
     /// The same field, not written while it has the value that it has where it is left out.
     #[must_use]
     pub const fn omitted(mut self) -> Self {
-        self.is_omitted = true;
+        self.written = Written::IfUnusual;
+        self
+    }
+
+    /// The same field, written as `null` where nothing is there.
+    #[must_use]
+    pub const fn or_null(mut self) -> Self {
+        self.written = Written::Always;
         self
     }
 
@@ -96,7 +121,11 @@ impl<T: FieldType + Clone + PartialEq> Spec<T> {
 
     /// Returns `true` if a value is not written.
     pub fn omits(self, value: &T) -> bool {
-        T::absent().as_ref() == Some(value) || (self.is_omitted && self.usual.as_ref() == Some(value))
+        match self.written {
+            Written::IfThere => T::absent().as_ref() == Some(value),
+            Written::IfUnusual => self.usual.or_else(T::absent).as_ref() == Some(value),
+            Written::Always => false,
+        }
     }
 
     /// The schema of the field. A field that may be left out may also be `null`.

@@ -3,6 +3,7 @@ use crate::plan::TopologyRecord;
 use lightbay_core::param::{ParamValue, Setting};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 use serde_json::{Value, json};
 
 fn read(value: &Value) -> Result<TpuScenario, Problems> {
@@ -22,12 +23,12 @@ fn refused(value: &Value) -> String {
 
 fn set(scenario: &mut TpuScenario, text: &str) -> Result<(), Problem> {
     let setting: Setting = text.parse().unwrap();
-    let info = knobs().iter().find(|info| info.name == setting.name).unwrap();
+    let info = KNOBS.infos().into_iter().find(|info| info.name == setting.name).unwrap();
     let value = match setting.index {
         None => info.parse(&setting.text)?,
         Some(_) => ParamValue::Int(setting.text.parse().unwrap()),
     };
-    scenario.set(&setting.name, setting.index, &value)
+    KNOBS.set(scenario, &setting.name, setting.index, &value)
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn all_that_is_wrong_is_said_at_once() {
     }));
     for start in [
         "cubes: is '0'; give a whole number from 1 to 144",
-        "job_shape: is a list of 2",
+        "job_shape: has 2 entries; give 3",
         "topology: is 'torus'",
         "group[0]: is '0'",
         "vc_count: ",
@@ -155,7 +156,8 @@ fn every_knob_changes_what_it_says() {
     ];
     let mut named: Vec<&str> = changes.iter().filter_map(|(text, _)| text.split('=').next()).collect();
     named.dedup();
-    let known: Vec<&str> = knobs().iter().map(|info| info.name.as_ref()).collect();
+    let infos = KNOBS.infos();
+    let known: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
     assert_eq!(named, known);
     let before = TpuScenario::design(4);
     for (text, shown) in changes {
@@ -163,7 +165,11 @@ fn every_knob_changes_what_it_says() {
         set(&mut scenario, text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
         assert_ne!(scenario, before, "{text}");
         let name = text.split('=').next().unwrap();
-        assert_eq!(scenario.get(name).map(|value| value.to_string()).as_deref(), Some(shown), "{text}");
+        assert_eq!(
+            KNOBS.get(&scenario, name).map(|value| value.to_string()).as_deref(),
+            Some(shown),
+            "{text}"
+        );
     }
 }
 
@@ -180,7 +186,7 @@ fn knobs_can_be_taken_back_and_set_by_entry() {
     assert!(set(&mut scenario, "job_shape[3]=16").is_err());
     assert!(set(&mut scenario, "failed_ocs=48").is_err());
     assert!(set(&mut scenario, "group=Z2x").is_err());
-    assert!(scenario.set("pods", None, &ParamValue::Int(3)).is_err());
+    assert!(KNOBS.set(&mut scenario, "pods", None, &ParamValue::Int(3)).is_err());
     // A shape and a group of the old size go with it.
     let mut scenario = TpuScenario::design(4);
     set(&mut scenario, "job_shape=4,8,8").unwrap();
