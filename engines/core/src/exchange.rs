@@ -1,5 +1,7 @@
 //! Neutral records that kinds hand to each other: circuits, graphs and traffic, without anybody's vocabulary.
 
+use crate::record;
+use crate::record::any;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,15 +125,17 @@ pub struct TrafficMatrix {
     pub entries: Vec<(u32, u32, f64)>,
 }
 
-/// Reference to the plan that a scenario was derived from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DerivedFrom {
-    /// Kind of the plan.
-    pub kind: String,
-    /// SHA-256 of its scenario (without `name`).
-    pub scenario_sha256: String,
-    /// SHA-256 of the plan file's content.
-    pub plan_sha256: String,
+record! {
+    /// Reference to the plan that a scenario was derived from.
+    #[derive(Eq)]
+    pub struct DerivedFrom {
+        /// Kind of the plan.
+        pub kind: String = any(),
+        /// SHA-256 of its scenario (without `name`).
+        pub scenario_sha256: String = any(),
+        /// SHA-256 of the plan file's content.
+        pub plan_sha256: String = any(),
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 /// An object in a file whose fields are declared by [`record!`](crate::record!).
 pub trait Record: Sized {
     /// Reads the keys of the object. The caller finishes `fields`.
-    fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
+    fn of_fields(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
 
     /// Adds the schema of every key to `properties` and the names of those that must be there to `required`.
     fn describe(
@@ -50,7 +50,7 @@ pub trait Record: Sized {
 pub fn usual<R: Record>() -> R {
     let (none, mut problems) = (Value::Object(Map::new()), Problems::new());
     let usual =
-        Fields::of(&none, "", &mut problems).and_then(|mut fields| R::read(&mut fields, &mut problems));
+        Fields::of(&none, "", &mut problems).and_then(|mut fields| R::of_fields(&mut fields, &mut problems));
     usual.unwrap_or_else(|| panic!("no defaults: {problems}"))
 }
 

@@ -12,7 +12,7 @@ use crate::model::task::Task;
 use crate::plan::{Action, Changes, CrossconnectResult};
 use crate::report::CrossconnectReport;
 use crate::rollout::assemble;
-use crate::scenario::{self, CrossconnectScenario, Side, Wiring};
+use crate::scenario::{CrossconnectScenario, KNOBS, Side, Wiring};
 use crate::search::start::fitted;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
@@ -60,15 +60,15 @@ impl Kind for Crossconnect {
     }
 
     fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
-        scenario::knobs(scenario)
+        KNOBS.infos(scenario)
     }
 
     fn idle(scenario: &CrossconnectScenario) -> Vec<Problem> {
-        scenario.idle()
+        KNOBS.idle(scenario)
     }
 
     fn knob(scenario: &CrossconnectScenario, name: &str) -> Option<ParamValue> {
-        scenario.get(name)
+        KNOBS.get(scenario, name)
     }
 
     fn set_knob(

@@ -2,17 +2,21 @@
 
 mod knobs;
 pub mod presets;
-mod read;
 mod validate;
 
 #[cfg(test)]
 mod tests;
 
-pub use knobs::knobs;
+pub use knobs::KNOBS;
 
 use lightbay_core::exchange::DerivedFrom;
-use schemars::JsonSchema;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use lightbay_core::record::{FieldType, Place, Range, Record, Spec, any, list, usual, within};
+use lightbay_core::{record, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Most pods of a scenario.
@@ -23,158 +27,166 @@ pub const MAX_OCS: usize = 512;
 pub(crate) const GIVEN: &str = "where the wanted circuits are given port by port";
 /// Most ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
+/// Most circuits of a pair of pods.
+const MAX_CIRCUITS: i64 = 1 << 20;
 
-/// Fields of a scenario of kind `crossconnect`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CrossconnectScenario {
-    /// Number of pods, P.
-    pub pods: u32,
-    /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
-    pub ocs_count: u32,
+fn ocs() -> Spec<u32> {
+    within(0..=MAX_OCS as i64 - 1)
+}
+
+fn pod() -> Spec<u32> {
+    within(0..=MAX_PODS as i64 - 1)
+}
+
+fn port() -> Spec<u32> {
+    within(0..=i64::from(MAX_PORTS) - 1)
+}
+
+record! {
+    /// Fields of a scenario of kind `crossconnect`.
+    pub struct CrossconnectScenario {
+        /// Number of pods, P.
+        pub pods: u32 = within(1..=MAX_PODS as i64),
+        /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
+        pub ocs_count: u32 = within(1..=MAX_OCS as i64),
+        /// Ports that may meet on a switch: A and B, the same on pairs of simplex switches, or any two.
+        pub wiring: Wiring = any().or(Wiring::TwoSided).cold(),
+        /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
+        pub ports_a: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)),
+        /// `ports_b[i][k]`: the same on the B side; all zero for `single_sided`.
+        pub ports_b: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)).or(Vec::new()),
+        /// `logical_circuits[i][j]`: duplex circuits wanted between pods i and j (P x P, symmetric, zero diagonal).
+        pub logical_circuits: Vec<Vec<u32>> = within(0..=MAX_CIRCUITS),
+        /// Circuits that are set on the switches now.
+        pub installed: Installed = any().or(Installed::default()),
+        /// Connections on the switches that make no circuit, as switches report them. They are deleted before anything is set
+        /// up; one way of a circuit that the plan sets up stays.
+        pub strays: Vec<Stray> = list(),
+        /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
+        /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
+        /// have.
+        pub placed: Vec<Placed> = list(),
+        /// Ports that are out of order.
+        pub failed_ports: Vec<Port> = list(),
+        /// Installed circuits that must stay where they are.
+        pub pinned: Vec<Placed> = list(),
+        /// Limits on the change: circuits that must stay in service while a batch is under way.
+        pub rollout: Rollout = any().or(Rollout::default()).omitted(),
+        /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
+        pub pod_names: Option<Vec<String>> = any(),
+        /// Family of a random instance, so that another of it can be drawn.
+        pub family: Option<Family> = any(),
+        /// Time of one iteration of the job that the wanted circuits were planned for, seconds: what the change gains.
+        pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
+        /// The plan that the wanted circuits come from.
+        pub derived_from: Option<DerivedFrom> = any(),
+    }
+}
+
+words! {
     /// Pairs of ports that a switch may connect.
-    pub wiring: Wiring,
-    /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
-    pub ports_a: Vec<Vec<u32>>,
-    /// `ports_b[i][k]`: the same on the B side; all zero for `single_sided`.
-    pub ports_b: Vec<Vec<u32>>,
-    /// `logical_circuits[i][j]`: duplex circuits wanted between pods i and j (P x P, symmetric, zero diagonal).
-    pub logical_circuits: Vec<Vec<u32>>,
+    pub enum Wiring {
+        /// Each pod has A and B ports; a switch joins A to B.
+        TwoSided = "two_sided",
+        /// The same on simplex switches in pairs: switch 2k is set to the circuits, switch 2k+1 to their reverse.
+        CrossWired = "cross_wired",
+        /// Any port may meet any other; `ports_a` counts all ports.
+        SingleSided = "single_sided",
+    }
+}
+
+record! {
     /// Circuits that are set on the switches now.
-    pub installed: Installed,
-    /// Connections on the switches that make no circuit, as switches report them. They are deleted before anything is set
-    /// up; one way of a circuit that the plan sets up stays.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub strays: Vec<Stray>,
-    /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
-    /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
-    /// have.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub placed: Vec<Placed>,
-    /// Ports that are out of order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed_ports: Vec<Port>,
-    /// Installed circuits that must stay where they are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pinned: Vec<Pinned>,
-    /// Limits on the change: circuits that must stay in service while a batch is under way.
-    #[serde(skip_serializing_if = "Rollout::is_usual")]
-    pub rollout: Rollout,
-    /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pod_names: Option<Vec<String>>,
-    /// Family of a random instance, so that another of it can be drawn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub family: Option<Family>,
-    /// Time of one iteration of the job that the wanted circuits were planned for, seconds: what the change gains.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub predicted_makespan_s: Option<f64>,
-    /// The plan that the wanted circuits come from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub derived_from: Option<DerivedFrom>,
+    #[derive(Default, Eq)]
+    pub struct Installed {
+        /// One entry per switch, in order of id; none at all for a green field.
+        pub ocs: Vec<InstalledOcs> = any(),
+    }
 }
 
-/// Pairs of ports that a switch may connect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Wiring {
-    /// Each pod has A and B ports; a switch joins A to B.
-    TwoSided,
-    /// The same on simplex switches in pairs: switch 2k is set to the circuits, switch 2k+1 to their reverse.
-    CrossWired,
-    /// Any port may meet any other; `ports_a` counts all ports.
-    SingleSided,
+record! {
+    /// Cross-connects of one switch.
+    #[derive(Eq)]
+    pub struct InstalledOcs {
+        /// The switch.
+        pub ocs_id: u32 = ocs(),
+        /// Its circuits.
+        pub cross_connects: Vec<Circuit> = any(),
+    }
 }
 
-/// Circuits that are set on the switches now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Installed {
-    /// One entry per switch, in order of id; none at all for a green field.
-    pub ocs: Vec<InstalledOcs>,
+record! {
+    /// A duplex circuit between an A port and a B port (between two A ports if the wiring is `single_sided`).
+    #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
+    pub struct Circuit {
+        /// Pod at the A port.
+        pub pod_a: u32 = pod(),
+        /// Index of the A port within its pod and switch, from 0.
+        pub port_a_index: u32 = port(),
+        /// Pod at the B port.
+        pub pod_b: u32 = pod(),
+        /// Index of the B port within its pod and switch, from 0.
+        pub port_b_index: u32 = port(),
+    }
 }
 
-/// Cross-connects of one switch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct InstalledOcs {
-    /// The switch.
-    pub ocs_id: u32,
-    /// Its circuits.
-    pub cross_connects: Vec<Circuit>,
+words! {
+    /// Side of a switch.
+    pub enum Side {
+        /// A ports; all ports if the wiring is `single_sided`.
+        A = "a",
+        /// B ports.
+        B = "b",
+    }
 }
 
-/// A duplex circuit between an A port and a B port (between two A ports if the wiring is `single_sided`).
+record! {
+    /// A port of a pod on a switch.
+    #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
+    pub struct Port {
+        /// The switch.
+        pub ocs_id: u32 = ocs(),
+        /// The pod.
+        pub pod: u32 = pod(),
+        /// The side.
+        pub side: Side = any(),
+        /// Index within pod, switch and side, from 0.
+        pub port_index: u32 = port(),
+    }
+}
+
+record! {
+    /// A connection on a switch that makes no circuit: one way without the other, a second use of a port, or one between
+    /// ports of one pod.
+    #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
+    pub struct Stray {
+        /// The switch.
+        pub ocs_id: u32 = ocs(),
+        /// Port whose light comes in.
+        pub from: StrayEnd = any(),
+        /// Port where it goes out.
+        pub to: StrayEnd = any(),
+        /// `true` if the connection carries both directions.
+        pub both_ways: bool = any().or(false).omitted(),
+    }
+}
+
+record! {
+    /// A port at the end of a connection.
+    #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
+    pub struct StrayEnd {
+        /// The pod.
+        pub pod: u32 = pod(),
+        /// The side.
+        pub side: Side = any(),
+        /// Index within pod, switch and side, from 0.
+        pub port_index: u32 = port(),
+    }
+}
+
+/// A circuit at its switch and ports: a wanted one, or an installed one that must stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Circuit {
-    /// Pod at the A port.
-    pub pod_a: u32,
-    /// Index of the A port within its pod and switch, from 0.
-    pub port_a_index: u32,
-    /// Pod at the B port.
-    pub pod_b: u32,
-    /// Index of the B port within its pod and switch, from 0.
-    pub port_b_index: u32,
-}
-
-/// Side of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// A ports; all ports if the wiring is `single_sided`.
-    A,
-    /// B ports.
-    B,
-}
-
-/// A port of a pod on a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Port {
-    /// The switch.
-    pub ocs_id: u32,
-    /// The pod.
-    pub pod: u32,
-    /// The side.
-    pub side: Side,
-    /// Index within pod, switch and side, from 0.
-    pub port_index: u32,
-}
-
-/// A connection on a switch that makes no circuit: one way without the other, a second use of a port, or one between
-/// ports of one pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Stray {
-    /// The switch.
-    pub ocs_id: u32,
-    /// Port whose light comes in.
-    pub from: StrayEnd,
-    /// Port where it goes out.
-    pub to: StrayEnd,
-    /// `true` if the connection carries both directions.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub both_ways: bool,
-}
-
-/// A port at the end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct StrayEnd {
-    /// The pod.
-    pub pod: u32,
-    /// The side.
-    pub side: Side,
-    /// Index within pod, switch and side, from 0.
-    pub port_index: u32,
-}
-
-/// An installed circuit that must stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Pinned {
-    /// The switch.
-    pub ocs_id: u32,
-    /// The circuit; it has to be installed.
-    #[serde(flatten)]
-    pub circuit: Circuit,
-}
-
-/// A wanted circuit at its switch and ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Placed {
     /// The switch.
     pub ocs_id: u32,
@@ -183,32 +195,56 @@ pub struct Placed {
     pub circuit: Circuit,
 }
 
-/// Limits on the change: circuits that must stay in service while a batch is under way.
-///
-/// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. The circuits
-/// that a pod, or a pair of pods, misses are counted against the smaller of its old and its new number of circuits:
-/// those that the plan takes away for good are not missed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Rollout {
-    /// Circuits that a pod may miss at the same time; 0 for no limit.
-    pub max_dark_per_pod: u32,
-    /// Share of its circuits that every pair of pods keeps at any time, 0 to 1; 0 for no limit.
-    pub min_pair_share: f64,
+impl FieldType for Placed {
+    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::of(value, &place.to_string(), problems)?;
+        let ocs_id = ocs().read("ocs_id", &mut fields, problems);
+        let circuit = Circuit::of_fields(&mut fields, problems);
+        fields.finish(problems);
+        Some(Self { ocs_id: ocs_id?, circuit: circuit? })
+    }
+
+    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        generator.subschema_for::<Self>()
+    }
 }
 
-/// The family of random instances: a random decomposition is installed, and degree-preserving exchanges touch a share
-/// of the circuits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub struct Family {
-    /// Circuits that the exchanges touch, per cent; 100 draws an independent new topology.
-    pub changed_percent: u32,
-    /// Seed of the instance.
-    pub instance_seed: u64,
+record! {
+    /// Limits on the change: circuits that must stay in service while a batch is under way.
+    ///
+    /// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. The circuits
+    /// that a pod, or a pair of pods, misses are counted against the smaller of its old and its new number of circuits:
+    /// those that the plan takes away for good are not missed.
+    #[derive(Copy)]
+    pub struct Rollout {
+        /// Circuits that a pod may miss while a batch is under way; 0 for no limit.
+        pub max_dark_per_pod: u32 = within(0..=MAX_CIRCUITS).or(0),
+        /// Share of its circuits that every pair of pods keeps while a batch is under way; 0 for no limit.
+        pub min_pair_share: f64 = within(0.0..=1.0).or(0.0),
+    }
+}
+
+record! {
+    /// The family of random instances: a random decomposition is installed, and degree-preserving exchanges touch a share
+    /// of the circuits.
+    #[derive(Copy, Eq, Hash)]
+    pub struct Family {
+        /// Circuits that the new topology of a random instance touches; 100 for an independent one.
+        pub changed_percent: u32 = within(0..=100).or(25).cold().unit("%"),
+        /// Seed of a random instance.
+        pub instance_seed: u64 = any().or(1).cold(),
+    }
 }
 
 impl Default for Rollout {
     fn default() -> Self {
-        Self { max_dark_per_pod: 0, min_pair_share: 0.0 }
+        usual()
+    }
+}
+
+impl Default for Family {
+    fn default() -> Self {
+        usual()
     }
 }
 
@@ -219,30 +255,16 @@ impl Rollout {
     }
 }
 
-impl Wiring {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 3] = [
-        ("two_sided", Self::TwoSided),
-        ("cross_wired", Self::CrossWired),
-        ("single_sided", Self::SingleSided),
-    ];
-
-    /// The name in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::TwoSided => "two_sided",
-            Self::CrossWired => "cross_wired",
-            Self::SingleSided => "single_sided",
-        }
-    }
-}
-
-impl Side {
-    /// Both, with their names in files.
-    pub const ALL: [(&'static str, Self); 2] = [("a", Self::A), ("b", Self::B)];
-}
-
 impl CrossconnectScenario {
+    /// Reads the scenario's own keys; where ports have no sides, `ports_b` may be left out. The caller finishes `fields`.
+    pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut scenario: Self = Self::of_fields(fields, problems)?;
+        if scenario.wiring == Wiring::SingleSided && scenario.ports_b.is_empty() {
+            scenario.ports_b = scenario.ports_a.iter().map(|row| vec![0; row.len()]).collect();
+        }
+        Some(scenario)
+    }
+
     /// Ports of a pod on one side of a switch, failed ones included; 0 beyond the scenario.
     pub fn ports(&self, side: Side, pod: usize, ocs: usize) -> u32 {
         let of = match side {

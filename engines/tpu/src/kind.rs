@@ -48,11 +48,11 @@ impl Kind for Tpu {
     type Result = TpuResult;
 
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TpuScenario> {
-        TpuScenario::read(fields, problems)
+        TpuScenario::of_fields(fields, problems)
     }
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TpuResult> {
-        TpuResult::read(fields, problems)
+        TpuResult::of_fields(fields, problems)
     }
 
     fn suited_method(scenario: &TpuScenario) -> &'static str {
@@ -69,7 +69,7 @@ impl Kind for Tpu {
     }
 
     fn knobs(_scenario: Option<&TpuScenario>) -> Vec<ParamInfo> {
-        KNOBS.infos()
+        KNOBS.infos(None)
     }
 
     fn idle(scenario: &TpuScenario) -> Vec<Problem> {

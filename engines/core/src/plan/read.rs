@@ -2,11 +2,11 @@
 
 use super::{Limit, Objective, Plan, Provenance, SCHEMA, Status};
 use crate::checked::Violation;
-use crate::exchange::DerivedFrom;
 use crate::kind::{Kind, Sense};
 use crate::param::Params;
 use crate::problem::{Problem, Problems};
 use crate::read::Fields;
+use crate::record::any;
 use crate::scenario::{Scenario, check_schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -58,7 +58,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     let objective = read_objective(&mut fields, &mut problems);
     let metrics: BTreeMap<String, f64> = fields.optional_simple("metrics", &mut problems).unwrap_or_default();
     let provenance: Provenance = fields.optional_simple("provenance", &mut problems).unwrap_or_default();
-    let derived_from: Option<DerivedFrom> = fields.optional_simple("derived_from", &mut problems);
+    let derived_from = any().read("derived_from", &mut fields, &mut problems);
     let notes = fields.optional("notes").cloned();
 
     let mut result_problems = Problems::new();
@@ -88,7 +88,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
         objective,
         metrics,
         provenance,
-        derived_from,
+        derived_from: derived_from.flatten(),
         notes,
         result,
     });

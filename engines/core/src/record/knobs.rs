@@ -19,6 +19,7 @@ pub struct Knob<S> {
     set: Set<S>,
     entry: Option<SetEntry<S>>,
     idle: Option<fn(&S) -> Option<Idle>>,
+    is_hidden: bool,
 }
 
 impl<S: 'static> Knob<S> {
@@ -50,7 +51,7 @@ impl<S: 'static> Knob<S> {
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
         set: impl Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync + 'static,
     ) -> Self {
-        Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: None }
+        Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: None, is_hidden: false }
     }
 
     /// The same parameter with another description.
@@ -90,6 +91,21 @@ impl<S: 'static> Knob<S> {
         self.idle = Some(idle);
         self
     }
+
+    /// The same parameter, which scenarios on which it cannot act do not have.
+    #[must_use]
+    pub fn hidden_if(self, idle: fn(&S) -> Option<Idle>) -> Self {
+        Self { is_hidden: true, ..self.idle_if(idle) }
+    }
+
+    fn idle(&self, scenario: &S) -> Option<Problem> {
+        let (why, remedy) = (self.idle?)(scenario)?;
+        Some(Problem::new(self.info.name.clone(), format!("has no effect {why}"), remedy))
+    }
+
+    fn hidden(&self, scenario: &S) -> Option<Problem> {
+        self.is_hidden.then(|| self.idle(scenario))?
+    }
 }
 
 /// The parameters of a scenario, in the order in which forms show them.
@@ -101,9 +117,10 @@ impl<S: 'static> Knobs<S> {
         Self(knobs)
     }
 
-    /// The descriptions.
-    pub fn infos(&self) -> Vec<ParamInfo> {
-        self.0.iter().map(|knob| knob.info.clone()).collect()
+    /// The descriptions of what a scenario has; of all without one.
+    pub fn infos(&self, scenario: Option<&S>) -> Vec<ParamInfo> {
+        let has = |knob: &&Knob<S>| scenario.is_none_or(|scenario| knob.hidden(scenario).is_none());
+        self.0.iter().filter(has).map(|knob| knob.info.clone()).collect()
     }
 
     /// The value of a parameter; `None` for unknown names and for what no parameter can express.
@@ -113,11 +130,7 @@ impl<S: 'static> Knobs<S> {
 
     /// Parameters that cannot act on the scenario.
     pub fn idle(&self, scenario: &S) -> Vec<Problem> {
-        let idle = |knob: &Knob<S>| {
-            let (why, remedy) = (knob.idle?)(scenario)?;
-            Some(Problem::new(knob.info.name.clone(), format!("has no effect {why}"), remedy))
-        };
-        self.0.iter().filter_map(idle).collect()
+        self.0.iter().filter_map(|knob| knob.idle(scenario)).collect()
     }
 
     /// Changes a parameter, or one entry of it. Only its own range is checked: several changes together may be valid
@@ -133,9 +146,13 @@ impl<S: 'static> Knobs<S> {
         value: &ParamValue,
     ) -> Result<(), Problem> {
         let Some(knob) = self.0.iter().find(|knob| knob.info.name == name) else {
-            let names: Vec<&str> = self.0.iter().map(|knob| knob.info.name.as_ref()).collect();
+            let infos = self.infos(Some(scenario));
+            let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
             return Err(Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names)));
         };
+        if let Some(problem) = knob.hidden(scenario) {
+            return Err(problem);
+        }
         match (index, knob.entry) {
             (None, _) => (knob.set)(scenario, &knob.info.accept(value)?),
             (Some(index), Some(entry)) => entry(scenario, index, value),

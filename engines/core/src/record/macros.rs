@@ -21,7 +21,7 @@ macro_rules! record {
         }
 
         impl $crate::record::Record for $name {
-            fn read(
+            fn of_fields(
                 fields: &mut $crate::read::Fields<'_>,
                 problems: &mut $crate::problem::Problems,
             ) -> Option<Self> {
@@ -77,7 +77,7 @@ macro_rules! record {
                 problems: &mut $crate::problem::Problems,
             ) -> Option<Self> {
                 let mut fields = $crate::read::Fields::of(value, &place.to_string(), problems)?;
-                let record = <Self as $crate::record::Record>::read(&mut fields, problems);
+                let record = <Self as $crate::record::Record>::of_fields(&mut fields, problems);
                 fields.finish(problems);
                 record
             }

@@ -49,7 +49,7 @@ record! {
 fn read<R: Record>(value: &serde_json::Value) -> Result<R, String> {
     let mut problems = Problems::new();
     let mut fields = Fields::of(value, "", &mut problems).expect("an object");
-    let record = R::read(&mut fields, &mut problems);
+    let record = R::of_fields(&mut fields, &mut problems);
     fields.finish(&mut problems);
     problems.into_result(()).map_err(|problems| problems.to_string())?;
     Ok(record.expect("no problems"))
@@ -114,7 +114,7 @@ fn parameters_follow_from_the_fields() {
             .idle_if(|whole| (whole.ports == 1).then_some(("on one port".into(), "raise `ports`"))),
         Knob::of("rate_gbps", |whole: &Whole| Some(whole), |whole| whole),
     ]);
-    let infos = knobs.infos();
+    let infos = knobs.infos(None);
     assert_eq!((infos[0].effect, infos[0].default.clone()), (Effect::Cold, None));
     assert_eq!(
         (infos[2].unit.as_ref(), infos[2].valid().as_str()),

@@ -7,7 +7,7 @@
 use super::{ORDER, all};
 use crate::Crossconnect;
 use crate::plan::Action;
-use crate::scenario::{CrossconnectScenario, Pinned, Placed, Rollout, Side, Stray, StrayEnd, Wiring};
+use crate::scenario::{CrossconnectScenario, Placed, Rollout, Side, Stray, StrayEnd, Wiring};
 use crate::testing::{self, Sample};
 use lightbay_core::checked::downcast;
 use lightbay_core::event::{EndStatus, EventBody};
@@ -93,7 +93,7 @@ fn pin(scenario: &mut CrossconnectScenario, stream: &mut Stream) {
     let installed: Vec<_> = scenario.installed_circuits().collect();
     if !installed.is_empty() && stream.random_bool(0.3) {
         let (ocs_id, circuit) = installed[stream.random_range(0..installed.len())];
-        scenario.pinned.push(Pinned { ocs_id, circuit });
+        scenario.pinned.push(Placed { ocs_id, circuit });
         if scenario.validate().is_err() {
             scenario.pinned.clear();
         }

@@ -1,11 +1,12 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
-use super::{Circuit, CrossconnectScenario, GIVEN, MAX_PORTS, Pinned, Port, Side, Wiring};
+use super::{Circuit, CrossconnectScenario, GIVEN, MAX_PORTS, Placed, Port, Side, Wiring};
 use crate::scenario::presets;
-use lightbay_core::method::without_effect;
-use lightbay_core::param::{Effect, ParamInfo, ParamValue};
-use lightbay_core::problem::{Problem, suggestion};
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::problem::Problem;
+use lightbay_core::record::{Knob, Knobs, Record as _};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Remedy where circuits are given port by port.
 const ANEW: &str =
@@ -15,71 +16,93 @@ const NONE: &str = "none";
 /// Pairs of pods up to which the knob of their circuits lists them.
 const MOST_LISTED: usize = 64;
 
-/// The knobs of a scenario; of any scenario of the kind if none is given.
-pub fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
+/// The knobs of a scenario.
+pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
     let most = i64::from(MAX_PORTS);
-    let mut knobs = vec![
-        ParamInfo::choice(
-            "wiring",
-            &Wiring::ALL.map(|(name, _)| name),
-            "two_sided",
-            "Ports that may meet on a switch: A and B, the same on pairs of simplex switches, or any two.",
+    Knobs::new(vec![
+        Knob::of("wiring", |hall: &CrossconnectScenario| Some(hall), |hall| hall).set_by(set_wiring),
+        Knob::own(
+            ParamInfo::text(
+                "circuits",
+                "Wanted circuits of single pairs of pods, '0-1:4, 2-3:2'; the other pairs stay as they are.",
+            ),
+            CrossconnectScenario::listed_circuits,
+            |hall, text| hall.set_circuits(&text.to_string()),
         )
-        .effect(Effect::Cold),
-        ParamInfo::text(
-            "circuits",
-            "Wanted circuits of single pairs of pods, '0-1:4, 2-3:2'; the other pairs stay as they are.",
-        ),
-        ParamInfo::int_or_list(
-            "ports_a",
-            0,
-            most,
-            "A ports of a pod on every switch; all ports if single_sided.",
-        ),
-        ParamInfo::int_or_list("ports_b", 0, most, "B ports of a pod on every switch."),
-        ParamInfo::text(
-            "failed_ports",
-            "Ports out of order as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
-        ),
-        ParamInfo::text("failed_ocs", "Switches with all ports out of order, '2,5'; 'none' for no switch."),
-        ParamInfo::text(
-            "pinned",
-            "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0'; 'none' for no circuit.",
-        ),
-        ParamInfo::int(
-            "max_dark_per_pod",
-            0,
-            1 << 20,
-            0,
-            "Circuits that a pod may miss while a batch is under way; 0 for no limit.",
-        ),
-        ParamInfo::float(
-            "min_pair_share",
-            0.0,
-            1.0,
-            0.0,
-            "Share of its circuits that every pair of pods keeps while a batch is under way; 0 for no limit.",
-        ),
-    ];
-    if scenario.is_none_or(|scenario| scenario.family.is_some()) {
-        let cold = |info: ParamInfo| info.effect(Effect::Cold);
-        knobs.push(
-            cold(ParamInfo::int(
-                "changed_percent",
+        .idle_if(|hall| hall.is_placed().then_some((GIVEN.into(), ANEW))),
+        Knob::own(
+            ParamInfo::int_or_list(
+                "ports_a",
                 0,
-                100,
-                25,
-                "Circuits that the new topology of a random instance touches; 100 for an independent one.",
-            ))
-            .unit("%"),
-        );
-        knobs.push(cold(ParamInfo::int("instance_seed", 0, i64::MAX, 1, "Seed of a random instance.")));
-    }
-    knobs
+                most,
+                "A ports of a pod on every switch; all ports if single_sided.",
+            ),
+            |hall: &CrossconnectScenario| per_pod(&hall.ports_a),
+            |hall, ports| set_per_pod(&mut hall.ports_a, "ports_a", ports),
+        )
+        .entries(|hall, pod, ports| set_ports_of(&mut hall.ports_a, "ports_a", pod, ports)),
+        Knob::own(
+            ParamInfo::int_or_list("ports_b", 0, most, "B ports of a pod on every switch."),
+            |hall: &CrossconnectScenario| per_pod(&hall.ports_b),
+            |hall, ports| set_per_pod(&mut hall.ports_b, "ports_b", ports),
+        )
+        .entries(|hall, pod, ports| set_ports_of(&mut hall.ports_b, "ports_b", pod, ports))
+        .idle_if(|hall| {
+            let why = "with single_sided wiring, where ports have no sides";
+            (hall.wiring == Wiring::SingleSided).then_some((why.into(), "count all ports in `ports_a`"))
+        }),
+        Knob::own(
+            ParamInfo::text(
+                "failed_ports",
+                "Ports out of order as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
+            ),
+            listed_ports,
+            set_failed_ports,
+        ),
+        Knob::own(
+            ParamInfo::text(
+                "failed_ocs",
+                "Switches with all ports out of order, '2,5'; 'none' for no switch.",
+            ),
+            |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| ocs.to_string())),
+            |hall, text| hall.set_failed_ocs(&text.to_string()),
+        ),
+        Knob::own(
+            ParamInfo::text(
+                "pinned",
+                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0'; 'none' for no circuit.",
+            ),
+            listed_pins,
+            |hall, text| {
+                let pins = entries(&text.to_string()).map(pinned).collect::<Result<BTreeSet<_>, _>>()?;
+                hall.pinned = pins.into_iter().collect();
+                Ok(())
+            },
+        ),
+        rollout("max_dark_per_pod"),
+        rollout("min_pair_share"),
+        drawn("changed_percent"),
+        drawn("instance_seed"),
+    ])
+});
+
+fn rollout(key: &'static str) -> Knob<CrossconnectScenario> {
+    Knob::of(key, |hall: &CrossconnectScenario| Some(&hall.rollout), |hall| &mut hall.rollout)
 }
 
-/// Knobs of random instances.
-const DRAWN: [&str; 2] = ["changed_percent", "instance_seed"];
+/// A knob of random instances, which draws another one.
+fn drawn(key: &'static str) -> Knob<CrossconnectScenario> {
+    Knob::of(
+        key,
+        |hall: &CrossconnectScenario| hall.family.as_ref(),
+        |hall| hall.family.get_or_insert_default(),
+    )
+    .set_by(move |hall, value| hall.redraw(key, value))
+    .hidden_if(|hall| {
+        let remedy = "take a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
+        hall.family.is_none().then_some(("on a scenario that was not drawn at random".into(), remedy))
+    })
+}
 
 /// Texts separated by commas; none for 'none'.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
@@ -96,106 +119,12 @@ fn listed<T>(entries: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> Pa
 }
 
 impl CrossconnectScenario {
-    /// Knobs of the kind that cannot act on the scenario.
-    pub fn idle(&self) -> Vec<Problem> {
-        let mut idle = Vec::new();
-        if self.family.is_none() {
-            let remedy = "take a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
-            idle.extend(without_effect(DRAWN, "on a scenario that was not drawn at random", remedy));
-        }
-        if self.is_placed() {
-            idle.extend(without_effect(["circuits"], GIVEN, ANEW));
-        }
-        if self.wiring == Wiring::SingleSided {
-            let why = "with single_sided wiring, where ports have no sides";
-            idle.extend(without_effect(["ports_b"], why, "count all ports in `ports_a`"));
-        }
-        idle
-    }
-
-    /// The value of a knob. `None` for unknown names and for what no knob can express (ports that differ between
-    /// switches, circuits of many pairs of pods).
-    pub fn get(&self, name: &str) -> Option<ParamValue> {
-        Some(match name {
-            "wiring" => ParamValue::Text(self.wiring.word().to_owned()),
-            "circuits" => self.listed_circuits()?,
-            "ports_a" => per_pod(&self.ports_a)?,
-            "ports_b" => per_pod(&self.ports_b)?,
-            "failed_ports" => {
-                let dead = self.failed_ocs();
-                listed(self.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id)), |port| {
-                    let side = if port.side == Side::A { 'a' } else { 'b' };
-                    format!("{}:{}:{side}{}", port.ocs_id, port.pod, port.port_index)
-                })
-            }
-            "failed_ocs" => listed(self.failed_ocs().into_iter(), |ocs| ocs.to_string()),
-            "pinned" => listed(self.pinned.iter(), |pin| {
-                let Circuit { pod_a, port_a_index, pod_b, port_b_index } = pin.circuit;
-                format!("{}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}", pin.ocs_id)
-            }),
-            "max_dark_per_pod" => ParamValue::Int(i64::from(self.rollout.max_dark_per_pod)),
-            "min_pair_share" => ParamValue::Float(self.rollout.min_pair_share),
-            "changed_percent" => ParamValue::Int(i64::from(self.family?.changed_percent)),
-            "instance_seed" => ParamValue::Int(self.family?.instance_seed as i64),
-            _ => return None,
-        })
-    }
-
-    /// Changes a knob, or the ports of one pod. Only the knob's own range is checked: several changes may only fit
-    /// together.
+    /// Changes a knob, or the ports of one pod.
     ///
     /// # Errors
     /// An unknown name or a value that is not valid.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
-        let all = knobs(Some(self));
-        let Some(info) = all.iter().find(|info| info.name == name) else {
-            let names: Vec<&str> = all.iter().map(|info| info.name.as_ref()).collect();
-            let idle = self.idle().into_iter().find(|problem| problem.path == name);
-            return Err(idle.unwrap_or_else(|| {
-                Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names))
-            }));
-        };
-        if let Some(pod) = index {
-            return self.set_ports_of(info, name, pod, value);
-        }
-        let value = info.accept(value)?;
-        let text = || match &value {
-            ParamValue::Text(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let whole = || value.as_i64().unwrap_or_default();
-        match name {
-            "wiring" => {
-                let word = text();
-                let had_sides = self.wiring != Wiring::SingleSided;
-                let known = Wiring::ALL.iter().find(|(name, _)| *name == word);
-                self.wiring = known.map_or(self.wiring, |(_, wiring)| *wiring);
-                if had_sides && self.wiring == Wiring::SingleSided {
-                    self.join_sides();
-                }
-            }
-            "circuits" if self.is_placed() => {
-                return Err(Problem::new(name, format!("has no effect {GIVEN}"), ANEW));
-            }
-            "circuits" => self.set_circuits(&text())?,
-            "ports_a" => set_per_pod(&mut self.ports_a, name, &value)?,
-            "ports_b" => set_per_pod(&mut self.ports_b, name, &value)?,
-            "failed_ports" => {
-                let dead = self.failed_ocs();
-                let mut ports = entries(&text()).map(failed_port).collect::<Result<BTreeSet<_>, _>>()?;
-                ports.extend(self.failed_ports.iter().filter(|port| dead.contains(&port.ocs_id)));
-                self.failed_ports = ports.into_iter().collect();
-            }
-            "failed_ocs" => self.set_failed_ocs(&text())?,
-            "pinned" => {
-                let pins = entries(&text()).map(pinned).collect::<Result<BTreeSet<_>, _>>()?;
-                self.pinned = pins.into_iter().collect();
-            }
-            "max_dark_per_pod" => self.rollout.max_dark_per_pod = whole() as u32,
-            "min_pair_share" => self.rollout.min_pair_share = value.as_f64().unwrap_or_default(),
-            _ => self.redraw(name, whole())?,
-        }
-        Ok(())
+        KNOBS.set(self, name, index, value)
     }
 
     /// Makes all ports A ports: the B ports of a pod follow its A ports, with what is installed, pinned or failed there.
@@ -232,31 +161,6 @@ impl CrossconnectScenario {
         }
     }
 
-    fn set_ports_of(
-        &mut self,
-        info: &ParamInfo,
-        name: &str,
-        pod: usize,
-        value: &ParamValue,
-    ) -> Result<(), Problem> {
-        let pods = self.pods;
-        let table = match name {
-            "ports_a" => &mut self.ports_a,
-            "ports_b" => &mut self.ports_b,
-            _ => return Err(Problem::new(name, "has no entries", "write it without [ ]")),
-        };
-        let Some(row) = table.get_mut(pod) else {
-            return Err(Problem::new(
-                format!("{name}[{pod}]"),
-                "is not a pod of the scenario",
-                format!("pods are 0 to {}", pods - 1),
-            ));
-        };
-        let ports = info.accept(value)?.as_i64().unwrap_or_default();
-        row.fill(ports as u32);
-        Ok(())
-    }
-
     /// The wanted circuits pair by pair; `None` if they are too many to be read.
     fn listed_circuits(&self) -> Option<ParamValue> {
         let rows = self.logical_circuits.iter().enumerate();
@@ -268,6 +172,9 @@ impl CrossconnectScenario {
     }
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {
+        if self.is_placed() {
+            return Err(Problem::new("circuits", format!("has no effect {GIVEN}"), ANEW));
+        }
         let pods = self.pods as usize;
         for entry in entries(text) {
             let parts = entry.split_once(':').and_then(|(pair, count)| {
@@ -335,27 +242,76 @@ impl CrossconnectScenario {
     }
 
     /// Draws another instance of the random family. Circuits that were set by hand would be lost, so it refuses then.
-    fn redraw(&mut self, name: &str, value: i64) -> Result<(), Problem> {
+    fn redraw(&mut self, name: &'static str, value: &ParamValue) -> Result<(), Problem> {
         let Some(mut family) = self.family else { return Ok(()) };
-        let drawn = presets::random(self.pods as usize, self.ocs_count as usize, family);
+        let draw = |family| presets::random(self.pods as usize, self.ocs_count as usize, family);
+        let drawn = draw(family);
         if drawn.logical_circuits != self.logical_circuits || drawn.installed != self.installed {
             return Err(Problem::new(
-                name.to_owned(),
+                name,
                 format!("{value} draws other circuits, and those that were set by hand would be lost"),
                 "set it first and the circuits after it, or start from the preset again",
             ));
         }
-        if name == "changed_percent" {
-            family.changed_percent = value as u32;
-        } else {
-            family.instance_seed = value as u64;
-        }
-        let drawn = presets::random(self.pods as usize, self.ocs_count as usize, family);
+        family.put(name, value);
+        let drawn = draw(family);
         self.logical_circuits = drawn.logical_circuits;
         self.installed = drawn.installed;
         self.family = drawn.family;
         Ok(())
     }
+}
+
+fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) -> Result<(), Problem> {
+    let had_sides = hall.wiring != Wiring::SingleSided;
+    hall.put("wiring", word);
+    if had_sides && hall.wiring == Wiring::SingleSided {
+        hall.join_sides();
+    }
+    Ok(())
+}
+
+/// Failed ports of switches that are not out of order as a whole.
+fn listed_ports(hall: &CrossconnectScenario) -> Option<ParamValue> {
+    let dead = hall.failed_ocs();
+    let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));
+    Some(listed(single, |Port { ocs_id, pod, side, port_index }| {
+        format!("{ocs_id}:{pod}:{}{port_index}", side.word())
+    }))
+}
+
+fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Result<(), Problem> {
+    let dead = hall.failed_ocs();
+    let mut ports = entries(&text.to_string()).map(failed_port).collect::<Result<BTreeSet<_>, _>>()?;
+    ports.extend(hall.failed_ports.iter().filter(|port| dead.contains(&port.ocs_id)));
+    hall.failed_ports = ports.into_iter().collect();
+    Ok(())
+}
+
+fn listed_pins(hall: &CrossconnectScenario) -> Option<ParamValue> {
+    Some(listed(hall.pinned.iter(), |Placed { ocs_id, circuit }| {
+        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
+        format!("{ocs_id}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}")
+    }))
+}
+
+/// Sets the ports of one pod on every switch.
+fn set_ports_of(table: &mut [Vec<u32>], name: &str, pod: usize, ports: &ParamValue) -> Result<(), Problem> {
+    let (path, pods) = (format!("{name}[{pod}]"), table.len());
+    let Some(row) = table.get_mut(pod) else {
+        return Err(Problem::new(
+            path,
+            "is not a pod of the scenario",
+            format!("pods are 0 to {}", pods - 1),
+        ));
+    };
+    let valid = ports.as_i64().filter(|ports| (0..=i64::from(MAX_PORTS)).contains(ports));
+    let Some(ports) = valid else {
+        let remedy = format!("give a whole number from 0 to {MAX_PORTS}");
+        return Err(Problem::new(path, format!("'{ports}' is not valid"), remedy));
+    };
+    row.fill(ports as u32);
+    Ok(())
 }
 
 /// Ports of every pod, if they are the same on all switches.
@@ -417,7 +373,7 @@ fn failed_port(entry: &str) -> Result<Port, Problem> {
     })
 }
 
-fn pinned(entry: &str) -> Result<Pinned, Problem> {
+fn pinned(entry: &str) -> Result<Placed, Problem> {
     let end = |text: &str| -> Option<(u32, u32)> {
         let (pod, port) = text.trim().split_once('.')?;
         Some((pod.parse().ok()?, port.parse().ok()?))
@@ -427,7 +383,7 @@ fn pinned(entry: &str) -> Result<Pinned, Problem> {
         let (a, b) = circuit.split_once('-')?;
         let ((pod_a, port_a_index), (pod_b, port_b_index)) = (end(a)?, end(b)?);
         let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
-        Some(Pinned { ocs_id: ocs.trim().parse().ok()?, circuit })
+        Some(Placed { ocs_id: ocs.trim().parse().ok()?, circuit })
     };
     parsed().ok_or_else(|| {
         wrong("pinned", entry, "give switch:pod.port-pod.port, such as '0:1.0-2.0', or 'none'")

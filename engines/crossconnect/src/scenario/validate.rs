@@ -29,13 +29,25 @@ impl CrossconnectScenario {
 
     fn validate_shapes(&self, problems: &mut Problems) {
         let (pods, ocs) = (self.pods as usize, self.ocs_count as usize);
+        if let Some(names) = self.pod_names.as_ref().filter(|names| names.len() != pods) {
+            let message = format!("has {} names", names.len());
+            problems.add("pod_names", message, "give one text for each pod, or leave it out");
+        }
+        if self.ports_b.is_empty() {
+            problems.add("ports_b", "is missing", "add it");
+        }
         for (key, table, columns) in [
             ("ports_a", &self.ports_a, ocs),
             ("ports_b", &self.ports_b, ocs),
             ("logical_circuits", &self.logical_circuits, pods),
         ] {
-            if table.len() != pods || table.iter().any(|row| row.len() != columns) {
-                problems.add(key, "has another shape", format!("give {pods} rows of {columns}"));
+            if table.len() != pods && !table.is_empty() {
+                let message = format!("has {} rows", table.len());
+                problems.add(key, message, format!("give one for each pod, {pods}"));
+            }
+            for (pod, row) in table.iter().enumerate().filter(|(_, row)| row.len() != columns) {
+                let message = format!("has {} entries", row.len());
+                problems.add(format!("{key}[{pod}]"), message, format!("give {columns}"));
             }
         }
         if self.wiring == Wiring::SingleSided && self.ports_b.iter().flatten().any(|&ports| ports > 0) {

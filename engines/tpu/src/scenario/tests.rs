@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn read(value: &Value) -> Result<TpuScenario, Problems> {
     let mut problems = Problems::new();
     let mut fields = Fields::of(value, "", &mut problems).unwrap();
-    let scenario = TpuScenario::read(&mut fields, &mut problems);
+    let scenario = TpuScenario::of_fields(&mut fields, &mut problems);
     fields.finish(&mut problems);
     problems.into_result(())?;
     let scenario = scenario.unwrap();
@@ -23,7 +23,7 @@ fn refused(value: &Value) -> String {
 
 fn set(scenario: &mut TpuScenario, text: &str) -> Result<(), Problem> {
     let setting: Setting = text.parse().unwrap();
-    let info = KNOBS.infos().into_iter().find(|info| info.name == setting.name).unwrap();
+    let info = KNOBS.infos(None).into_iter().find(|info| info.name == setting.name).unwrap();
     let value = match setting.index {
         None => info.parse(&setting.text)?,
         Some(_) => ParamValue::Int(setting.text.parse().unwrap()),
@@ -156,7 +156,7 @@ fn every_knob_changes_what_it_says() {
     ];
     let mut named: Vec<&str> = changes.iter().filter_map(|(text, _)| text.split('=').next()).collect();
     named.dedup();
-    let infos = KNOBS.infos();
+    let infos = KNOBS.infos(None);
     let known: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
     assert_eq!(named, known);
     let before = TpuScenario::design(4);

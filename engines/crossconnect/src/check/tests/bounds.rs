@@ -6,7 +6,7 @@ use crate::model::task::{Task, merged};
 use crate::programs::exact::{ExactProgram, Orientation};
 use crate::rollout::assemble;
 use crate::scenario::presets;
-use crate::scenario::{CrossconnectScenario, Family, Pinned, Port, Side};
+use crate::scenario::{CrossconnectScenario, Family, Placed, Port, Side};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_highs::event::NoListener;
@@ -56,7 +56,7 @@ fn scenarios() -> Vec<CrossconnectScenario> {
     let staying = pinning.installed.ocs.iter().find_map(|ocs| {
         let wanted = |pod_a: u32, pod_b: u32| pinning.logical_circuits[pod_a as usize][pod_b as usize] > 0;
         let circuit = ocs.cross_connects.iter().find(|circuit| wanted(circuit.pod_a, circuit.pod_b))?;
-        Some(Pinned { ocs_id: ocs.ocs_id, circuit: *circuit })
+        Some(Placed { ocs_id: ocs.ocs_id, circuit: *circuit })
     });
     pinning.pinned.extend(staying);
     scenarios

@@ -3,7 +3,7 @@
 use super::support::Case;
 use crate::check::code;
 use crate::plan::{Action, CrossconnectResult};
-use crate::scenario::{Circuit, Pinned, Port, Side, Wiring};
+use crate::scenario::{Circuit, Placed, Port, Side, Wiring};
 use crate::testing::{self, Sample};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::problem::Problems;
@@ -196,7 +196,7 @@ fn failed_ports_force_removals_and_bear_nothing_else() {
 #[test]
 fn pinned_circuits_stay() {
     let mut case = Case::example();
-    let pin = |pod_a, pod_b| Pinned {
+    let pin = |pod_a, pod_b| Placed {
         ocs_id: 1,
         circuit: Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 },
     };
