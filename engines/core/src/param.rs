@@ -46,6 +46,18 @@ impl ParamValue {
     }
 }
 
+impl From<i64> for ParamValue {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<f64> for ParamValue {
+    fn from(number: f64) -> Self {
+        Self::Float(number)
+    }
+}
+
 impl fmt::Display for ParamValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,7 +13,7 @@ use crate::check::{self, RegionEnvelope};
 use crate::files::handover;
 use crate::plan::{FabricKind, MoeResult};
 use crate::report::MoeReport;
-use crate::scenario::{self, MoeScenario};
+use crate::scenario::{KNOBS, MoeScenario};
 use crate::schedule::assemble;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, Graph, TrafficMatrix};
@@ -23,6 +23,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -40,11 +41,11 @@ impl Kind for Moe {
     type Result = MoeResult;
 
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeScenario> {
-        MoeScenario::read(fields, problems)
+        MoeScenario::of_fields(fields, problems)
     }
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeResult> {
-        MoeResult::read(fields, problems)
+        MoeResult::of_fields(fields, problems)
     }
 
     fn other_question(method: &str) -> Option<&'static str> {
@@ -61,15 +62,15 @@ impl Kind for Moe {
     }
 
     fn knobs(scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
-        scenario::knobs(scenario)
+        KNOBS.infos(scenario)
     }
 
     fn idle(scenario: &MoeScenario) -> Vec<Problem> {
-        scenario.idle()
+        KNOBS.idle(scenario)
     }
 
     fn knob(scenario: &MoeScenario, name: &str) -> Option<ParamValue> {
-        scenario.get(name)
+        KNOBS.get(scenario, name)
     }
 
     fn set_knob(

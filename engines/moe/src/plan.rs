@@ -1,139 +1,145 @@
 //! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and what the network
 //! costs.
 
-mod read;
+use lightbay_core::record::{any, list};
+use lightbay_core::{record, words};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// Fields of `result` in a plan of kind `moe`. All times are those of an analytic model.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MoeResult {
-    /// The layers of the fullest stage, in order.
-    pub layers: Vec<LayerPlan>,
-    /// The iteration.
-    pub iteration: IterationPlan,
-    /// The network.
-    pub cost: CostPlan,
+record! {
+    /// Fields of `result` in a plan of kind `moe`. All times are those of an analytic model.
+    pub struct MoeResult {
+        /// The layers of the fullest stage, in order.
+        pub layers: Vec<LayerPlan> = any(),
+        /// The iteration.
+        pub iteration: IterationPlan = any(),
+        /// The network.
+        pub cost: CostPlan = any(),
+    }
 }
 
-/// One layer: circuits and routes of its all-to-alls, and when everything happens.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LayerPlan {
-    /// The layer.
-    pub layer: u32,
-    /// Bytes that each server sends to each other one in the dispatch; the combine and the gradients carry the
-    /// transpose or the same again. The diagonal stays inside the server.
-    pub demand_bytes: Vec<Vec<f64>>,
-    /// Experts of the ranks, where they do not stand in blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placement: Option<ExpertPlacement>,
-    /// Circuits of its exchanges, and those that were taken down for them.
-    pub circuits: Vec<RegionCircuit>,
-    /// Ways of the bytes of the dispatch.
-    pub routes: Vec<RegionRoute>,
-    /// Times of an all-to-all on them.
-    pub all_to_all: AllToAll,
-    /// Exchanges that run on other circuits.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub other_exchanges: Vec<OtherExchange>,
-    /// The order of events, forward and backward.
-    pub timeline: LayerTimeline,
+record! {
+    /// One layer: circuits and routes of its all-to-alls, and when everything happens.
+    pub struct LayerPlan {
+        /// The layer.
+        pub layer: u32 = any(),
+        /// Bytes that each server sends to each other one in the dispatch; the combine and the gradients carry the
+        /// transpose or the same again. The diagonal stays inside the server.
+        pub demand_bytes: Vec<Vec<f64>> = any(),
+        /// Experts of the ranks, where they do not stand in blocks.
+        pub placement: Option<ExpertPlacement> = any(),
+        /// Circuits of its exchanges, and those that were taken down for them.
+        pub circuits: Vec<RegionCircuit> = any(),
+        /// Ways of the bytes of the dispatch.
+        pub routes: Vec<RegionRoute> = any(),
+        /// Times of an all-to-all on them.
+        pub all_to_all: AllToAll = any(),
+        /// Exchanges that run on other circuits.
+        pub other_exchanges: Vec<OtherExchange> = list(),
+        /// The order of events, forward and backward.
+        pub timeline: LayerTimeline = any(),
+    }
 }
 
-/// Experts of the ranks in a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ExpertPlacement {
-    /// Expert in every slot, rank by rank; all ranks have as many slots. Copies of an expert share its tokens evenly.
-    pub physical_to_logical: Vec<u32>,
-    /// Copies of every expert.
-    pub replicas: Vec<u32>,
-    /// Load of the busiest rank relative to the mean.
-    pub busiest_rank: f64,
+record! {
+    /// Experts of the ranks in a layer.
+    pub struct ExpertPlacement {
+        /// Expert in every slot, rank by rank; all ranks have as many slots. Copies of an expert share its tokens evenly.
+        pub physical_to_logical: Vec<u32> = any(),
+        /// Copies of every expert.
+        pub replicas: Vec<u32> = any(),
+        /// Load of the busiest rank relative to the mean.
+        pub busiest_rank: f64 = any(),
+    }
 }
 
-/// An exchange that runs on circuits of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OtherExchange {
-    /// The exchange.
-    pub phase: LayerPhase,
-    /// The circuits.
-    pub circuits: Vec<RegionCircuit>,
-    /// Ways of the bytes, in the direction of the dispatch.
-    pub routes: Vec<RegionRoute>,
-    /// Times of the exchange.
-    pub all_to_all: AllToAll,
+record! {
+    /// An exchange that runs on circuits of its own.
+    pub struct OtherExchange {
+        /// The exchange.
+        pub phase: LayerPhase = any(),
+        /// The circuits.
+        pub circuits: Vec<RegionCircuit> = any(),
+        /// Ways of the bytes, in the direction of the dispatch.
+        pub routes: Vec<RegionRoute> = any(),
+        /// Times of the exchange.
+        pub all_to_all: AllToAll = any(),
+    }
 }
 
-/// Change of a circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CircuitAction {
-    /// It stays.
-    Keep,
-    /// It is set.
-    Add,
-    /// It is taken down.
-    Remove,
+words! {
+    /// Change of a circuit.
+    pub enum CircuitAction {
+        /// It stays.
+        Keep = "keep",
+        /// It is set.
+        Add = "add",
+        /// It is taken down.
+        Remove = "remove",
+    }
 }
 
-/// A circuit between two servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct RegionCircuit {
-    /// The server of the smaller number.
-    pub server_a: u32,
-    /// Its NIC.
-    pub nic_a: u32,
-    /// The other server.
-    pub server_b: u32,
-    /// Its NIC.
-    pub nic_b: u32,
-    /// Change of the circuit.
-    pub action: CircuitAction,
+record! {
+    /// A circuit between two servers.
+    #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
+    pub struct RegionCircuit {
+        /// The server of the smaller number.
+        pub server_a: u32 = any(),
+        /// Its NIC.
+        pub nic_a: u32 = any(),
+        /// The other server.
+        pub server_b: u32 = any(),
+        /// Its NIC.
+        pub nic_b: u32 = any(),
+        /// Change of the circuit.
+        pub action: CircuitAction = any(),
+    }
 }
 
-/// Network that a route uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RoutePath {
-    /// A circuit.
-    Ocs,
-    /// Packet switches.
-    Eps,
+words! {
+    /// Network that a route uses.
+    pub enum RoutePath {
+        /// A circuit.
+        Ocs = "ocs",
+        /// Packet switches.
+        Eps = "eps",
+    }
 }
 
-/// Bytes from one server to another over a pair of NICs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RegionRoute {
-    /// The server that sends.
-    pub src_server: u32,
-    /// The server that receives.
-    pub dst_server: u32,
-    /// The network.
-    pub path: RoutePath,
-    /// The NIC that sends; its GPU gathers.
-    pub delegate_nic_src: u32,
-    /// The NIC that receives; its GPU scatters.
-    pub delegate_nic_dst: u32,
-    /// The bytes.
-    pub bytes: f64,
+record! {
+    /// Bytes from one server to another over a pair of NICs.
+    #[derive(Copy)]
+    pub struct RegionRoute {
+        /// The server that sends.
+        pub src_server: u32 = any(),
+        /// The server that receives.
+        pub dst_server: u32 = any(),
+        /// The network.
+        pub path: RoutePath = any(),
+        /// The NIC that sends; its GPU gathers.
+        pub delegate_nic_src: u32 = any(),
+        /// The NIC that receives; its GPU scatters.
+        pub delegate_nic_dst: u32 = any(),
+        /// The bytes.
+        pub bytes: f64 = any(),
+    }
 }
 
-/// Times of one all-to-all, ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct AllToAll {
-    /// Busiest circuit.
-    pub step3_ocs_ms: f64,
-    /// Busiest packet-switched NIC.
-    pub step3_eps_ms: f64,
-    /// Gathering at the GPUs of the NICs.
-    pub gather_ms: f64,
-    /// Scattering from them.
-    pub scatter_ms: f64,
-    /// Exchange inside the servers, beside the exchange between them.
-    pub local_ms: f64,
-    /// All steps in chunks.
-    pub all_to_all_ms: f64,
+record! {
+    /// Times of one all-to-all, ms.
+    #[derive(Copy, Default)]
+    pub struct AllToAll {
+        /// Busiest circuit.
+        pub step3_ocs_ms: f64 = any(),
+        /// Busiest packet-switched NIC.
+        pub step3_eps_ms: f64 = any(),
+        /// Gathering at the GPUs of the NICs.
+        pub gather_ms: f64 = any(),
+        /// Scattering from them.
+        pub scatter_ms: f64 = any(),
+        /// Exchange inside the servers, beside the exchange between them.
+        pub local_ms: f64 = any(),
+        /// All steps in chunks.
+        pub all_to_all_ms: f64 = any(),
+    }
 }
 
 impl AllToAll {
@@ -146,117 +152,93 @@ impl AllToAll {
     }
 }
 
-/// Order of events of a layer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct LayerTimeline {
-    /// Events, one after the other from 0 on; forward and backward pass joined.
-    pub events: Vec<LayerEvent>,
-    /// Changes of circuits.
-    pub reconfigurations: Vec<Reconfiguration>,
+record! {
+    /// Order of events of a layer.
+    #[derive(Default)]
+    pub struct LayerTimeline {
+        /// Events, one after the other from 0 on; forward and backward pass joined.
+        pub events: Vec<LayerEvent> = any(),
+        /// Changes of circuits.
+        pub reconfigurations: Vec<Reconfiguration> = any(),
+    }
 }
 
-/// A part of a layer's forward or backward pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LayerPhase {
-    /// Attention, forward.
-    AttentionFwd,
-    /// Gate, forward.
-    GateFwd,
-    /// Dispatch, forward.
-    #[serde(rename = "a2a_1")]
-    A2a1,
-    /// Experts, forward.
-    ExpertFwd,
-    /// Combine, forward.
-    #[serde(rename = "a2a_2")]
-    A2a2,
-    /// Weighted sum and gate, backward.
-    ExpertOutBwd,
-    /// Gradients to the experts.
-    #[serde(rename = "a2a_3")]
-    A2a3,
-    /// Experts, backward.
-    ExpertBwd,
-    /// Gradients from the experts.
-    #[serde(rename = "a2a_4")]
-    A2a4,
-    /// Attention, backward.
-    AttentionBwd,
+words! {
+    /// A part of a layer's forward or backward pass.
+    pub enum LayerPhase {
+        /// Attention, forward.
+        AttentionFwd = "attention_fwd",
+        /// Gate, forward.
+        GateFwd = "gate_fwd",
+        /// Dispatch, forward.
+        A2a1 = "a2a_1",
+        /// Experts, forward.
+        ExpertFwd = "expert_fwd",
+        /// Combine, forward.
+        A2a2 = "a2a_2",
+        /// Weighted sum and gate, backward.
+        ExpertOutBwd = "expert_out_bwd",
+        /// Gradients to the experts.
+        A2a3 = "a2a_3",
+        /// Experts, backward.
+        ExpertBwd = "expert_bwd",
+        /// Gradients from the experts.
+        A2a4 = "a2a_4",
+        /// Attention, backward.
+        AttentionBwd = "attention_bwd",
+    }
 }
 
 impl LayerPhase {
-    /// All, in order, with their names in files.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("attention_fwd", Self::AttentionFwd),
-        ("gate_fwd", Self::GateFwd),
-        ("a2a_1", Self::A2a1),
-        ("expert_fwd", Self::ExpertFwd),
-        ("a2a_2", Self::A2a2),
-        ("expert_out_bwd", Self::ExpertOutBwd),
-        ("a2a_3", Self::A2a3),
-        ("expert_bwd", Self::ExpertBwd),
-        ("a2a_4", Self::A2a4),
-        ("attention_bwd", Self::AttentionBwd),
-    ];
-
     /// The all-to-alls, in order.
     pub const EXCHANGES: [Self; 4] = [Self::A2a1, Self::A2a2, Self::A2a3, Self::A2a4];
-
-    /// The name in files.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, phase)| *phase == self).map_or("", |(name, _)| name)
-    }
-
-    /// The phase of a name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, phase)| *phase)
-    }
 }
 
-/// An interval of a layer's timeline.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LayerEvent {
-    /// Name of the phase, or `stall_before_` and the name.
-    pub phase: String,
-    /// Start.
-    pub start_ms: f64,
-    /// End.
-    pub end_ms: f64,
+record! {
+    /// An interval of a layer's timeline.
+    pub struct LayerEvent {
+        /// Name of the phase, or `stall_before_` and the name.
+        pub phase: String = any(),
+        /// Start.
+        pub start_ms: f64 = any(),
+        /// End.
+        pub end_ms: f64 = any(),
+    }
 }
 
 /// First words of the name of a stall.
 pub const STALL: &str = "stall_before_";
 
-/// A change of circuits before an exchange.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Reconfiguration {
-    /// The exchange.
-    pub before: LayerPhase,
-    /// The phase that hides it, or `none`.
-    pub window: String,
-    /// Delay of the switch.
-    pub delay_ms: f64,
-    /// Length of the phase that hides it.
-    pub window_ms: f64,
-    /// Time that is not hidden.
-    pub stall_ms: f64,
+record! {
+    /// A change of circuits before an exchange.
+    pub struct Reconfiguration {
+        /// The exchange.
+        pub before: LayerPhase = any(),
+        /// The phase that hides it, or `none`.
+        pub window: String = any(),
+        /// Delay of the switch.
+        pub delay_ms: f64 = any(),
+        /// Length of the phase that hides it.
+        pub window_ms: f64 = any(),
+        /// Time that is not hidden.
+        pub stall_ms: f64 = any(),
+    }
 }
 
-/// Networks that are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FabricKind {
-    /// Regional circuits beside packet switches.
-    Mfabric,
-    /// Packet switches without blocking, a NIC for each GPU.
-    FatTree,
-    /// The same, with a hop inside the server to the rail of the destination.
-    Rail,
-    /// A circulant patch panel with forwarding and without packet switches.
-    Topoopt,
-    /// All NICs of a server as one, and no hop inside a server: a bound over the others, no network.
-    Pooled,
+words! {
+    /// Networks that are compared.
+    pub enum FabricKind {
+        /// Regional circuits beside packet switches.
+        Mfabric = "mfabric",
+        /// Packet switches without blocking, a NIC for each GPU.
+        FatTree = "fat_tree",
+        /// The same, with a hop inside the server to the rail of the destination.
+        Rail = "rail",
+        /// A circulant patch panel with forwarding and without packet switches.
+        Topoopt = "topoopt",
+        /// All NICs of a server as one, and no hop inside a server: a bound over the others, no network.
+        Pooled = "pooled",
+    }
 }
 
 /// Plans that the bounds of methods that lay circuits cover.
@@ -264,56 +246,44 @@ pub const ON_CIRCUITS: &str = "plans with circuits of the region";
 /// Plans that the bound of an integer program with strict routing covers.
 pub const ON_STRICT_CIRCUITS: &str = "plans with circuits of the region and strict routing";
 
-impl FabricKind {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("mfabric", Self::Mfabric),
-        ("fat_tree", Self::FatTree),
-        ("rail", Self::Rail),
-        ("topoopt", Self::Topoopt),
-        ("pooled", Self::Pooled),
-    ];
-
-    /// The name in files.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, fabric)| *fabric == self).map_or("", |(name, _)| name)
+record! {
+    /// The time of an iteration, and its parts per micro-batch.
+    #[derive(Copy)]
+    pub struct IterationPlan {
+        /// The network.
+        pub fabric: FabricKind = any(),
+        /// Changes of circuits in a micro-batch that are not charged: the paper charges those before the dispatch alone.
+        pub free_changes: u32 = any(),
+        /// Computing of a micro-batch in the stage, forward and backward.
+        pub compute_ms: f64 = any(),
+        /// Tensor-parallel exchanges of a micro-batch in the stage.
+        pub tensor_parallel_ms: f64 = any(),
+        /// All-to-alls of a micro-batch in the stage.
+        pub all_to_all_ms: f64 = any(),
+        /// Stalls of a micro-batch in the stage.
+        pub stall_ms: f64 = any(),
+        /// Exchange of the gradients between replicas, once in an iteration.
+        pub data_parallel_ms: f64 = any(),
+        /// All micro-batches through all stages, and the gradients.
+        pub iteration_ms: f64 = any(),
+        /// Bytes of a micro-batch in the stage that go over packet switches between the servers of a region.
+        pub eps_bytes: f64 = any(),
     }
 }
 
-/// The time of an iteration, and its parts per micro-batch.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct IterationPlan {
-    /// The network.
-    pub fabric: FabricKind,
-    /// Changes of circuits in a micro-batch that are not charged: the paper charges those before the dispatch alone.
-    pub free_changes: u32,
-    /// Computing of a micro-batch in the stage, forward and backward.
-    pub compute_ms: f64,
-    /// Tensor-parallel exchanges of a micro-batch in the stage.
-    pub tensor_parallel_ms: f64,
-    /// All-to-alls of a micro-batch in the stage.
-    pub all_to_all_ms: f64,
-    /// Stalls of a micro-batch in the stage.
-    pub stall_ms: f64,
-    /// Exchange of the gradients between replicas, once in an iteration.
-    pub data_parallel_ms: f64,
-    /// All micro-batches through all stages, and the gradients.
-    pub iteration_ms: f64,
-    /// Bytes of a micro-batch in the stage that go over packet switches between the servers of a region.
-    pub eps_bytes: f64,
-}
-
-/// Cost of the network, $.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CostPlan {
-    /// Parts of one server.
-    pub server_usd: f64,
-    /// Parts of the cluster.
-    pub cluster_usd: f64,
-    /// Cost of a fat-tree for this cluster.
-    pub fat_tree_usd: f64,
-    /// Time of an iteration on that fat-tree, with the experts at the same places.
-    pub fat_tree_ms: f64,
-    /// Iterations per time and dollar, relative to that fat-tree.
-    pub performance_per_dollar: f64,
+record! {
+    /// Cost of the network, $.
+    #[derive(Copy)]
+    pub struct CostPlan {
+        /// Parts of one server.
+        pub server_usd: f64 = any(),
+        /// Parts of the cluster.
+        pub cluster_usd: f64 = any(),
+        /// Cost of a fat-tree for this cluster.
+        pub fat_tree_usd: f64 = any(),
+        /// Time of an iteration on that fat-tree, with the experts at the same places.
+        pub fat_tree_ms: f64 = any(),
+        /// Iterations per time and dollar, relative to that fat-tree.
+        pub performance_per_dollar: f64 = any(),
+    }
 }

@@ -3,7 +3,6 @@
 mod knobs;
 pub mod presets;
 pub mod prices;
-mod read;
 pub mod shapes;
 pub mod trace;
 mod validate;
@@ -11,13 +10,13 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
-pub use knobs::knobs;
+pub use knobs::KNOBS;
 pub use prices::{PriceList, PriceRow};
 pub use shapes::{MoeModel, MoeModelChoice, MoeModelPreset};
 pub use trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::record;
+use lightbay_core::record::{any, usual, within};
 
 /// Most servers of a region.
 pub const MAX_REGION: u32 = 64;
@@ -29,6 +28,14 @@ pub const MAX_EXPERTS: u32 = 512;
 pub const MAX_REDUNDANT: u32 = 4096;
 /// Most servers of a cluster.
 pub const MAX_SERVERS: u32 = 1 << 20;
+/// Largest width of a model, and of sequences.
+const MAX_WIDTH: i64 = 1 << 20;
+/// Longest time that is read, ms.
+const MAX_MS: f64 = 1e9;
+/// Largest rate that is read.
+const MAX_RATE: f64 = 1e7;
+/// Largest number of an iteration.
+const MAX_ITERATION: i64 = 1_000_000;
 
 /// Delays of switching circuits by name, ms.
 pub const DELAY_PROFILES: [(&str, f64); 5] = [
@@ -39,99 +46,93 @@ pub const DELAY_PROFILES: [(&str, f64); 5] = [
     ("with_nic", 5670.0),
 ];
 
-/// Fields of a scenario of kind `moe`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MoeScenario {
+record! {
+    /// Fields of a scenario of kind `moe`.
+    pub struct MoeScenario {
+        /// The servers of one expert-parallel group and their NICs.
+        pub region: MoeRegion = any(),
+        /// The model and its parallelism: the name of a preset, or its fields.
+        pub model: MoeModelChoice = any(),
+        /// Tokens that the gates send to the experts.
+        pub trace: GateTrace = any(),
+        /// Room for a placement of the experts; without it they stand in blocks, as many on each rank, in order.
+        pub placement: Option<PlacementRoom> = any(),
+        /// The cluster that the regions are part of.
+        pub cluster: MoeCluster = any(),
+        /// Times of computing that were measured, in place of those of the closed forms.
+        pub measured: MeasuredTimes = any().or(MeasuredTimes::default()).omitted(),
+        /// Prices of the parts.
+        pub prices: PriceList = any().or(PriceList::default()),
+    }
+}
+
+record! {
     /// The servers of one expert-parallel group and their NICs.
-    pub region: MoeRegion,
-    /// The model and its parallelism: the name of a preset, or its fields.
-    pub model: MoeModelChoice,
-    /// Tokens that the gates send to the experts.
-    pub trace: GateTrace,
-    /// Room for a placement of the experts; without it they stand in blocks, as many on each rank, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placement: Option<PlacementRoom>,
-    /// The cluster that the regions are part of.
-    pub cluster: MoeCluster,
-    /// Times of computing that were measured, in place of those of the closed forms.
-    #[serde(skip_serializing_if = "MeasuredTimes::is_empty")]
-    pub measured: MeasuredTimes,
-    /// Prices of the parts.
-    pub prices: PriceList,
+    pub struct MoeRegion {
+        /// Servers, S: ranks times tensor-parallel GPUs by GPUs of a server.
+        pub servers: u32 = within(1..=i64::from(MAX_REGION)),
+        /// GPUs of a server.
+        pub gpus_per_server: u32 = within(1..=64),
+        /// NICs of a server.
+        pub nics_per_server: u32 = within(1..=i64::from(MAX_NICS)),
+        /// NICs that end at the optical switch of the region.
+        pub ocs_nics: Vec<u32> = any(),
+        /// NICs that end at packet switches (EPS).
+        pub eps_nics: Vec<u32> = any(),
+        /// NUMA node of every NIC.
+        pub numa_of_nic: Vec<u32> = any(),
+        /// Rate of a NIC.
+        pub link_gbps: f64 = within(1e-3..=MAX_RATE).unit("Gb/s"),
+        /// Rate of all packet-switched NICs of a server together; that of their links if not given.
+        pub eps_total_gbps: Option<f64> = within(0.0..=MAX_RATE).unit("Gb/s"),
+        /// Rate between the GPUs of a server, per GPU and direction.
+        pub nvlink_gbytes_per_s: f64 = within(1e-3..=MAX_RATE).unit("GB/s"),
+        /// Pieces of an all-to-all whose steps overlap.
+        pub pipeline_chunks: u32 = within(1..=1 << 16),
+    }
 }
 
-/// The servers of one expert-parallel group and their NICs.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MoeRegion {
-    /// Servers, S: ranks times tensor-parallel GPUs by GPUs of a server.
-    pub servers: u32,
-    /// GPUs of a server.
-    pub gpus_per_server: u32,
-    /// NICs of a server.
-    pub nics_per_server: u32,
-    /// NICs that end at the optical switch of the region.
-    pub ocs_nics: Vec<u32>,
-    /// NICs that end at packet switches (EPS).
-    pub eps_nics: Vec<u32>,
-    /// NUMA node of every NIC.
-    pub numa_of_nic: Vec<u32>,
-    /// Rate of a NIC.
-    pub link_gbps: f64,
-    /// Rate of all packet-switched NICs of a server together; that of their links if it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub eps_total_gbps: Option<f64>,
-    /// Rate between the GPUs of a server, per GPU and direction, 1e9 byte/s.
-    pub nvlink_gbytes_per_s: f64,
-    /// Pieces of an all-to-all whose steps overlap; 1 for strictly one step after the other.
-    pub pipeline_chunks: u32,
-}
-
-/// Room for a placement of the experts on the ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct PlacementRoom {
-    /// Slots of all ranks together beyond one for each expert, for copies of busy experts.
-    pub redundant_experts: u32,
-    /// Groups of experts; those of a group stay on one server if every server holds as many groups.
-    pub expert_groups: u32,
+record! {
+    /// Room for a placement of the experts on the ranks.
+    #[derive(Copy, Eq)]
+    pub struct PlacementRoom {
+        /// Slots of all ranks together beyond one for each expert, for copies of busy experts; with free placement.
+        pub redundant_experts: u32 = within(0..=i64::from(MAX_REDUNDANT)).or(0),
+        /// Groups of experts, each on one server if all servers hold as many groups; with free placement.
+        pub expert_groups: u32 = within(1..=i64::from(MAX_EXPERTS)).or(1),
+    }
 }
 
 impl Default for PlacementRoom {
     fn default() -> Self {
-        Self { redundant_experts: 0, expert_groups: 1 }
+        usual()
     }
 }
 
-/// The cluster that the regions are part of.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MoeCluster {
-    /// Servers.
-    pub servers: u32,
-    /// Time in which the switch of a region sets other circuits, ms.
-    pub reconfiguration_delay_ms: f64,
-    /// Sustained rate of computing of a GPU, 1e12 operations per second.
-    pub sustained_tflops: f64,
-    /// Micro-batches of an iteration.
-    pub micro_batches: u32,
+record! {
+    /// The cluster that the regions are part of.
+    pub struct MoeCluster {
+        /// Servers of the cluster.
+        pub servers: u32 = within(1..=i64::from(MAX_SERVERS)),
+        /// Time in which other circuits are set.
+        pub reconfiguration_delay_ms: f64 = within(0.0..=MAX_MS).unit("ms"),
+        /// Sustained rate of computing of a GPU.
+        pub sustained_tflops: f64 = within(1e-6..=1e9).unit("Tflop/s"),
+        /// Micro-batches of an iteration.
+        pub micro_batches: u32 = within(1..=1 << 20),
+    }
 }
 
-/// Times of one layer that were measured, ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct MeasuredTimes {
-    /// Attention, forward.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attention_ms: Option<f64>,
-    /// Gate, forward.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate_ms: Option<f64>,
-    /// Experts, forward.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expert_ms: Option<f64>,
-}
-
-impl MeasuredTimes {
-    /// Returns `true` if nothing was measured.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+record! {
+    /// Times of one layer that were measured, ms.
+    #[derive(Copy, Default)]
+    pub struct MeasuredTimes {
+        /// Measured time of attention, forward.
+        pub attention_ms: Option<f64> = within(0.0..=MAX_MS).unit("ms"),
+        /// Measured time of the gate, forward.
+        pub gate_ms: Option<f64> = within(0.0..=MAX_MS).unit("ms"),
+        /// Measured time of the experts, forward.
+        pub expert_ms: Option<f64> = within(0.0..=MAX_MS).unit("ms"),
     }
 }
 

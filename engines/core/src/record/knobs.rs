@@ -20,29 +20,49 @@ pub struct Knob<S> {
     entry: Option<SetEntry<S>>,
     idle: Option<fn(&S) -> Option<Idle>>,
     is_hidden: bool,
+    is_refused: bool,
 }
 
 impl<S: 'static> Knob<S> {
-    /// The field `key` of a record that `read` finds in the scenario, if it is there, and `change` gives to be changed.
+    /// The field `key` of a record of the scenario.
     ///
     /// # Panics
-    /// If the record has no such field, or none that a parameter can express: a mistake in a table, which every test of
-    /// the kind meets.
-    #[expect(clippy::panic, reason = "a table that names a field that is not there is wrong in every run")]
+    /// As for [`Knob::of_part`].
     pub fn of<R: Record + 'static>(
         key: &'static str,
         read: fn(&S) -> Option<&R>,
         change: fn(&mut S) -> &mut R,
     ) -> Self {
-        let Some(info) = R::param(key) else { panic!("no parameter can stand for the field {key}") };
-        let refuse = info.clone();
+        let refuse = description::<R>(key);
         Self::own(
-            info,
+            refuse.clone(),
             move |scenario| read(scenario)?.get(key),
             move |scenario, value| {
                 change(scenario).put(key, value).ok_or_else(|| refuse.refuse(&value.to_string()))
             },
         )
+    }
+
+    /// The field `key` of a record that some scenarios have; on the others, a change is refused as [`Knob::idle_if`] says.
+    ///
+    /// # Panics
+    /// If the record has no such field, or none that a parameter can express: a mistake in a table, which every test of
+    /// the kind meets.
+    pub fn of_part<R: Record + 'static>(
+        key: &'static str,
+        read: fn(&S) -> Option<&R>,
+        change: fn(&mut S) -> Option<&mut R>,
+    ) -> Self {
+        let refuse = description::<R>(key);
+        let knob = Self::own(
+            refuse.clone(),
+            move |scenario| read(scenario)?.get(key),
+            move |scenario, value| {
+                let part = change(scenario);
+                part.and_then(|part| part.put(key, value)).ok_or_else(|| refuse.refuse(&value.to_string()))
+            },
+        );
+        Self { is_refused: true, ..knob }
     }
 
     /// A parameter that says itself how it is read and changed. `set` is given values that `info` has accepted.
@@ -51,7 +71,15 @@ impl<S: 'static> Knob<S> {
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
         set: impl Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync + 'static,
     ) -> Self {
-        Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: None, is_hidden: false }
+        Self {
+            info,
+            get: Box::new(get),
+            set: Box::new(set),
+            entry: None,
+            idle: None,
+            is_hidden: false,
+            is_refused: false,
+        }
     }
 
     /// The same parameter with another description.
@@ -106,6 +134,15 @@ impl<S: 'static> Knob<S> {
     fn hidden(&self, scenario: &S) -> Option<Problem> {
         self.is_hidden.then(|| self.idle(scenario))?
     }
+
+    fn refused(&self, scenario: &S) -> Option<Problem> {
+        (self.is_hidden || self.is_refused).then(|| self.idle(scenario))?
+    }
+}
+
+#[expect(clippy::panic, reason = "a table that names a field that is not there is wrong in every run")]
+fn description<R: Record>(key: &'static str) -> ParamInfo {
+    R::param(key).unwrap_or_else(|| panic!("no parameter can stand for the field {key}"))
 }
 
 /// The parameters of a scenario, in the order in which forms show them.
@@ -150,7 +187,7 @@ impl<S: 'static> Knobs<S> {
             let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
             return Err(Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names)));
         };
-        if let Some(problem) = knob.hidden(scenario) {
+        if let Some(problem) = knob.refused(scenario) {
             return Err(problem);
         }
         match (index, knob.entry) {

@@ -89,7 +89,8 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         .into());
     }
     let calls = calls(&workload)?;
-    let preset = params.text("model").and_then(MoeModelPreset::of).unwrap_or(MoeModelPreset::Mixtral8x7b);
+    let preset =
+        params.text("model").and_then(MoeModelPreset::of_word).unwrap_or(MoeModelPreset::Mixtral8x7b);
     let shape = shape(&workload, &calls, preset.shape())?;
     let text = read.iter().find_map(|input| match &input.content {
         Content::Text(text) => Some(text),
@@ -101,7 +102,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         "the shares of the experts: a drawn trace; counts of a run can take its place (import routing_counts)"
             .to_owned(),
     ];
-    if measured.is_empty() {
+    if measured == MeasuredTimes::default() {
         assumed.push("times of computing by closed forms: the file has none of layers".to_owned());
     }
     if strict {

@@ -97,7 +97,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
         }
     }
     problems.into_result(())?;
-    let given = params.text("model").and_then(MoeModelPreset::of);
+    let given = params.text("model").and_then(MoeModelPreset::of_word);
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     let read = together(&files, &names, given.map(|model| model.shape().experts))?;
     let mut assumed = Vec::new();

@@ -135,7 +135,7 @@ impl TimelineWalk<'_> {
         for event in &layer.timeline.events {
             let stalled = event.phase.strip_prefix(STALL);
             let word = stalled.unwrap_or(&event.phase);
-            let Some(phase) = LayerPhase::of(word) else { continue };
+            let Some(phase) = LayerPhase::of_word(word) else { continue };
             let place = LayerPhase::ALL.iter().position(|(_, known)| *known == phase);
             if (place < split) != is_forward {
                 continue;

@@ -48,7 +48,7 @@ fn measured_times_take_the_place_of_closed_forms() {
 #[test]
 fn ranks_send_as_many_bytes_as_the_specification_says() {
     let bytes = NAMES.map(|name| {
-        let shape = MoeModelPreset::of(name).unwrap().shape();
+        let shape = MoeModelPreset::of_word(name).unwrap().shape();
         shape.copies() * shape.token_bytes()
     });
     for (bytes, wanted) in bytes.into_iter().zip([536.9e6, 1610.6e6, 1073.7e6, 536.9e6]) {

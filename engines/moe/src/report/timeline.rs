@@ -55,7 +55,7 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
     let mut lanes: Vec<Lane> =
         names.iter().map(|name| Lane { name: (*name).to_owned(), spans: Vec::new() }).collect();
     let mut now = 0.0;
-    let phase_of = |name: &str| LayerPhase::of(name.strip_prefix(STALL).unwrap_or(name));
+    let phase_of = |name: &str| LayerPhase::of_word(name.strip_prefix(STALL).unwrap_or(name));
     let forward = result.layers.iter().map(|layer| (layer, true));
     let backward = result.layers.iter().rev().map(|layer| (layer, false));
     for (layer, ahead) in forward.chain(backward) {

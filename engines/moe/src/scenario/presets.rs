@@ -24,7 +24,7 @@ pub fn scenario(name: &str) -> Option<MoeScenario> {
     if name == SMALL {
         return Some(of(MoeModelChoice::Own(small()), 16));
     }
-    let preset = MoeModelPreset::of(name.strip_prefix(PREFIX)?)?;
+    let preset = MoeModelPreset::of_word(name.strip_prefix(PREFIX)?)?;
     Some(of(MoeModelChoice::Preset(preset), 128))
 }
 

@@ -1,43 +1,47 @@
 //! Prices of the parts of a network.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::MAX_RATE;
+use lightbay_core::record;
+use lightbay_core::record::{any, within};
 
 /// Source of the built-in prices.
 pub const RECONSTRUCTED: &str = "reconstructed: the table of the paper was lost in the copy at hand; the values reproduce \
                                  the published ratios of cost, but were not checked against a printed table, so check \
                                  them before quoting an amount";
 
-/// Prices of the parts, $.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PriceList {
-    /// Source of the prices.
-    pub note: String,
-    /// Parts by rate.
-    pub rates: Vec<PriceRow>,
-    /// A fibre of the mean length.
-    pub fibre_usd: f64,
-    /// A copper cable between a server and its first packet switch.
-    pub copper_cable_usd: f64,
-    /// Servers are joined to packet switches by copper cables, not by fibres.
-    pub copper_links: bool,
+record! {
+    /// Prices of the parts, $.
+    pub struct PriceList {
+        /// Source of the prices.
+        pub note: String = any(),
+        /// Parts by rate.
+        pub rates: Vec<PriceRow> = any(),
+        /// A fibre of the mean length.
+        pub fibre_usd: f64 = within(0.0..=1e9),
+        /// A copper cable between a server and its first packet switch.
+        pub copper_cable_usd: f64 = within(0.0..=1e9),
+        /// Copper cables between servers and packet switches.
+        pub copper_links: bool = any().or(false),
+    }
 }
 
-/// Prices of the parts of one rate, $.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PriceRow {
-    /// The rate.
-    pub link_gbps: f64,
-    /// A transceiver.
-    pub transceiver_usd: f64,
-    /// A NIC.
-    pub nic_usd: f64,
-    /// A port of a packet switch.
-    pub eps_port_usd: f64,
-    /// A port of an optical circuit switch.
-    pub ocs_port_usd: f64,
-    /// A port of a patch panel.
-    pub patch_port_usd: f64,
+record! {
+    /// Prices of the parts of one rate, $.
+    #[derive(Copy)]
+    pub struct PriceRow {
+        /// The rate.
+        pub link_gbps: f64 = within(1e-3..=MAX_RATE),
+        /// A transceiver.
+        pub transceiver_usd: f64 = within(0.0..=1e9),
+        /// A NIC.
+        pub nic_usd: f64 = within(0.0..=1e9),
+        /// A port of a packet switch.
+        pub eps_port_usd: f64 = within(0.0..=1e9),
+        /// A port of an optical circuit switch.
+        pub ocs_port_usd: f64 = within(0.0..=1e9),
+        /// A port of a patch panel.
+        pub patch_port_usd: f64 = within(0.0..=1e9),
+    }
 }
 
 impl Default for PriceList {

@@ -1,7 +1,13 @@
 //! Shapes of models: layers, widths, experts and parallelism.
 
-use schemars::JsonSchema;
+use super::{MAX_EXPERTS, MAX_WIDTH};
+use lightbay_core::problem::Problems;
+use lightbay_core::read::brief;
+use lightbay_core::record::{FieldType, Place, Range, within};
+use lightbay_core::{record, words};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 
 /// A model: the name of a preset, or all its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -13,75 +19,54 @@ pub enum MoeModelChoice {
     Own(MoeModel),
 }
 
-/// Models by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub enum MoeModelPreset {
-    /// Mixtral 8x7B.
-    #[serde(rename = "mixtral_8x7b")]
-    Mixtral8x7b,
-    /// Mixtral 8x22B.
-    #[serde(rename = "mixtral_8x22b")]
-    Mixtral8x22b,
-    /// LLaMA-MoE; its parallelism but for EP is assumed.
-    #[serde(rename = "llama_moe")]
-    LlamaMoe,
-    /// Qwen1.5-MoE with its 60 routed experts padded to 64; its parallelism but for EP is assumed.
-    #[serde(rename = "qwen_moe")]
-    QwenMoe,
-    /// DeepSeek-V3 with experts in every layer; micro-batch and sequence are assumed.
-    #[serde(rename = "deepseek_v3")]
-    DeepseekV3,
+words! {
+    /// Models by name.
+    pub enum MoeModelPreset {
+        /// Mixtral 8x7B.
+        Mixtral8x7b = "mixtral_8x7b",
+        /// Mixtral 8x22B.
+        Mixtral8x22b = "mixtral_8x22b",
+        /// LLaMA-MoE; its parallelism but for EP is assumed.
+        LlamaMoe = "llama_moe",
+        /// Qwen1.5-MoE with its 60 routed experts padded to 64; its parallelism but for EP is assumed.
+        QwenMoe = "qwen_moe",
+        /// DeepSeek-V3 with experts in every layer; micro-batch and sequence are assumed.
+        DeepseekV3 = "deepseek_v3",
+    }
 }
 
-/// A mixture-of-experts model and its parallelism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub struct MoeModel {
-    /// Layers, each with attention and experts.
-    pub layers: u32,
-    /// Width of a token between layers.
-    pub hidden: u32,
-    /// Inner width of an expert.
-    pub ffn: u32,
-    /// Inner width of the experts that every token visits; 0 for none.
-    pub shared_ffn: u32,
-    /// Experts of a layer.
-    pub experts: u32,
-    /// Experts that a token is sent to.
-    pub top_k: u32,
-    /// Width of the keys and values of attention.
-    pub kv_width: u32,
-    /// Tokens of a sequence.
-    pub seq: u32,
-    /// Sequences of a micro-batch.
-    pub micro_batch: u32,
-    /// Expert-parallel ranks.
-    pub ep: u32,
-    /// Tensor-parallel GPUs of a rank.
-    pub tp: u32,
-    /// Pipeline stages.
-    pub pp: u32,
+record! {
+    /// A mixture-of-experts model and its parallelism.
+    #[derive(Copy, Eq, Hash)]
+    pub struct MoeModel {
+        /// Layers of the model, each with attention and experts.
+        pub layers: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Width of a token between layers.
+        pub hidden: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Inner width of an expert.
+        pub ffn: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Inner width of the experts that every token visits.
+        pub shared_ffn: u32 = within(0..=MAX_WIDTH).cold(),
+        /// Experts of a layer.
+        pub experts: u32 = within(1..=i64::from(MAX_EXPERTS)).cold(),
+        /// Experts that a token is sent to.
+        pub top_k: u32 = within(1..=i64::from(MAX_EXPERTS)).cold(),
+        /// Width of the keys and values of attention.
+        pub kv_width: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Tokens of a sequence.
+        pub seq: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Sequences of a micro-batch.
+        pub micro_batch: u32 = within(1..=MAX_WIDTH).cold(),
+        /// Expert-parallel ranks; the region grows with them.
+        pub ep: u32 = within(1..=4096).cold(),
+        /// Tensor-parallel GPUs of a rank.
+        pub tp: u32 = within(1..=64).cold(),
+        /// Pipeline stages.
+        pub pp: u32 = within(1..=MAX_WIDTH).cold(),
+    }
 }
 
 impl MoeModelPreset {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("mixtral_8x7b", Self::Mixtral8x7b),
-        ("mixtral_8x22b", Self::Mixtral8x22b),
-        ("llama_moe", Self::LlamaMoe),
-        ("qwen_moe", Self::QwenMoe),
-        ("deepseek_v3", Self::DeepseekV3),
-    ];
-
-    /// The name in files.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, preset)| *preset == self).map_or("", |(name, _)| name)
-    }
-
-    /// The preset of a name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset)
-    }
-
     /// Its fields.
     pub const fn shape(self) -> MoeModel {
         match self {
@@ -157,6 +142,24 @@ impl MoeModelPreset {
                 pp: 16,
             },
         }
+    }
+}
+
+impl FieldType for MoeModelChoice {
+    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+        match value {
+            Value::String(_) => FieldType::read(value, place, range, problems).map(Self::Preset),
+            Value::Object(_) => FieldType::read(value, place, range, problems).map(Self::Own),
+            other => {
+                let remedy = "give the name of a preset or an object { … }";
+                problems.add(place.to_string(), format!("is {}", brief(other)), remedy);
+                None
+            }
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        generator.subschema_for::<Self>()
     }
 }
 

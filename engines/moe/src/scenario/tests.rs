@@ -4,11 +4,12 @@ use super::*;
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 
 fn read(value: &serde_json::Value) -> Result<MoeScenario, Problems> {
     let mut problems = Problems::new();
     let read = Fields::of(value, "", &mut problems).and_then(|mut fields| {
-        let read = MoeScenario::read(&mut fields, &mut problems);
+        let read = MoeScenario::of_fields(&mut fields, &mut problems);
         fields.finish(&mut problems);
         read
     });
@@ -121,7 +122,7 @@ fn a_region_follows_the_parallelism_that_is_set() {
     let mut scenario = presets::scenario("moe-mixtral_8x7b").unwrap();
     scenario.set("tp", None, &ParamValue::Int(8)).unwrap();
     assert_eq!(
-        (scenario.region.servers, scenario.get("model")),
+        (scenario.region.servers, KNOBS.get(&scenario, "model")),
         (8, Some(ParamValue::Text("own".to_owned())))
     );
     scenario.set("tp", None, &ParamValue::Int(4)).unwrap();

@@ -10,9 +10,14 @@ pub mod sample;
 #[cfg(test)]
 mod tests;
 
-use super::MoeScenario;
-use schemars::JsonSchema;
+use super::{MAX_ITERATION, MAX_WIDTH, MoeScenario};
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use lightbay_core::record;
+use lightbay_core::record::{FieldType, Place, Range, Record as _, any, usual, within};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Tokens that the gates send to the experts.
@@ -25,59 +30,83 @@ pub enum GateTrace {
     Counts(CountedTrace),
 }
 
-/// A trace drawn at random; equal fields give equal tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SyntheticTrace {
-    /// Iteration that is planned; those before it are what a prediction knows.
-    pub iteration: u32,
-    /// Seed.
-    pub seed: u64,
-    /// Evenness of the rows of single ranks: the smaller, the fewer experts a rank uses.
-    pub kappa: f64,
-    /// Unevenness of the experts of the first layer.
-    pub popularity_scale: f64,
-    /// Share of its popularity that an expert of the first layer keeps from iteration to iteration.
-    pub popularity_memory: f64,
-    /// Unevenness of the passage from layer to layer.
-    pub passage_std: f64,
-    /// Share of a uniform load that the load-balancing loss leads to in the end.
-    pub balance: f64,
-    /// Iterations in which the load-balancing loss makes up 63 % of that.
-    pub balance_iterations: f64,
+record! {
+    /// A trace drawn at random; equal fields give equal tokens.
+    #[derive(Copy)]
+    pub struct SyntheticTrace {
+        /// Iteration that is planned; those before it are what a prediction knows.
+        pub iteration: u32 = within(0..=MAX_ITERATION).or(200),
+        /// Seed of a drawn trace.
+        pub seed: u64 = any().or(1),
+        /// Dirichlet concentration of the per-rank expert shares: the larger, the closer to the mean shares.
+        pub kappa: f64 = within(1e-3..=1e9).or(3.0),
+        /// Unevenness of the experts of the first layer.
+        pub popularity_scale: f64 = within(0.0..=20.0).or(0.9),
+        /// Share of its popularity that an expert of the first layer keeps from iteration to iteration.
+        pub popularity_memory: f64 = within(0.0..=1.0).or(0.95),
+        /// Unevenness of the passage from layer to layer.
+        pub passage_std: f64 = within(0.0..=20.0).or(2.5),
+        /// Share of a uniform load that the load-balancing loss leads to in the end.
+        pub balance: f64 = within(0.0..=1.0).or(0.75),
+        /// Iterations in which the load-balancing loss makes up 63 % of that.
+        pub balance_iterations: f64 = within(1e-3..=1e9).or(300.0),
+    }
 }
 
-/// Tokens counted in a real run.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CountedTrace {
-    /// Iteration that is planned.
-    pub iteration: u32,
-    /// The counts, by iteration and then layer.
-    pub counts: Vec<CountedMatrix>,
+record! {
+    /// Tokens counted in a real run.
+    pub struct CountedTrace {
+        /// Iteration that is planned.
+        pub iteration: u32 = within(0..=MAX_ITERATION),
+        /// The counts, by iteration and then layer.
+        pub counts: Vec<CountedMatrix> = any(),
+    }
 }
 
-/// Counts of one layer in one iteration.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CountedMatrix {
-    /// The iteration.
-    pub iteration: u32,
-    /// The layer within the stage.
-    pub layer: u32,
-    /// Tokens by rank and expert. A single row is the sum over all ranks: every rank then sends the same.
-    pub tokens: Vec<Vec<f64>>,
+record! {
+    /// Counts of one layer in one iteration.
+    pub struct CountedMatrix {
+        /// The iteration.
+        pub iteration: u32 = any(),
+        /// The layer within the stage.
+        pub layer: u32 = within(0..=MAX_WIDTH),
+        /// Tokens by rank and expert. A single row is the sum over all ranks: every rank then sends the same.
+        pub tokens: Vec<Vec<f64>> = within(0.0..=1e15),
+    }
 }
 
 impl Default for SyntheticTrace {
     fn default() -> Self {
-        Self {
-            iteration: 200,
-            seed: 1,
-            kappa: 3.0,
-            popularity_scale: 0.9,
-            popularity_memory: 0.95,
-            passage_std: 2.5,
-            balance: 0.75,
-            balance_iterations: 300.0,
+        usual()
+    }
+}
+
+/// Most numbers of a counted trace.
+const MAX_COUNTS: usize = 1 << 24;
+
+impl FieldType for GateTrace {
+    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::of(value, &place.to_string(), problems)?;
+        let trace = if fields.has("counts") {
+            CountedTrace::of_fields(&mut fields, problems).map(Self::Counts)
+        } else {
+            SyntheticTrace::of_fields(&mut fields, problems).map(Self::Synthetic)
+        };
+        let counts = match &trace {
+            Some(Self::Counts(trace)) => trace.counts.as_slice(),
+            _ => &[],
+        };
+        let size: usize = counts.iter().flat_map(|count| &count.tokens).map(Vec::len).sum();
+        if size > MAX_COUNTS {
+            let path = fields.path_of("counts");
+            problems.add(path, format!("has {size} numbers"), format!("give at most {MAX_COUNTS}"));
         }
+        fields.finish(problems);
+        trace
+    }
+
+    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+        generator.subschema_for::<Self>()
     }
 }
 
