@@ -88,6 +88,7 @@ fn scenario<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
         },
         "required": ["schema", "kind"],
         "allOf": [body],
+        "unevaluatedProperties": false,
     })
 }
 

@@ -11,7 +11,7 @@ mod spec;
 
 pub use field_type::{FieldType, Place, Range};
 pub use knobs::{Idle, Knob, Knobs};
-pub use spec::{Spec, any, list, within};
+pub use spec::{Spec, any, index, list, within};
 
 use crate::param::{ParamInfo, ParamValue};
 use crate::problem::Problems;

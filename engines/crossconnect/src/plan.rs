@@ -2,7 +2,7 @@
 
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
-use lightbay_core::record::{Record as _, any};
+use lightbay_core::record::{Record as _, any, index};
 use lightbay_core::{record, words};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ record! {
     #[derive(Eq)]
     pub struct OcsChanges {
         /// The switch.
-        pub ocs_id: u32 = any(),
+        pub ocs_id: u32 = index(),
         /// Its entries: keep and remove are the old state, keep and add the new one. Sorted by `pod_a`, `port_a_index`,
         /// `pod_b`, `port_b_index`, then action.
         pub cross_connects: Vec<Entry> = any(),
@@ -60,17 +60,17 @@ record! {
         /// Its change.
         pub action: Action = any(),
         /// Pod at the A port.
-        pub pod_a: u32 = any(),
+        pub pod_a: u32 = index(),
         /// Index of the A port within its pod and switch, from 0.
-        pub port_a_index: u32 = any(),
+        pub port_a_index: u32 = index(),
         /// Number of the A port on the panel of the switch, from 1: pods in order.
-        pub switch_port_a: u32 = any(),
+        pub switch_port_a: u32 = index(),
         /// Pod at the B port.
-        pub pod_b: u32 = any(),
+        pub pod_b: u32 = index(),
         /// Index of the B port within its pod and switch, from 0 (of the A ports if the wiring is `single_sided`).
-        pub port_b_index: u32 = any(),
+        pub port_b_index: u32 = index(),
         /// Number of the B port on its side of the panel, from 1: pods in order.
-        pub switch_port_b: u32 = any(),
+        pub switch_port_b: u32 = index(),
     }
 }
 
@@ -79,19 +79,19 @@ record! {
     #[derive(Copy, Default, Eq)]
     pub struct Totals {
         /// Circuits that stay.
-        pub kept_circuits: u64 = any(),
+        pub kept_circuits: u64 = index(),
         /// Circuits that are set up.
-        pub added_circuits: u64 = any(),
+        pub added_circuits: u64 = index(),
         /// Circuits that are taken down, without those that failed ports force.
-        pub removed_circuits: u64 = any(),
+        pub removed_circuits: u64 = index(),
         /// Lower bound of the removed circuits by counting pairs of pods: Σ max(0, old − wanted).
-        pub lower_bound_removed_circuits: u64 = any(),
+        pub lower_bound_removed_circuits: u64 = index(),
         /// Circuits that end at failed ports and have to go whatever is planned.
-        pub forced_removed_circuits: Option<u64> = any(),
+        pub forced_removed_circuits: Option<u64> = index(),
         /// Wanted circuits that are not set because ports are out of order; missing if all are set.
-        pub unmet_circuits: Option<u64> = any(),
+        pub unmet_circuits: Option<u64> = index(),
         /// Lower bound of the unmet circuits by counting the ports in order of every pod and switch; there with them.
-        pub lower_bound_unmet_circuits: Option<u64> = any(),
+        pub lower_bound_unmet_circuits: Option<u64> = index(),
     }
 }
 
@@ -103,7 +103,7 @@ record! {
         pub changes: Vec<EntryRef> = any(),
         /// Circuits that are missing while the batch is under way: what is live then on all switches against the smaller
         /// of the old and the new number of circuits. A circuit that moves is dark meanwhile, one that goes for good is not.
-        pub dark_circuits: u64 = any(),
+        pub dark_circuits: u64 = index(),
     }
 }
 
@@ -112,9 +112,9 @@ record! {
     #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
     pub struct EntryRef {
         /// The switch.
-        pub ocs_id: u32 = any(),
+        pub ocs_id: u32 = index(),
         /// Index into its `cross_connects`.
-        pub entry: u32 = any(),
+        pub entry: u32 = index(),
     }
 }
 
@@ -135,13 +135,13 @@ record! {
         /// The rule.
         pub rule: PhaseRule = any(),
         /// GPUs of a pod, N; GPU n of pod p is number p·N + n.
-        pub gpus_per_pod: u32 = any(),
+        pub gpus_per_pod: u32 = index(),
         /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (itself in one phase: idle).
-        pub phases: Vec<Vec<u32>> = any(),
+        pub phases: Vec<Vec<u32>> = index(),
         /// Largest number of flows from one pod to one pod in any phase, what stays in a pod included.
-        pub max_flows_per_pod_pair: u32 = any(),
+        pub max_flows_per_pod_pair: u32 = index(),
         /// Phases in which some GPU receives from two others.
-        pub contended_phases: u32 = any(),
+        pub contended_phases: u32 = index(),
     }
 }
 

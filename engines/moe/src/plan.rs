@@ -1,7 +1,7 @@
 //! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and what the network
 //! costs.
 
-use lightbay_core::record::{any, list};
+use lightbay_core::record::{any, index, list};
 use lightbay_core::{record, words};
 
 record! {
@@ -20,7 +20,7 @@ record! {
     /// One layer: circuits and routes of its all-to-alls, and when everything happens.
     pub struct LayerPlan {
         /// The layer.
-        pub layer: u32 = any(),
+        pub layer: u32 = index(),
         /// Bytes that each server sends to each other one in the dispatch; the combine and the gradients carry the
         /// transpose or the same again. The diagonal stays inside the server.
         pub demand_bytes: Vec<Vec<f64>> = any(),
@@ -43,9 +43,9 @@ record! {
     /// Experts of the ranks in a layer.
     pub struct ExpertPlacement {
         /// Expert in every slot, rank by rank; all ranks have as many slots. Copies of an expert share its tokens evenly.
-        pub physical_to_logical: Vec<u32> = any(),
+        pub physical_to_logical: Vec<u32> = index(),
         /// Copies of every expert.
-        pub replicas: Vec<u32> = any(),
+        pub replicas: Vec<u32> = index(),
         /// Load of the busiest rank relative to the mean.
         pub busiest_rank: f64 = any(),
     }
@@ -82,13 +82,13 @@ record! {
     #[derive(Copy, Eq, Hash, PartialOrd, Ord)]
     pub struct RegionCircuit {
         /// The server of the smaller number.
-        pub server_a: u32 = any(),
+        pub server_a: u32 = index(),
         /// Its NIC.
-        pub nic_a: u32 = any(),
+        pub nic_a: u32 = index(),
         /// The other server.
-        pub server_b: u32 = any(),
+        pub server_b: u32 = index(),
         /// Its NIC.
-        pub nic_b: u32 = any(),
+        pub nic_b: u32 = index(),
         /// Change of the circuit.
         pub action: CircuitAction = any(),
     }
@@ -109,15 +109,15 @@ record! {
     #[derive(Copy)]
     pub struct RegionRoute {
         /// The server that sends.
-        pub src_server: u32 = any(),
+        pub src_server: u32 = index(),
         /// The server that receives.
-        pub dst_server: u32 = any(),
+        pub dst_server: u32 = index(),
         /// The network.
         pub path: RoutePath = any(),
         /// The NIC that sends; its GPU gathers.
-        pub delegate_nic_src: u32 = any(),
+        pub delegate_nic_src: u32 = index(),
         /// The NIC that receives; its GPU scatters.
-        pub delegate_nic_dst: u32 = any(),
+        pub delegate_nic_dst: u32 = index(),
         /// The bytes.
         pub bytes: f64 = any(),
     }
@@ -253,7 +253,7 @@ record! {
         /// The network.
         pub fabric: FabricKind = any(),
         /// Changes of circuits in a micro-batch that are not charged: the paper charges those before the dispatch alone.
-        pub free_changes: u32 = any(),
+        pub free_changes: u32 = index(),
         /// Computing of a micro-batch in the stage, forward and backward.
         pub compute_ms: f64 = any(),
         /// Tensor-parallel exchanges of a micro-batch in the stage.

@@ -4,7 +4,7 @@
 
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;
-use lightbay_core::record::{FieldType, Place, Range, Spec, any, within};
+use lightbay_core::record::{FieldType, Place, Range, Spec, any, index, within};
 use lightbay_core::{record, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -49,13 +49,13 @@ record! {
     #[derive(Eq)]
     pub struct OcsState {
         /// 16·d + u + 4·v.
-        pub id: u8 = any(),
+        pub id: u8 = index(),
         /// `x`, `y` or `z`.
         pub dim: Dimension = any(),
         /// Face position (u, v).
-        pub pos: [u8; 2] = any(),
+        pub pos: [u8; 2] = index(),
         /// `to[c]` is the cube whose minus port the plus port of cube c is patched to.
-        pub to: Vec<u16> = any(),
+        pub to: Vec<u16> = index(),
     }
 }
 
@@ -76,9 +76,9 @@ record! {
     #[derive(Eq)]
     pub struct SymmetryRecord {
         /// Multiplication table; element 0 is the identity.
-        pub table: Vec<Vec<u16>> = any(),
+        pub table: Vec<Vec<u16>> = index(),
         /// `to[o][c] = table[c][voltage[o]]`.
-        pub voltage: Vec<u16> = any(),
+        pub voltage: Vec<u16> = index(),
     }
 }
 
@@ -87,9 +87,9 @@ record! {
     #[derive(Copy)]
     pub struct Claims {
         /// Sum of hop distances over ordered pairs.
-        pub hop_sum: u64 = any(),
+        pub hop_sum: u64 = index(),
         /// Largest hop distance.
-        pub diameter: u32 = any(),
+        pub diameter: u32 = index(),
         /// `hop_sum / (n (n - 1))`.
         pub avg_hops: f64 = sane(),
         /// A flow of this many flits per cycle and ordered pair exists.
@@ -143,11 +143,11 @@ record! {
     #[derive(Eq)]
     pub struct RoutingClaims {
         /// Routes over the fullest arc.
-        pub max_channel_load: u64 = any(),
+        pub max_channel_load: u64 = index(),
         /// Hops on each virtual channel.
-        pub vc_hops: Vec<u64> = any(),
+        pub vc_hops: Vec<u64> = index(),
         /// Hops of all routes.
-        pub route_hop_sum: u64 = any(),
+        pub route_hop_sum: u64 = index(),
     }
 }
 
@@ -205,9 +205,9 @@ record! {
     #[derive(Eq)]
     pub struct Unbalanced {
         /// Hops on each virtual channel, expanded.
-        pub vc_hops: Vec<u64> = any(),
+        pub vc_hops: Vec<u64> = index(),
         /// `loads[vc][arc]`: routes over each arc class (expansion by translation) or arc (no expansion).
-        pub loads: Vec<Vec<u32>> = any(),
+        pub loads: Vec<Vec<u32>> = index(),
     }
 }
 
@@ -215,15 +215,15 @@ record! {
     /// Routes and figures of the pod with one switch failed.
     pub struct FaultCase {
         /// The switch.
-        pub failed_ocs: u8 = any(),
+        pub failed_ocs: u8 = index(),
         /// Routes over the fullest arc; `None` if a pair cannot be reached.
-        pub max_channel_load: Option<u64> = any().or_null(),
+        pub max_channel_load: Option<u64> = index().or_null(),
         /// Mean length of the routes, hops.
         pub avg_hops: f64 = sane(),
         /// Saturation by the flit simulator, if asked for.
         pub saturation_flits_per_cycle_per_node: Option<f64> = sane().or_null(),
         /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are named.
-        pub unreachable: Vec<(u32, u32)> = any().or(Vec::new()),
+        pub unreachable: Vec<(u32, u32)> = index().or(Vec::new()),
         /// The routes, if asked for.
         pub routing: Option<Routing> = any().or_null(),
     }

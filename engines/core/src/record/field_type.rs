@@ -2,7 +2,7 @@
 
 use crate::param::{Domain, ParamValue};
 use crate::problem::Problems;
-use crate::read::{bool_at, float_at, int_at, list_at, text_at};
+use crate::read::{bool_at, brief, float_at, int_at, list_at, text_at};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -13,6 +13,8 @@ use std::ops::RangeInclusive;
 pub enum Range {
     /// Those of the type.
     Any,
+    /// Those of the type; whole numbers without a point, because places in lists are counted.
+    Index,
     /// Whole numbers.
     Int(i64, i64),
     /// Numbers.
@@ -89,16 +91,17 @@ macro_rules! whole {
         impl FieldType for $type {
             fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
                 let (min, max) = limits::<Self>(range);
+                if range == Range::Index && value.is_f64() {
+                    let remedy = "give a whole number, without a point";
+                    problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
+                    return None;
+                }
                 int_at(value, place, min..=max, problems).and_then(|number| Self::try_from(number).ok())
             }
 
             fn schema(_generator: &mut SchemaGenerator, range: Range) -> Schema {
                 let (min, max) = limits::<Self>(range);
-                let mut schema = json_schema!({ "type": "integer", "minimum": min });
-                if max < i64::MAX {
-                    schema.insert("maximum".to_owned(), max.into());
-                }
-                schema
+                json_schema!({ "type": "integer", "minimum": min, "maximum": max })
             }
 
             fn domain(range: Range) -> Option<Domain> {
@@ -124,7 +127,9 @@ fn limits<T>(range: Range) -> (i64, i64) {
     match range {
         Range::Int(min, max) => (min, max),
         Range::Float(min, max) => (min as i64, max as i64),
-        Range::Any => (0, i64::MAX >> (64_usize.saturating_sub(8 * size_of::<T>() + 1).min(63))),
+        Range::Any | Range::Index => {
+            (0, i64::MAX >> (64_usize.saturating_sub(8 * size_of::<T>() + 1).min(63)))
+        }
     }
 }
 
@@ -162,7 +167,7 @@ impl FieldType for f64 {
 
 fn bounds(range: Range) -> (f64, f64) {
     match range {
-        Range::Any => (f64::MIN, f64::MAX),
+        Range::Any | Range::Index => (f64::MIN, f64::MAX),
         Range::Int(min, max) => (min as f64, max as f64),
         Range::Float(min, max) => (min, max),
     }

@@ -45,6 +45,11 @@ pub const fn any<T>() -> Spec<T> {
     }
 }
 
+/// A field whose whole numbers are written without a point, because they are places in lists.
+pub fn index<T>() -> Spec<T> {
+    Spec { range: Range::Index, ..any() }
+}
+
 /// A field whose number, or whose numbers in a list, lie within a range.
 pub fn within<T>(range: impl Into<Range>) -> Spec<T> {
     Spec { range: range.into(), ..any() }

@@ -1,6 +1,8 @@
 //! The schemas under `engines/schemas` are the ones this version generates.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod reader;
+
 use lightbay_engines::{SchemaOf, schema};
 use std::path::Path;
 
