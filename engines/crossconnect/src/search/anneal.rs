@@ -102,12 +102,14 @@ pub fn anneal<W: Watch>(
 ) -> Result<Assignment, MethodError> {
     // Anytime search: whoever stops it has the best plan of all rounds so far.
     let mut best = start.clone();
+    // The objective of the walk is what stays, of the search what goes.
     let mut removed = task.removed(&best);
     let circuits = start.circuits();
     if circuits == 0 {
         return Ok(best);
     }
     for round in settings.first..settings.rounds {
+        // Long rounds cost more, but each starts from the best plan.
         let steps =
             settings.steps_per_circuit.saturating_mul(circuits).saturating_mul(GROWTH.saturating_pow(round));
         if removed <= bound {
@@ -130,6 +132,7 @@ pub fn anneal<W: Watch>(
             // Geometric cooling over the steps of the round.
             let temperature = settings.hot * (settings.cold / settings.hot).powf(share);
             let heat = Heat::new(temperature, settings.detour);
+            // The last slice may be shorter.
             let slice = SLICE.min(steps - done);
             watch.parallel(|| {
                 chains.par_iter_mut().with_max_len(1).for_each(|chain| chain.run(&heat, slice));
@@ -139,6 +142,7 @@ pub fn anneal<W: Watch>(
             // In order of chains, so that ties between them always end the same way.
             for chain in &mut chains {
                 let Some(better) = chain.best.take() else { continue };
+                // Better states are counted again on the task.
                 let value = task.removed(&better);
                 if value < removed {
                     // Chains go on from where they are; only the record is shared.

@@ -25,6 +25,7 @@ pub fn scratch(
     streams: Streams,
     watch: &mut impl Watch,
 ) -> Result<Assignment, NoStart> {
+    // Another order of the switches gives another plan of equal worth.
     let mut order: Vec<usize> = (0..task.ocs_count).collect();
     if tries.random_order {
         order.shuffle(&mut streams.stream(0));
@@ -57,12 +58,14 @@ pub fn relabel(
     let mut network = FlowNetwork::new(2 * task.ocs_count);
     let mut names = Vec::new();
     for from in 0..ocs_count {
+        // One unit from every old name to every new one.
         network.add_supply(from, 1);
         network.add_supply(ocs_count + from, -1);
         watch.checkpoint()?;
         // One arc per pair of old and new name whose ports allow the circuits; cost: removals under that name.
         let cells = &assignment.ocs[from as usize];
         for to in 0..ocs_count {
+            // Its own name always fits.
             if from != to && !fits(task, cells, to as usize) {
                 continue;
             }
@@ -73,6 +76,7 @@ pub fn relabel(
         }
     }
     watch.count(1);
+    // The flow is a matching, since all its capacities are 1.
     let flow = match network.minimize(&mut || watch.checkpoint()) {
         Ok(flow) => flow.flow,
         Err(FlowError::Ended(error)) => return Err(error),
@@ -89,6 +93,7 @@ pub fn relabel(
 /// Returns `true` if a switch has the ports for some circuits.
 fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
     let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
+    // Ports are used up cell by cell, so that sums count.
     cells.iter().all(|cell| {
         let (near, far) = (&mut a[cell.a as usize], &mut b[cell.b as usize]);
         let enough = *near >= cell.count && *far >= cell.count;

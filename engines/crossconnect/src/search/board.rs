@@ -52,6 +52,7 @@ impl<'t> Board<'t> {
     pub fn of(task: &'t Task, assignment: &Assignment) -> Self {
         let mut board = Self::empty(task);
         for (ocs, cells) in (0u32..).zip(&assignment.ocs) {
+            // Cells become single circuits, which can move alone.
             for cell in cells {
                 for _ in 0..cell.count {
                     let circuit = board.add(cell.a, cell.b);
@@ -87,6 +88,7 @@ impl<'t> Board<'t> {
             slots: [vec![Vec::new(); slots], vec![Vec::new(); slots]],
             old_from,
             old,
+            // Without circuits all installed ones count as removed.
             removed: task.installed.circuits() as i64,
             log: Vec::new(),
             moved: Vec::new(),
@@ -144,6 +146,7 @@ impl<'t> Board<'t> {
 
     /// Returns the placed circuits as an assignment of the task.
     pub fn assignment(&self) -> Assignment {
+        // Circuits that are nowhere are not part of the plan.
         let placed = self.ends.iter().zip(&self.at).filter(|&(_, &at)| at != NOWHERE);
         Assignment::of(self.task.ocs_count, placed.map(|(&[a, b], &at)| (at as usize, a, b)))
     }
@@ -162,6 +165,7 @@ impl<'t> Board<'t> {
 
     /// Circuits of an oriented pair that are on a switch.
     fn present(&self, ocs: u32, a: u32, b: u32) -> u32 {
+        // Slots are short: the ports of one pod on one switch.
         let slot = &self.slots[A][self.slot(ocs, a)];
         slot.iter().filter(|&&circuit| self.ends[circuit as usize][B] == b).count() as u32
     }
@@ -209,6 +213,7 @@ impl<'t> Board<'t> {
 
     fn place(&mut self, circuit: u32, ocs: u32) {
         let [a, b] = self.ends[circuit as usize];
+        // Mirror of `take`: a circuit that fills a lack is kept again.
         if self.present(ocs, a, b) < self.installed(ocs, a, b) {
             self.removed -= 1;
         }
@@ -227,6 +232,7 @@ impl<'t> Board<'t> {
             self.take(circuit);
         }
         self.place(circuit, ocs);
+        // The log lets a trial be taken back.
         self.log.push((circuit, before));
     }
 
@@ -257,6 +263,7 @@ impl<'t> Board<'t> {
     /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
     pub fn shift(&mut self, circuit: u32, ocs: u32, limit: i64, stream: Option<&mut Stream>) -> bool {
         let from = self.at[circuit as usize];
+        // A new number frees all circuits to move once.
         self.chain += 1;
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, ocs);
@@ -284,6 +291,7 @@ impl<'t> Board<'t> {
         self.moved[circuit as usize] = self.chain;
         self.put(circuit, one);
         let [a, b] = self.ends[circuit as usize];
+        // Both ports may be overfull: the A port only if it was not free.
         self.tokens.clear();
         self.tokens.push((A, one, other, a));
         self.tokens.push((B, one, other, b));
@@ -294,9 +302,11 @@ impl<'t> Board<'t> {
     fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
         // Kempe chain: an overfull port pushes a circuit to the other switch, which may overfill its far port there.
         while let Some((side, ocs, other, pod)) = self.tokens.pop() {
+            // Room for all: this chain has ended.
             if self.room(side, ocs, pod) >= 0 {
                 continue;
             }
+            // A circuit cannot be pushed nowhere; and dear chains are cut short.
             if other == NOWHERE || self.removed > limit {
                 return false;
             }
@@ -317,11 +327,13 @@ impl<'t> Board<'t> {
         let slot = &self.slots[side][self.slot(ocs, pod)];
         let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;
         if let Some(stream) = stream {
+            // A random start with wrap-around tries all circuits.
             let start = stream.random_range(0..slot.len());
             return slot[start..].iter().chain(&slot[..start]).find(unmoved).copied();
         }
         let cost = |circuit: u32| {
             let [a, b] = self.ends[circuit as usize];
+            // Least new removals: extras go first, and to where one is lacking.
             i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
         };
         slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))

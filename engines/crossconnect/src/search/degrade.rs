@@ -30,6 +30,7 @@ const SECOND_CHANCES: usize = 64;
 /// Most wanted circuits that ports in order can carry, by counting the ports of every pod and of every switch.
 pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
+    // Ports by pod, and by switch and side.
     let mut of_pod = vec![0u64; pods];
     let mut of_switch = vec![[0u64; 2]; ocs_count];
     for (side, slot) in [(Side::A, 0), (Side::B, 1)] {
@@ -43,6 +44,7 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     }
     for port in &scenario.failed_ports {
         let slot = usize::from(port.side == Side::B);
+        // A failed port counts on neither sum.
         if let (Some(sum), Some(sums)) =
             (of_pod.get_mut(port.pod as usize), of_switch.get_mut(port.ocs_id as usize))
         {
@@ -54,6 +56,7 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     // A single-sided switch joins its ports in pairs.
     let switches: u64 = of_switch.iter().map(|&[a, b]| if single { a / 2 } else { a.min(b) }).sum();
     // A circuit of a pod to itself takes two of its ports.
+    // Circuits need ports at both pods, and a place on some switch.
     let mut degree = vec![0u64; pods];
     for ((i, j), count) in scenario.wanted_pairs() {
         degree[i as usize] += u64::from(count);
@@ -101,9 +104,11 @@ pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
 
 fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Option<Kept>, MethodError> {
     let all: Vec<usize> = (0..task.ocs_count).collect();
+    // All circuits fit: nothing is lost.
     if feasible(orient(task, &all, &task.wanted, Preference::none(), watch))?.is_some() {
         return Ok(None);
     }
+    // They do not fit ports in order either, so failures are not the reason.
     let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
@@ -133,6 +138,7 @@ fn unordered(cell: &Cell) -> Cell {
 /// The most circuits of an orientation that the ports of all switches together can carry, losses in proportion:
 /// unordered cells.
 fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
+    // Ports of all switches together, as if they were one switch.
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
     let pods = task.pods as u32;
     let hub = 2 * pods;
@@ -148,6 +154,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     let mut arcs = Vec::new();
     for (number, cell) in oriented.iter().enumerate() {
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
+        // A pair never gets more circuits than some switch pairs of its ports allow.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
         // The first circuit that is kept is the last one that would be lost.
         // Convex loss (2s - 1)/C: the flow loses in proportion to what pairs want.

@@ -20,9 +20,9 @@ const TOLERANCE: f64 = 1e-9;
 const SLACK: f64 = 1.003;
 /// Turns of circuits and placement at most; every turn but the last has made the exchange quicker.
 const MOST_TURNS: usize = 12;
-/// Moves that are timed in one layer at most, and shares of experts that are added up for that: some seconds of work in
-/// a layer of hundreds of experts.
+/// Moves that are timed in one layer at most.
 const MOST_TRIED: u64 = 200_000;
+/// Shares of experts that are added up for these moves at most: some seconds of work in a layer of hundreds of experts.
 const MOST_SHARES: u64 = 400_000_000;
 
 /// The layer whose experts are placed.

@@ -105,6 +105,7 @@ pub fn anneal<W: Watch>(
     let mut crews: Vec<Crew<'_>> = (0..chains)
         .step_by(together)
         .map(|first| {
+            // Streams by number of the chain: lanes of any crew draw the same numbers.
             let streams = (first..chains.min(first + together)).map(|chain| (chain, stream(chain as u64)));
             Crew::new(objective, streams.collect(), starts)
         })
@@ -121,11 +122,13 @@ pub fn anneal<W: Watch>(
     // Simulated annealing with a geometric schedule; slices end at exchanges, so that the result depends on steps
     // alone.
     while step < settings.steps {
+        // A slice never crosses an exchange.
         let until = (step + slice).min(settings.steps).min((step / epoch + 1) * epoch);
         let (stop, from) = (&stop, step);
         watch.parallel(|| {
             crews.par_iter_mut().for_each(|crew| {
                 for at in from..until {
+                    // Checked at every step of the slice.
                     if stop() {
                         return;
                     }
@@ -144,6 +147,7 @@ pub fn anneal<W: Watch>(
         }
         watch.checkpoint()?;
         if let Some(best) = best(&crews) {
+            // The best so far, for a screen or an early stop.
             progress(watch, &Progress { step, best });
         }
     }
@@ -168,6 +172,7 @@ fn exchange(crews: &mut [Crew<'_>]) {
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     // At most half of the chains move, so that no chain is source and target at once.
     for quarter in 0..ranks.len().div_ceil(4).min(ranks.len() / 2) {
+        // The best quarter gives, the worst takes.
         let (_, from, from_lane) = ranks[quarter];
         let (_, to, to_lane) = ranks[ranks.len() - 1 - quarter];
         let state = crews[from].state(from_lane);

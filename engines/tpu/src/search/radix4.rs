@@ -38,6 +38,7 @@ impl Digraph {
         let mut arcs = Vec::new();
         for node in 0..nodes {
             for step in 1..=DEGREE {
+                // Modulo n, kept positive.
                 let head = (2 * DEGREE * nodes - DEGREE * node - step) % nodes;
                 if head != node {
                     arcs.push((node as u32, head as u32));
@@ -65,6 +66,7 @@ impl Digraph {
         let mut arcs = Vec::new();
         for (tail, word) in words.iter().enumerate() {
             for (head, other) in words.iter().enumerate() {
+                // The word without its first letter is the other one without its last.
                 if tail != head && word.get(1..) == other.get(..letters.saturating_sub(1)) {
                     arcs.push((tail as u32, head as u32));
                 }
@@ -93,6 +95,7 @@ impl Digraph {
             let Some(wrong) = wrong else { return Some(Self::undirected(nodes, &links)) };
             let other = stream.random_range(0..links.len());
             if other != wrong {
+                // A swap of ends keeps all degrees.
                 (links[wrong].1, links[other].1) = (links[other].1, links[wrong].1);
             }
         }
@@ -140,6 +143,7 @@ impl Digraph {
     pub fn network(&self) -> Network {
         let arcs: Vec<(u32, u32, u32)> =
             self.arcs.iter().enumerate().map(|(at, (tail, head))| (*tail, *head, at as u32)).collect();
+        // Without symmetry each arc is its own class.
         Network::new(self.nodes, &arcs, arcs.len(), 1.0)
     }
 
@@ -148,6 +152,7 @@ impl Digraph {
     /// # Errors
     /// The reason to stop.
     pub fn throughput(&self, watch: &mut impl Watch) -> Result<(f64, f64), MethodError> {
+        // A narrow interval, so that families can be compared.
         let settings = FlowSettings { gap: GAP, ..FlowSettings::default() };
         let (known, stopped) =
             mcf::interval(&self.network(), &settings, &vec![1.0; self.arcs.len()], &mut StopOnly(watch));
@@ -182,6 +187,7 @@ impl Digraph {
                     }
                 }
             }
+            // Not strongly connected.
             if reached < self.nodes {
                 return None;
             }
@@ -195,6 +201,7 @@ pub fn bound(nodes: usize) -> f64 {
     // Moore bound of a directed graph: at most 4^t nodes at distance t.
     let (mut rest, mut level, mut hops, mut sum) = (nodes.saturating_sub(1), DEGREE, 1, 0);
     while rest > 0 {
+        // The last level may not be full.
         let here = level.min(rest);
         sum += hops * here;
         rest -= here;
@@ -212,6 +219,7 @@ pub fn bound(nodes: usize) -> f64 {
 pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph, MethodError> {
     let mut stream = Streams::new(seed).stream(0);
     let mut current = Digraph::gen_kautz(nodes);
+    // Unconnected networks count as very long, so the search leaves them.
     let missing = |graph: &Digraph| graph.distances().unwrap_or(u64::MAX / 4);
     let mut value = missing(&current);
     let mut best = (value, current.clone());
@@ -244,6 +252,7 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
                 best = (value, current.clone());
             }
         } else {
+            // Rejected: the heads go back.
             (current.arcs[one].1, current.arcs[other].1) = (b, d);
         }
     }
@@ -277,6 +286,7 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<S
         let scaled = |lower: f64| nodes as f64 * lower;
         let mut best: [Option<f64>; 2] = [None; 2];
         for sample in 0..SAMPLES {
+            // One stream for each sample of each size.
             let mut stream = Streams::new(seed).stream(1 + nodes as u64 * SAMPLES + sample);
             let drawn = [Digraph::jellyfish(nodes, &mut stream), Digraph::xpander(nodes, &mut stream)];
             for (best, graph) in best.iter_mut().zip(drawn) {

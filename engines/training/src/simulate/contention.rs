@@ -78,11 +78,13 @@ impl Contention {
         for group in &network.nic_groups {
             let mut example = None;
             for (index, &(u, weight)) in group.members.iter().enumerate() {
+                // Several flows on one NIC share it among themselves.
                 if weight > 1.0 {
                     nic_contended[u as usize] = true;
                     example.get_or_insert((u, u));
                 }
                 for &(v, _) in &group.members[index + 1..] {
+                    // Unordered: they can run at the same time.
                     if !network.precedence.before(u, v) {
                         nic_contended[u as usize] = true;
                         nic_contended[v as usize] = true;
@@ -90,12 +92,14 @@ impl Contention {
                     }
                 }
             }
+            // One example for each group is enough for people.
             if let Some((task, other)) = example {
                 loose.push(Loose::SharedNic { task, other });
             }
         }
         for (via, tasks) in network.carried.iter().enumerate() {
             // A chain never competes with itself.
+            // Its tasks are ordered one after the other.
             if network.precedence.is_chain(tasks) {
                 continue;
             }
@@ -109,6 +113,7 @@ impl Contention {
                     }
                     contended[u as usize] = true;
                     contended[v as usize] = true;
+                    // The task with successors is what breaks tail-exactness.
                     if let Some(&inner) = [u, v].iter().find(|task| !network.is_sink(**task)) {
                         example.get_or_insert((inner, if inner == u { v } else { u }));
                     }
@@ -122,6 +127,7 @@ impl Contention {
                 .iter()
                 .filter(|t| contended[**t as usize] && network.is_sink(**t))
                 .map(|t| network.tail[*t as usize]);
+            // Tails are compared exactly: equal ones come from equal sums.
             if let Some(first) = tails.next()
                 && tails.any(|tail| tail != first)
             {

@@ -24,6 +24,7 @@ pub struct CriticalPath {
 /// the one with the largest finish is taken, then the smallest id: a tail that another task passes on anyway may be
 /// missing from a reduced graph, but never that of the last one.
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
+    // Ends include the work that follows a task.
     match last_of(network, trace, 0..network.tasks() as u32) {
         Some(last) => chain_to(network, trace, last),
         None => CriticalPath::default(),
@@ -35,6 +36,7 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
 /// Only ends count: tasks that nothing waits for, or that work follows. A side branch that joins the critical path
 /// again is part of the same end, however close it is.
 pub fn second_chain(network: &Network, trace: &Trace, path: &CriticalPath) -> Option<CriticalPath> {
+    // The last task of the path is excluded, not the whole path.
     let first = path.tasks.last().copied();
     let ends = (0..network.tasks() as u32).filter(|task| {
         Some(*task) != first && (network.is_sink(*task) || network.tail[*task as usize] > 0.0)
@@ -57,6 +59,7 @@ fn chain_to(network: &Network, trace: &Trace, last: u32) -> CriticalPath {
         path.tasks.push(task);
         path.comm += trace.finish[task as usize] - trace.start[task as usize];
         let start = trace.start[task as usize];
+        // Tight: it ends when this one starts, delay included.
         let tight = |arc: &&Arc| trace.finish[arc.task as usize] + arc.delay >= start - TIGHT_S;
         let before = network.preds.of(task).iter().filter(tight).map(|arc| arc.task);
         let finish = |task: u32| trace.finish[task as usize];
@@ -73,6 +76,7 @@ fn latest(
     first: impl Fn(u32) -> f64,
     second: impl Fn(u32) -> f64,
 ) -> Option<u32> {
+    // A maximum less a tolerance: everything near it is tied.
     let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
     // Two-stage maximum with tolerances, so that sums in another order give the same path.
     let least = top(&mut tasks.clone().map(&first));
@@ -84,6 +88,7 @@ fn latest(
 /// Returns the time by which each task could finish later without moving the makespan, at ideal speed after it,
 /// seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
+    // Later finishes at full speed would still reach the makespan.
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
@@ -96,6 +101,7 @@ pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
     for &task in network.order.iter().rev() {
         for arc in network.succs.of(task) {
             let next = arc.task as usize;
+            // The successor keeps the duration that it had.
             let start = latest[next] - (trace.finish[next] - trace.start[next]);
             latest[task as usize] = latest[task as usize].min(start - arc.delay);
         }

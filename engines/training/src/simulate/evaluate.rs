@@ -59,6 +59,7 @@ impl Evaluator {
     pub fn with_ports(&self, ports: &[u32]) -> Self {
         let mut changed = self.clone();
         let budget = &mut changed.network.budget;
+        // Virtual pods have no port limit.
         let real: Vec<usize> = (0..budget.pods()).filter(|pod| budget.ports(*pod).is_some()).collect();
         for (pod, ports) in real.into_iter().zip(ports) {
             *budget = budget.with_ports(pod, *ports);
@@ -77,6 +78,7 @@ impl Evaluator {
     /// Makespan in seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
         // The path model gives the same makespan as the simulator where it is exact, in a fraction of the time.
+        // Exact model: no events.
         if self.exact(rates) {
             return self.model.makespan(x, rates, &mut scratch.model);
         }
@@ -102,6 +104,7 @@ impl Evaluator {
             Rates::Fair => run(Rule::Fair),
             Rates::Level => run(Rule::Level),
             Rates::Best => {
+                // Ties go to level-first.
                 let (level, fair) = (run(Rule::Level), run(Rule::Fair));
                 if fair.makespan < level.makespan { fair } else { level }
             }

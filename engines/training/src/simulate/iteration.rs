@@ -95,6 +95,7 @@ impl IterationRun<'_> {
     }
 
     fn each_resource(&self, task: u32, mut visit: impl FnMut(usize, f64)) {
+        // Without circuit limits only NICs are shared.
         if self.rule != Rule::Ideal {
             visit(self.network.via[task as usize] as usize, self.network.flows[task as usize]);
         }
@@ -104,6 +105,7 @@ impl IterationRun<'_> {
     }
 
     fn capacity(&self, resource: usize) -> f64 {
+        // Capacities in NICs: a circuit is one, a NIC group one.
         if resource < self.network.carried.len() { f64::from(self.circuits[resource / 2]) } else { 1.0 }
     }
 }
@@ -126,6 +128,7 @@ impl Simulator {
         // Event-driven simulation: a heap of arrivals, finishes and meetings; stale events are known by their version.
         let mut run = IterationRun { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
         self.reset(&run);
+        // Meetings that are allowed grow with the tasks.
         let mut meetings = 0usize;
         let mut allowed = 10_000 + 50 * network.tasks();
         while let Some(Reverse(first)) = self.heap.pop() {
@@ -153,6 +156,7 @@ impl Simulator {
         }
         let mut makespan = 0.0f64;
         for task in 0..network.tasks() {
+            // The work after a task counts.
             makespan = makespan.max(self.finish[task] + network.tail[task]);
         }
         if let Some(trace) = trace {
@@ -172,6 +176,7 @@ impl Simulator {
             list.clear();
             list.resize(n, 0.0);
         }
+        // All work is still to be done.
         self.left.clone_from(&network.tau);
         self.speed.clear();
         self.speed.resize(n, -1.0);
@@ -183,6 +188,7 @@ impl Simulator {
         self.running.resize(network.carried.len() + network.nic_groups.len(), Vec::new());
         self.fill.reset(n, self.running.len());
         if run.rule == Rule::Level {
+            // Levels begin as the longest tail after each task.
             level::tails_into(network, &mut self.to_go);
         }
         self.pending.clear();
@@ -214,6 +220,7 @@ impl Simulator {
                     });
                 } else {
                     let duration = match run.rule {
+                        // Nobody to compete with: the duration is known at once.
                         Rule::Ideal => run.network.tau[index],
                         Rule::Fair | Rule::Level => {
                             let circuits = run.circuits[run.network.link_of(task)];
@@ -229,12 +236,14 @@ impl Simulator {
                     return;
                 }
                 self.finish[index] = time;
+                // The last piece carries what was not yet sent.
                 if let Some(trace) = trace {
                     let volume = run.network.volume[index] - self.sent[index];
                     trace.pieces.push(Piece { task, start: self.updated[index], end: time, volume });
                 }
                 if run.competes(task) {
                     run.each_resource(task, |resource, _| {
+                        // Freed capacity changes the rates of the component.
                         self.running[resource].retain(|other| *other != task);
                         self.dirty.push(resource as u32);
                     });
@@ -251,6 +260,7 @@ impl Simulator {
                 }
             }
             What::Meet => {
+                // Only the latest planned meeting counts, and only of running tasks.
                 if event.version == self.meet_version[index] && self.finish[index] == 0.0 {
                     run.each_resource(task, |resource, _| self.dirty.push(resource as u32));
                 }
@@ -268,6 +278,7 @@ impl Simulator {
                 continue;
             }
             let mut fill = std::mem::take(&mut self.fill);
+            // Rates of one component.
             match run.rule {
                 Rule::Ideal | Rule::Fair => fill.fair(run),
                 Rule::Level => self.level_speeds(&mut fill, now, run),
@@ -275,6 +286,7 @@ impl Simulator {
             for position in 0..fill.tasks.len() {
                 self.turn(fill.tasks[position], fill.speeds[position], now, run, trace.as_deref_mut());
             }
+            // The next time at which two levels of the component meet.
             if run.rule == Rule::Level {
                 self.plan_meeting(&fill, now, run);
             }
@@ -287,6 +299,7 @@ impl Simulator {
     /// Work left at `now`.
     fn left_at(&self, task: u32, now: f64) -> f64 {
         let index = task as usize;
+        // Rounding never makes work negative.
         (self.left[index] - self.speed[index].max(0.0) * (now - self.updated[index]).max(0.0)).max(0.0)
     }
 
@@ -298,6 +311,7 @@ impl Simulator {
             return;
         }
         let now = now.max(self.updated[index]);
+        // Work at the old speed up to now.
         self.left[index] = self.left_at(task, now);
         if let Some(trace) = trace
             && now > self.updated[index]
@@ -310,6 +324,7 @@ impl Simulator {
         }
         self.updated[index] = now;
         self.speed[index] = speed;
+        // Older finish events become stale.
         self.version[index] += 1;
         if speed > 0.0 {
             self.push(now + self.left[index] / speed, task, What::Finish, self.version[index]);

@@ -73,6 +73,7 @@ impl<'a> Crew<'a> {
                 }
             }
         }
+        // As many lanes as chains.
         let meter = Meter::new(&objective.group, streams.len(), &objective.ties);
         let chains = streams
             .into_iter()
@@ -104,6 +105,7 @@ impl<'a> Crew<'a> {
             .collect();
         // No pod of the size has a smaller 1/λ by hops, so this stands for metrics that are not measured.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
+        // The part of a cut that no choice changes.
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
         Self { objective, meter, chains, parts, constants, floor }
     }
@@ -118,6 +120,7 @@ impl<'a> Crew<'a> {
         self.measure(&all, f64::INFINITY);
         for chain in &mut self.chains {
             chain.state.cuts.clone_from(&chain.trial_cuts);
+            // The first score has no limit to meet.
             let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
             chain.state.design.score = score;
             chain.state.design.bound = bound(chain.worst, &chain.trial_cuts);
@@ -134,6 +137,7 @@ impl<'a> Crew<'a> {
             let chosen = usize::from(chain.state.chosen[index]);
             for (switch, voltage) in &tie.switches {
                 chain.state.design.voltage[*switch] = voltage[chosen];
+                // The meter measures what is wired.
                 self.meter.set(lane, *switch, &self.objective.group, usize::from(voltage[chosen]));
             }
             let parts = &self.parts[(index * order + chosen) * cuts..][..cuts];
@@ -151,6 +155,7 @@ impl<'a> Crew<'a> {
             // step.
             *active = (0..CHEAP_TRIES).any(|_| self.propose(lane, temperature, swaps));
         }
+        // All chains keep their states in this step.
         if !active.contains(&true) {
             return;
         }
@@ -203,6 +208,7 @@ impl<'a> Crew<'a> {
         let change = if random.random::<f64>() < swaps {
             let other = random.random_range(0..ties.len());
             let (here, there) = (state.chosen[tie], state.chosen[other]);
+            // A swap has to suit the choices of both ties.
             if here == there || !ties[tie].choices.contains(&there) || !ties[other].choices.contains(&here) {
                 return false;
             }
@@ -219,6 +225,7 @@ impl<'a> Crew<'a> {
         // know to be too bad are never measured.
         let limit = state.design.score - temperature * (1.0 - random.random::<f64>()).ln();
         if cuts > 0 {
+            // Cuts of the moved design: only the parts of the moved ties change.
             trial_cuts.clone_from(&state.cuts);
             let moved = [Some((change.tie, change.to)), change.other];
             for (tie, to) in moved.into_iter().flatten() {
@@ -250,6 +257,7 @@ impl<'a> Crew<'a> {
             let found = self.meter.run(metric);
             let mut open = false;
             for ((chain, &found), &active) in self.chains.iter_mut().zip(&found).zip(active) {
+                // 1/λ by this metric: the time that all data takes.
                 let time = found.map_or(f64::INFINITY, |sum| 1.0 / metric.bound(sum as f64));
                 chain.worst = chain.worst.max(time);
                 chain.total += time;
