@@ -1,4 +1,4 @@
-//! Numbers of the specification: times of computing, costs, fabrics.
+//! Reference numbers: times of computing, costs, fabrics.
 
 use super::cost::server_usd;
 use super::times::LayerTimes;

@@ -1,4 +1,4 @@
-//! Numbers of the specification: projections, a fit by hand, both solvers, and accuracies.
+//! Reference numbers: projections, a fit by hand, both solvers, and accuracies.
 
 use super::accuracy::{Predictor, accuracy};
 use super::passage::{FitSettings, PassageFit, passed};
@@ -137,7 +137,7 @@ fn copilot_beats_what_costs_nothing() {
             assert!(copilot[0] > other[0] && copilot[2] > other[2], "{experts} {name} {copilot:?} {other:?}");
             assert!(l1 < other_l1, "{experts} {name} {l1} {other_l1}");
         }
-        // Section 9, whose traces were drawn with other random numbers.
+        // Reference errors, of traces that were drawn with other random numbers.
         let wanted = if experts == 8 { 0.152 } else { 0.118 };
         assert!((l1 - wanted).abs() < 0.03, "{experts} {l1}");
         let (last, _) = mean(experts, Predictor::LastIteration);

@@ -1,4 +1,4 @@
-//! Policies against each other, the optimum against all schedules of a small stage, and ratios of the specification.
+//! Policies against each other, the optimum against all schedules of a small stage, and reference ratios.
 
 use super::assemble::{fabric_ms, regional};
 use super::break_even::DelayStudy;

@@ -1,4 +1,4 @@
-//! Numbers of the specification, and what holds for any demand.
+//! Reference numbers, and what holds for any demand.
 
 use super::circuits::CircuitCounts;
 use super::exact::best_circuits;

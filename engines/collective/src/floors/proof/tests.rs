@@ -5,7 +5,7 @@ fn floors(scenario: &CollectiveScenario) -> ScenarioFloors {
     scenario_floors(scenario, &CollectiveTasks::of(scenario, None).unwrap()).unwrap()
 }
 
-/// Table of the notes on collective floors: AllGather without latencies, and AllToAll.
+/// Reference floors: AllGather without latencies, and AllToAll.
 #[test]
 fn floors_of_built_in_machines_are_the_known_ones() {
     for (name, floor_us, because) in [

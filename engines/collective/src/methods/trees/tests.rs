@@ -32,7 +32,7 @@ fn wrong_in_list(scenario: &CollectiveScenario, short: &CollectiveResult) -> Res
     Ok(told.into_iter().filter(|told| !told.contains("replay_us")).collect())
 }
 
-/// Finishes of the notes on collective floors, µs.
+/// Reference finishes of trees, µs.
 #[test]
 fn finishes_are_the_known_ones() {
     for (name, finish_us) in [

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::group::Group;
 use lightbay_core::watch::Unwatched;
 
-/// Section 12.1: voltage (o² + 3o + 1) mod C over the cyclic group.
+/// Pod with voltage (o² + 3o + 1) mod C over the cyclic group.
 fn vector(cubes: usize) -> Topology {
     let voltage = std::array::from_fn(|o| ((o * o + 3 * o + 1) % cubes) as u16);
     Topology::symmetric(Group::abelian(&[cubes]).unwrap(), voltage)
