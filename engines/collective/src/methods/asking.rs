@@ -45,6 +45,7 @@ pub(super) fn fold() -> ParamInfo {
 
 /// Options of the solver: knobs of other searches that have the same names are not meant for it.
 pub(super) fn options(params: &Params, names: &[&str], seed: u64) -> Options {
+    // Only knobs that the method has.
     let knobs = solver_knobs(names);
     let given: Vec<_> =
         knobs.iter().filter_map(|knob| params.get(&knob.name).map(|value| (&*knob.name, value))).collect();
@@ -146,10 +147,12 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     if !wanted {
         return Folding::none(&task.network, &task.chunks);
     }
+    // Declared symmetries save the search for them.
     if !task.network.generators().is_empty() {
         return Folding::largest(&task.network, &task.chunks);
     }
     let mut real = task.real.clone();
+    // Colour refinement and backtracking find some.
     real.add_generators(find_symmetries(&task.real));
     Folding::largest(&task.with_symmetries(&real), &task.chunks)
 }
@@ -187,10 +190,12 @@ pub(super) fn ask_all(
 ) -> Result<AskedAll, MethodError> {
     let tasks = Arc::clone(&session.tasks);
     let mut proven: Vec<u32> = session.bounds.iter().map(|bound| bound.epochs).collect();
+    // Bounds of the session are the first that is proven.
     let mut all = AskedAll { schedules, proven: 0 };
     for (at, task) in tasks.tasks.iter().enumerate() {
         let below = (proven[at], tops.get(at).copied().unwrap_or(0));
         let (bound, top) = asking.only.map_or(below, |only| (only, only + 1));
+        // Size of the program in full: its memory while it is written.
         let columns = (task.chunks.len() as u64)
             .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
             .saturating_mul(u64::from(top) + 1);
@@ -202,9 +207,11 @@ pub(super) fn ask_all(
             continue;
         }
         let folding = folding_of(task, asking.fold);
+        // In the solver process, which a stop ends at once.
         let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
         fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
             tell(solver.cx, asked);
+            // Only the whole program proves something about all schedules.
             if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
                 proven[at] = proven[at].max(asked.program.epochs + 1);
                 if asking.states {
@@ -214,6 +221,7 @@ pub(super) fn ask_all(
             let known = all.schedules[at].finish;
             if let Some(schedule) = found.filter(|schedule| schedule.finish < known) {
                 all.schedules[at] = schedule.clone();
+                // Every improvement is handed over with the other parts as they are.
                 session.offer(all.schedules.clone(), "integer program", solver.cx)?;
             }
             Ok(())
@@ -226,6 +234,7 @@ pub(super) fn ask_all(
 /// States a bound of epochs that questions proved.
 pub(super) fn state(session: &EpochSession, epochs: u32, cx: &mut Context<'_, Collective>) {
     let parts = session.tasks.tasks.len() > 1;
+    // Parts follow each other, so their epochs add up.
     let bound_us = f64::from(epochs) * session.tasks.epoch_us;
     cx.bound_over(
         bound_us,

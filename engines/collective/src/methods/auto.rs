@@ -1,5 +1,5 @@
 //! `auto`: bound and construction in several lengths of epochs, of which the best in microseconds is kept; where that
-//! is not proven to be the best, programs are asked.
+//! is not proven to be the best, programs are asked (docs/methods/collective.md, sections 6, 10 and 11).
 
 use super::asking::{Asking, ask_all, options, seed, state};
 use super::construct::limits;
@@ -50,6 +50,7 @@ pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
     let mut epochs = vec![of(&scenario.time)];
+    // A fixed epoch is the user's choice; of the others each rule suits another network.
     if others && scenario.time.epoch != EpochRule::Fixed {
         let (slow, fast) = (ruled(EpochRule::SlowestLink), ruled(EpochRule::FastestLink));
         for epoch in [slow, fast, (slow * fast).sqrt()] {
@@ -114,6 +115,7 @@ fn one_size(
 ) -> Result<Outcome, MethodError> {
     let pieces = params.bool("pieces");
     if pieces && trees::suits(scenario).is_ok() {
+        // Exact latencies: sizes are compared by them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         // Chunk by chunk takes minutes, and its sends fill files that nobody reads back.
         if exact.deliveries() > MOST_WHOLE
@@ -125,6 +127,7 @@ fn one_size(
     let (session, schedules) = whole(scenario, limits, params, cx)?;
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
+    // Whole chunks first: they have a bound of their own.
     let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
     if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
         kept = better;
@@ -132,7 +135,9 @@ fn one_size(
     let best_us = kept.finish_us();
     let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
     let seconds = params.float("programs_s").unwrap_or(0.0);
+    // Programs only where the bound leaves room below everything known.
     if finish > session.bound_epochs() && bound_us < best_us * (1.0 - SAME) && seconds > 0.0 {
+        // Trees are handed over before the programs begin, so that a stop loses nothing.
         if let KeptSchedule::Trees { candidate, .. } = &kept {
             trees::offer(candidate.clone(), "trees", cx)?;
         }
@@ -142,6 +147,7 @@ fn one_size(
             Ok(found)
                 if is_better
                     || matches!(
+                        // Either plan of whole chunks has the bound that the programs improved.
                         (&kept, &found),
                         (KeptSchedule::Whole { .. }, KeptSchedule::Whole { .. })
                     ) =>
@@ -187,6 +193,7 @@ fn whole(
             opened => opened?.bounded(cx)?,
         };
         let schedules = session.construct(limits, cx)?;
+        // Epochs of other lengths are compared in microseconds.
         let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
         // Of schedules that end at once the one with fewer sends is kept as the plan.
         let sends = schedules.iter().map(|schedule| schedule.starts.len()).sum();
@@ -211,6 +218,7 @@ fn at_floor(
     let finish_us = f64::from(finish) * session.tasks.epoch_us;
     let threshold = scenario.time.alpha_threshold;
     let floors = floors_of(scenario, &session.tasks)?;
+    // The floor that fits the finish: epochs may leave latencies out.
     let floor = if threshold == 0.0 { &floors.with_latency } else { &floors.without_latency };
     same(finish_us, floor.floor_us).then(|| {
         cx.bound_over(floor.floor_us.min(finish_us), floor_covers(threshold));
@@ -236,6 +244,7 @@ fn more_pieces(
     }
     let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
     let Some(floors) = floors_of(scenario, &exact) else { return Ok(None) };
+    // At the floor nothing is left to gain.
     if known_us <= floors.without_latency.floor_us * (1.0 + SAME) {
         return Ok(None);
     }
@@ -244,6 +253,7 @@ fn more_pieces(
     if scenario.time.epoch != EpochRule::Fixed {
         for pieces in PIECES.into_iter().filter(within) {
             let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
+            // No restarts: the fixed orders show whether pieces help.
             let finish = session.epochs_of(&session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?);
             let finish_us = f64::from(finish) * session.tasks.epoch_us;
             if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
@@ -251,6 +261,7 @@ fn more_pieces(
             }
         }
     }
+    // Trees have to beat the pieces, too.
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
     if trees::suits(scenario).is_ok()
         && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
@@ -286,6 +297,7 @@ fn along_trees(
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
     let Some(parts) = trees.parts(cx)? else { return Ok(None) };
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
+    // Pieces have to make up whole chunks.
     let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };
     let Some(plan) = parts.plan(trees::shard_bytes(scenario), floor_us, &effort, cx)? else {
         return Ok(None);
@@ -307,6 +319,7 @@ fn improve(
     params: &Params,
     cx: &mut Context<'_, Collective>,
 ) -> Result<KeptSchedule, MethodError> {
+    // Half of the time for each question, so that one cannot take all.
     let limits = QuestionLimits {
         seconds: seconds / 2.0,
         until_s: cx.elapsed_s() + seconds,
@@ -317,8 +330,10 @@ fn improve(
     let finish = session.epochs_of(&schedules);
     // The first number of epochs that ends no earlier than what is known.
     let top = ((best_us / epoch_us * (1.0 - SAME)).ceil() as u32).min(finish);
+    // Only then a proof is about the best plan.
     let states = best_us >= f64::from(finish) * epoch_us * (1.0 - SAME);
     let asking = Asking { limits, params, only: None, fold: true, most_columns: MOST_COLUMNS, states };
+    // Without copies the linear program is smaller, and decides.
     if lp::suits(&session.scenario, session).is_ok() {
         let mut kept = FluidBest { finish_us: f64::from(top) * epoch_us, finish: top, proven: 0, epoch_us };
         ask_fluid_below(session, &asking, &mut kept, cx)?;
@@ -332,6 +347,7 @@ fn improve(
         session.state_bound(cx);
     }
     let tops: Vec<u32> = match schedules.as_slice() {
+        // Both halves of AllReduce: each has its own finish to beat.
         [_] => vec![top],
         all => all.iter().map(|schedule| schedule.finish).collect(),
     };
@@ -373,6 +389,7 @@ impl KeptSchedule {
             Self::Pieces { session, finish_us } => {
                 session.state_bound(cx);
                 let bound_us = f64::from(session.bound_epochs()) * session.tasks.epoch_us;
+                // The bound of pieces is about these pieces.
                 if same(finish_us, bound_us) { end(0, 0) } else { end(1, 0) }
             }
             Self::Parts(best) => {

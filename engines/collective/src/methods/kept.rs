@@ -28,6 +28,7 @@ impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
         params: &Params,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Outcome, MethodError> {
+        // Errors other than refusals pass.
         let ended = self.0.solve(scenario, params, cx);
         let ended = ended.and_then(|outcome| cx.best_plan().map(|_| outcome));
         let Err(MethodError::Rejected(violations)) = ended else { return ended };

@@ -47,6 +47,7 @@ pub(super) fn plan_ranges(
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let mut search = RangeSearch::of(scenario, limits)?;
+    // A stop keeps what was planned so far.
     let ended = search.plan_all(cx);
     if matches!(ended, Err(MethodError::Failed(_) | MethodError::Rejected(_))) {
         return ended;
@@ -62,6 +63,7 @@ pub(super) fn plan_ranges(
         metrics: plan.metrics.clone(),
         result: CollectiveResult { ranges, ..plan.result.clone() },
     };
+    // The plan stays the same but for its ranges.
     cx.supersede(candidate.value, secondary, "ranges of sizes", move || candidate)?;
     ended
 }
@@ -108,6 +110,7 @@ impl<'s> RangeSearch<'s> {
         let along_trees = ScenarioTrees::of(self.scenario, &self.tasks);
         let mut parts = None;
         if trees::suits(self.scenario).is_ok() {
+            // Trees serve all sizes: their shares do not depend on the bytes.
             cx.phase("trees", "shares of spanning trees for all sizes");
             parts = along_trees.parts(cx)?;
         }
@@ -115,6 +118,7 @@ impl<'s> RangeSearch<'s> {
         for at in 0..count {
             cx.phase("size", format!("{} of {count}: {} bytes", at + 1, self.sizes[at]));
             let sized = self.sized(at);
+            // Trees for every size, with its own number of pieces.
             if let Some(parts) = &parts {
                 self.plan_along_trees(at, &sized, parts, cx)?;
             }
@@ -140,6 +144,7 @@ impl<'s> RangeSearch<'s> {
     /// Keeps a schedule if it is the best so far for the size that it is planned for.
     fn keep(&mut self, schedule: SizedSchedule) {
         let best_us = &mut self.best_us[schedule.planned_for];
+        // One schedule for each size.
         if schedule.time_us < *best_us * (1.0 - SAME) {
             *best_us = schedule.time_us;
             self.schedules.retain(|known| known.planned_for != schedule.planned_for);
@@ -190,6 +195,7 @@ impl<'s> RangeSearch<'s> {
             let Some(schedule) = found else { return Ok(()) };
             schedules.push(schedule);
         }
+        // Time without epochs, which sizes share.
         let time_us = replay_us(&tasks, &schedules, tasks.chunk_bytes);
         if pieces == 1 {
             self.whole_us[at] = self.whole_us[at].min(time_us);
@@ -206,6 +212,7 @@ impl<'s> RangeSearch<'s> {
     fn time_us(&self, schedule: &SizedSchedule, bytes: u64) -> Option<f64> {
         match &schedule.form {
             ScheduleForm::Listed(tasks, schedules) => {
+                // The same schedule with other bytes.
                 let share = bytes as f64 / self.sizes[schedule.planned_for] as f64;
                 let piece_bytes = tasks.chunk_bytes * share;
                 // Pieces of a few bytes would cost more than the replay counts.
@@ -225,6 +232,7 @@ impl<'s> RangeSearch<'s> {
             row[schedule.planned_for] = Some(schedule.time_us);
             let up = schedule.planned_for + 1..count;
             let down = (0..schedule.planned_for).rev();
+            // Away from its own size until it is no longer close: times of neighbours hardly differ.
             for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
                 for at in sizes {
                     let Some(time_us) = self.time_us(schedule, self.sizes[at]) else { break };
@@ -232,6 +240,7 @@ impl<'s> RangeSearch<'s> {
                     if time_us > best_us * (1.0 + CLOSE) {
                         break;
                     }
+                    // A schedule of another size may be the best here.
                     self.best_us[at] = best_us.min(time_us);
                     row[at] = Some(time_us);
                 }
@@ -247,6 +256,7 @@ impl<'s> RangeSearch<'s> {
         // Close to the best, and never later than whole chunks.
         let limit = |(best, whole): (&f64, &f64)| (best * (1.0 + CLOSE)).min(whole * (1.0 + SAME));
         let limits: Vec<f64> = self.best_us.iter().zip(&self.whole_us).map(limit).collect();
+        // Interval covering.
         let served = fewest(&times, &limits);
         let mut ranges = Vec::with_capacity(served.len());
         let mut min_bytes = self.sizes[0];
@@ -271,6 +281,7 @@ impl<'s> RangeSearch<'s> {
             return ((from as f64 * to as f64).sqrt() as u64).clamp(from, to - 1);
         }
         let time = |schedule| move |bytes| self.time_us(schedule, bytes).unwrap_or(f64::INFINITY);
+        // Bytes at which both are as fast.
         crossover(from, to, time(before), time(after))
     }
 

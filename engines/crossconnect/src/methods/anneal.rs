@@ -80,6 +80,7 @@ pub(super) fn anneal(
         "anneal",
         format!("{rounds} rounds of {} chains, from {} removed", settings.chains, best.removed),
     );
+    // Chains draw from streams of the run's seed.
     let streams = Streams::new(cx.stream(STREAM).next_u64());
     let bound = best_bound(cx);
     best.plan =
@@ -96,6 +97,7 @@ pub(super) fn relax(
     best: &FirstPlan,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
+    // The counting bound is met already.
     if best.removed <= best_bound(cx) {
         return Ok(());
     }

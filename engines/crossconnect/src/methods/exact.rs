@@ -1,4 +1,5 @@
-//! `lumos-exact`: the exact model by branch and bound; and the model for other solvers.
+//! `lumos-exact`: the exact model by branch and bound (docs/methods/crossconnect.md, section 8); and the model for
+//! other solvers.
 
 use super::anneal::anneal;
 use super::first::start;
@@ -59,6 +60,7 @@ impl Method<Crossconnect> for Exact {
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
         let session = TaskSession::open(scenario, cx);
+        // Without sides there is no orientation to fix.
         let joint = knobs::joint(params) || session.task.single_sided;
         if joint {
             let mut best = start(&session, true, cx)?;
@@ -84,6 +86,7 @@ impl Method<Crossconnect> for Exact {
             let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented
         };
+        // The better of both starts.
         let best = [hot.filter(fits), best].into_iter().flatten().min_by_key(|start| start.removed);
         prove(&session, best.as_ref(), Some(&oriented), params, None, cx)
     }
@@ -117,6 +120,7 @@ impl Modelled<Crossconnect> for ExactModel {
                 values.len()
             )));
         }
+        // Points from elsewhere are tested before they become plans.
         if let Some(broken) = program.model().first_broken(values, TOLERANCE) {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
@@ -134,6 +138,7 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
         ))));
     }
     let task = &session.task;
+    // The same model as the method solves.
     if knobs::joint(params) || task.single_sided {
         return Ok(ExactProgram::new(task, Orientation::Joint));
     }

@@ -16,6 +16,7 @@ pub(super) fn start(
     joint: bool,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<Option<FirstPlan>, MethodError> {
+    // A hot start replaces the searches for a first plan.
     if let Some(hot) = session.hot_start(cx)? {
         return Ok(Some(hot));
     }
@@ -30,6 +31,7 @@ pub(super) fn start(
             Severity::Warning,
             "the pods have different ports on different switches, where halving may fail",
         );
+        // Random tries, where ports differ between switches.
         starts.extend(finish::otherwise(session, cx)?);
     }
     Ok(starts.into_iter().next())

@@ -61,6 +61,7 @@ impl Method<Crossconnect> for Lns {
                     starts.extend(finish::otherwise(&session, cx)?);
                 }
             }
+            // A start that was asked for, if it was found.
             let only = params.text("lns_start").unwrap_or("both");
             if starts.iter().any(|start| start.source == only) {
                 starts.retain(|start| start.source == only);
@@ -70,6 +71,7 @@ impl Method<Crossconnect> for Lns {
             return Err(super::first::no_start("lumos-lns", &session));
         }
         for (number, mut start) in starts.into_iter().enumerate() {
+            // Polishing needs flows, so sides.
             if !session.task.single_sided {
                 cx.phase("polish", format!("every two switches, from {} removed", start.removed));
                 let source = start.source;

@@ -30,6 +30,7 @@ pub(super) fn prove(
     nodes: Option<usize>,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<Outcome, MethodError> {
+    // Nothing is left to prove.
     if start.is_some_and(|start| start.removed <= best_bound(cx)) {
         return Ok(Outcome::done(Status::Optimal));
     }
@@ -57,13 +58,14 @@ pub(super) fn prove(
         nonzeros: u64::from(size.nonzeros),
         integers: u64::from(size.integers),
     }));
+    // A start outside the model is left out.
     let point = start.and_then(|start| program.point(&start.plan)).map_or(Point::None, Point::Full);
     let seed = cx.stream(STREAM).next_u64();
     let mut options = solve::options_of(params, seed);
     if let Some(nodes) = nodes {
         options = options.set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX));
     }
-    // Removed circuits are whole: what is less than one better is not better.
+    // Removed circuits are whole: what is less than one better is not better, so the tree may close there.
     options = options.set("mip_abs_gap", 1.0 - 1e-4);
     let mut reading = PlanReader { session: Arc::clone(session), program, fixed: oriented.is_some() };
     let program = reading.program.clone();
@@ -75,6 +77,7 @@ pub(super) fn prove(
     };
     let solution = solve::run(asked, &mut reading, cx)?;
     Ok(match solution.status {
+        // Only without any plan is that an answer; else tolerances are to blame.
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
             Outcome::Infeasible(infeasible(&session.task, orientation))
         }
@@ -110,6 +113,7 @@ impl Reader<Crossconnect> for PlanReader {
     }
 
     fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
+        // Rounded up, as removals are whole.
         let bound = whole(bound) as f64;
         if self.fixed {
             cx.bound_over(bound, COVERS);

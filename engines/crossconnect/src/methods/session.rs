@@ -54,6 +54,7 @@ impl TaskSession {
                 ),
             );
         }
+        // The counting bound costs nothing.
         cx.bound(session.task.count_bound() as f64);
         // Plans with as few removals do not differ in anything that counts.
         cx.end_when_proven(true);
@@ -73,6 +74,7 @@ impl TaskSession {
         plan: &Assignment,
         source: &str,
     ) -> Result<(), MethodError> {
+        // Equal plans are not handed over again.
         if cx.best().is_some_and(|(best, _)| best <= removed as f64) {
             return Ok(());
         }
@@ -89,6 +91,7 @@ impl TaskSession {
         let body = &from.scenario.body;
         let carried;
         let (changes, body) = match &from.result {
+            // A plan of this very scenario needs no change.
             CrossconnectResult::Changes(changes) if *body == self.scenario => (changes, body),
             result => {
                 carried = Crossconnect::carry(result, body, &self.scenario)?;
@@ -97,6 +100,7 @@ impl TaskSession {
             }
         };
         let found = self.task.part(&assemble::target(body, changes));
+        // All wanted circuits on ports that exist.
         match self.task.misfit(&found) {
             None => Ok(found),
             Some(why) => Err(why),
@@ -153,6 +157,7 @@ impl TaskSession {
     ) -> Result<Vec<FirstPlan>, MethodError> {
         cx.phase("start", format!("halving and repair of {} circuits", self.circuits()));
         let switches: Vec<usize> = (0..self.task.ocs_count).collect();
+        // Neither preference nor chance: the same start for every seed.
         let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
         let mut starts = Vec::new();
         for source in ["halving", "repair"] {
@@ -167,6 +172,7 @@ impl TaskSession {
                 starts.push(FirstPlan { plan, removed, source });
             }
         }
+        // Stable: halving comes first among equals.
         starts.sort_by_key(|start| start.removed);
         Ok(starts)
     }

@@ -1,5 +1,5 @@
-//! `auto`: everything that helps, in the order in which it pays. Quick searches first, then what proves; as soon as
-//! a bound meets the best plan, the rest is left out.
+//! `auto`: everything that helps, in the order in which it pays (docs/methods/training.md, section 12). Quick searches
+//! first, then what proves; as soon as a bound meets the best plan, the rest is left out.
 
 use super::approach::SessionMethod;
 use super::session::{Session, state_bound};
@@ -43,11 +43,13 @@ impl SessionMethod for Auto {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        // Several configurations have a search of their own.
         if let Some(outcome) = robust::run(session, params)? {
             return Ok(outcome);
         }
         let mut start = start::start(session)?;
         let (status, limit) = search(session, params, &mut start)?;
+        // Ports are saved last: they must not cost time.
         session.fewest_ports(&mut start.best, &start.caps)?;
         Ok(Outcome::Done { status, limit })
     }
@@ -67,19 +69,23 @@ fn search(
     params: &Params,
     start: &mut start::Start,
 ) -> Result<(Status, Option<Limit>), MethodError> {
+    // A first bound costs one evaluation, and may end everything.
     let bound = widest(session, start);
     if closed(session, start) {
         return Ok((Status::Optimal, None));
     }
+    // At fair rates first: their best circuits are good seeds for rates that the plan chooses.
     for rates in [Rates::Fair, Rates::Best] {
         session.rates = rates;
         let evolved = evolve::evolve(session, params, start, bound);
         session.rates = Rates::Best;
         let best = evolved?.best;
+        // The plan may choose its rates, so the circuits are judged again.
         let best = if rates == Rates::Fair { session.evaluate(best.x, "genetic search")? } else { best };
         if best.better_than(&start.best) {
             start.best = best;
         }
+        // Seeds of the searches that follow.
         if !start.seeds.contains(&start.best.x) {
             start.seeds.push(start.best.x.clone());
         }
@@ -87,10 +93,12 @@ fn search(
             return Ok((Status::Optimal, None));
         }
     }
+    // Tail-exact: circuits decide everything.
     if session.evaluator.exact(Rates::Best) {
         let complete = prove::prove(session, params, start, true)?;
         return Ok(if complete { (Status::Optimal, None) } else { (Status::Feasible, Some(Limit::Work)) });
     }
+    // Elsewhere the orders of competing transfers have to be searched as well.
     let (status, limit) = joint::contended(session, params, start, true)?;
     if status == Status::Optimal {
         session.cx.note(Severity::Info, "proven the best by the search over orders of competing transfers");
@@ -102,7 +110,9 @@ fn search(
 pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);
+    // Counts that cannot lead below the best makespan are left out of the range.
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
+    // Rounding must not make the bound exceed a makespan.
     let bound = evaluator.bound(&range.high, &mut Scratch::default()) * (1.0 - 1e-12);
     state_bound(session.cx, session.rates, bound.min(start.best.makespan));
     Some(bound)

@@ -44,6 +44,7 @@ impl SessionMethod for Joint {
             return Ok(outcome);
         }
         let mut start = start::start(session)?;
+        // Tail-exact: the search over circuits is complete.
         if session.evaluator.exact(Rates::Best) {
             let complete = prove::prove(session, params, &mut start, false)?;
             session.fewest_ports(&mut start.best, &start.caps)?;
@@ -68,14 +69,17 @@ pub(super) fn contended(
         let text = format!("not tail-exact, so the order of competing transfers is searched: {reason}");
         session.cx.note(Severity::Info, text);
     }
+    // The relaxation is the floor of the search over orders.
     let floor = relax(session, params, start)?;
     let mut closed = close(session, start, &start.best, floor)?;
     let mut limit = None;
     if let Some(best) = closed.best.take() {
         start.best = best;
     }
+    // The genetic search was made already by `auto`.
     if !closed.complete && !evolved {
         // Other circuits may do better; then the search has less to look at.
+        // Its target is the bound: a plan there is the best.
         let target = closed.bound * (1.0 + PROVEN / 2.0);
         let evolved = evolve::evolve(session, params, start, Some(target))?;
         limit = evolved.limit;
@@ -92,6 +96,7 @@ pub(super) fn contended(
         let improved = order::improve(session, &start.best.x)?;
         start.best.makespan = start.best.makespan.min(improved.makespan);
     }
+    // Either the tree is exhausted, or plan and bound meet.
     if closed.complete || gap(start.best.makespan, closed.bound) <= PROVEN {
         return Ok((Status::Optimal, None));
     }
@@ -110,6 +115,7 @@ fn close(
     session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
     session.ordering_since_s = Some(session.cx.elapsed_s());
     let settings = general::ProofLimits::default();
+    // The tree starts from the best plan and its floor.
     let search = general::TreeSearch::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
     let closed = search.run()?;
     session.ordering_since_s = None;
@@ -125,6 +131,7 @@ pub(super) fn relax(
     session.cx.phase("bound", "competition before the last transfers left out");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = outer::VectorTask::relaxed(&evaluator, &start.caps);
+    // Limits of the listed vectors and of the open boxes.
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
     let proof = outer::search(task, None, &mut RelaxedSession(session))?;

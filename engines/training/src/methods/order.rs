@@ -67,11 +67,13 @@ impl SessionMethod for Ordered {
             Some(x) => session.evaluate(x, "given circuits")?,
             None => short_search(session)?,
         };
+        // The bound of these circuits at joint rates.
         let floor = session.evaluator.bound(&best.x, &mut Scratch::default()) * (1.0 - 1e-12);
         session.cx.partial_bound(floor, ONLY);
         let improved = improve(session, &best.x)?;
         let mut cut_short = improved.cut_short;
         best.makespan = best.makespan.min(improved.makespan);
+        // The linear programs prove nothing; the tree may.
         if best.makespan > floor * (1.0 + PROVEN) {
             cut_short &= !prove(session, &mut best, floor)?;
         }
@@ -101,10 +103,12 @@ pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improv
     session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
     let evaluator = Arc::clone(&session.evaluator);
     let mut scratch = Scratch::default();
+    // Both simulated schedules give orders to start from.
     let mut starts =
         vec![evaluator.trace(x, Rates::Level, &mut scratch), evaluator.trace(x, Rates::Fair, &mut scratch)];
     if let Some(hot) = session.cx.hot_start()
         && hot.same_scenario
+        // A hot start with these circuits adds its order.
         && carry::listed(&hot.plan.plan().result, x.len()).as_deref() == Some(x)
     {
         let trace = schedule_of(session, &hot.plan.plan().result);
@@ -143,6 +147,7 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
     let evaluator = Arc::clone(&session.evaluator);
     session.cx.phase("orders", "a bound for these circuits");
     session.ordering_since_s = Some(session.cx.elapsed_s());
+    // Caps are the circuits themselves, so that the tree has one allocation.
     let caps = best.x.clone();
     let settings = general::ProofLimits::default();
     let mut watch = GivenCircuits { session, x: &caps };
@@ -175,6 +180,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     let makespan =
         polish(repair::PortLimits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
             let bound = evaluator.bound(x, &mut scratch);
+            // Circuits whose bound is not better need no programs.
             if bound >= known {
                 return Some(bound);
             }
@@ -182,6 +188,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
                 evaluator.trace(x, Rates::Level, &mut scratch),
                 evaluator.trace(x, Rates::Fair, &mut scratch),
             ];
+            // A short search each: many neighbours are judged.
             let limits = OrderLimits { lps: limits.lps.min(LPS_EACH), ..limits.clone() };
             match order::improve(&evaluator, x, &starts, limits, &mut FixedLimits(session)) {
                 Ok(improved) => {

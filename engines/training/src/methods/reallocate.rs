@@ -99,9 +99,11 @@ impl ReallocationRun<'_, '_> {
             self.cx.phase("alone", detail);
             self.ask(|team, effort, streams, watch| team.plan_alone(member, effort, streams, watch))?;
         }
+        // Ports go back to what each job needs alone.
         self.team.restart();
         self.publish("every job alone")?;
         let bounds = self.bounds()?;
+        // Trades until nobody gains.
         let limited = self.trade(most, &bounds)?;
         let proven = match (self.cx.best(), self.cx.best_bound()) {
             (Some((value, _)), Some(bound)) => gap(value, bound) <= CLOSED,
@@ -125,6 +127,7 @@ impl ReallocationRun<'_, '_> {
             &mut Context<'_, Training>,
         ) -> Result<T, MethodError>,
     ) -> Result<T, MethodError> {
+        // The same streams for every question, so that answers do not depend on their order.
         // Streams follow from the seed, so that they can be made before the context is lent out.
         let seeded: Vec<Stream> = (0..ISLANDS).map(|number| self.cx.stream(number)).collect();
         let streams = |number: u64| seeded[(number % ISLANDS) as usize].clone();
@@ -179,6 +182,7 @@ impl ReallocationRun<'_, '_> {
             self.cx.phase("bound", detail);
             bounds.push(self.ask(|team, effort, streams, watch| team.bound(member, effort, streams, watch))?);
         }
+        // The weighted mean of the bounds, as the objective is the mean of the values.
         let mut own = self.team.members.iter().zip(&bounds);
         let (sum, weights) = own
             .try_fold((0.0, 0.0), |(sum, weights), (member, bound)| {
@@ -200,6 +204,7 @@ impl ReallocationRun<'_, '_> {
             for member in 0..self.team.members.len() {
                 let plan = &self.team.members[member].now.found;
                 let ports = self.team.available(member);
+                // At its bound, or asked before with the same ports: nothing can have changed.
                 if gap(plan.makespan, bounds[member]) <= CLOSED || refused[member].as_ref() == Some(&ports) {
                     continue;
                 }
@@ -214,6 +219,7 @@ impl ReallocationRun<'_, '_> {
                     None => refused[member] = Some(ports),
                 }
             }
+            // Of all offers the one that gains most per port is accepted; the others are asked again.
             let Some(trade) = best_trade(trades) else { return Ok(false) };
             done += 1;
             self.say(&trade, done);

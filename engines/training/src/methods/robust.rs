@@ -37,10 +37,12 @@ pub(super) fn knob() -> ParamInfo {
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;
+    // The bound of the scenario itself stays.
     auto::widest(session, &start);
     let count = configurations.each(&start.best.x).count() as u64;
     let detail = format!("the worst NCT over {}", counted(count, "configuration", "configurations"));
     session.cx.phase("robust", detail);
+    // The plan of the scenario is the first seed.
     start.seeds.insert(0, start.best.x.clone());
     let listed =
         params.int("listed_vectors").map_or(crate::search::outer::LISTED, |value| value.max(1) as u64);
@@ -50,6 +52,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     })?;
     let mut x = served.x;
     if session.cx.params().bool("min_ports") {
+        // Fewer circuits only if the worst NCT stays.
         session.cx.phase("ports", "fewer circuits that keep the worst NCT");
         let had = session.evaluator.network.budget.total(&x);
         configurations.fewest(&mut x, served.worst_nct * (1.0 + TOLERANCE), session)?;
@@ -60,6 +63,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     for (name, nct) in configurations.each(&x) {
         session.cx.note(Severity::Info, format!("{name}: NCT {nct:.4}"));
     }
+    // Plan and bound meet within rounding.
     let proven = served.worst_nct <= served.bound + PROVEN;
     let text = if proven {
         format!("no circuits have a worst NCT below {:.4}: proven", served.bound)

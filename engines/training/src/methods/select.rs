@@ -52,6 +52,7 @@ impl SessionMethod for Select {
                 .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
         }
         let start = start::start(session)?;
+        // A good plan bounds the program from above.
         let mut best = start.best;
         topo::climb(session, &start.caps, &mut best)?;
         let proven = prove(session, params, &mut best, &start.caps)?;
@@ -90,6 +91,7 @@ pub(super) fn prove(
     let detail = format!("numbers of circuits by an integer program, from {:.6} s", best.makespan);
     session.cx.phase("selection", detail);
     let writing = knobs::writing_of(params);
+    // Plans a little above the best stay in, so that the solver has a start.
     let limit_s = best.makespan * (1.0 + ROOM);
     let evaluator = Arc::clone(&session.evaluator);
     let ask = |instance, writing| SelectionRequest {
@@ -101,6 +103,7 @@ pub(super) fn prove(
         writing,
     };
     let full = Selection::new(ask(&session.instance, Writing::Full));
+    // The full model is built for its size alone, unless it was asked for.
     if let Some(full) = &full {
         solver::report_size(session.cx, full.model(), "written in full");
     }
@@ -117,9 +120,11 @@ pub(super) fn prove(
         solver::report_size(session.cx, selection.model(), "without what cannot matter");
     }
     let ending = run(session, params, &selection, (Goal::Makespan, limit_s), best)?;
+    // The gap that was asked of the solver, and what rounding adds.
     let close_enough = params.float("mip_gap").unwrap_or(0.0).max(SLIP) + SLIP;
     let closed = session.cx.best_bound().is_some_and(|bound| gap(best.makespan, bound) <= close_enough);
     let ended = matches!(ending, Ending::Optimal | Ending::Infeasible);
+    // A proof needs the end of the search, the gap, and an exact model.
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
 }
 
@@ -132,6 +137,7 @@ pub(super) fn fewest_ports(
     limit_s: f64,
 ) -> Result<bool, MethodError> {
     let params = session.cx.params().clone();
+    // Port counts are proven only where the model is exact.
     if session.rates == Rates::Fair
         || !session.evaluator.exact(session.rates)
         || params.float("mip_gap").is_none()
@@ -147,6 +153,7 @@ pub(super) fn fewest_ports(
     solver::report_size(session.cx, selection.model(), "without what cannot matter");
     let ending = run(session, &params, &selection, (Goal::Ports, limit_s), best)?;
     let counted = selection.range().low.iter().enumerate();
+    // No plan has fewer ports than the lower ends of all ranges.
     let least: u64 = counted.map(|(link, low)| evaluator.network.budget.cost(link) * u64::from(*low)).sum();
     Ok(selection.exact() && (ending == Ending::Optimal || best.ports == least))
 }
@@ -178,6 +185,7 @@ fn run(
         }
         return Ok(Ending::Optimal);
     }
+    // The solver gets the best plan as its first incumbent, if it satisfies all rows.
     let start = match selection.checked_point(&reading.best.x) {
         Ok(point) => Start::Full(point),
         Err(broken) => {
@@ -210,6 +218,7 @@ impl SelectionReader<'_> {
         x: Vec<u32>,
         source: &str,
     ) -> Result<(f64, bool), MethodError> {
+        // Points are evaluated without the model: plans never rest on the solver's values.
         let makespan = self.evaluator.makespan(&x, self.rates, &mut self.scratch);
         cx.count_work(1);
         let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
@@ -231,6 +240,7 @@ impl SelectionReader<'_> {
 
     /// States a makespan of the program as a bound.
     fn state(&self, cx: &mut Context<'_, Training>, makespan_s: f64) {
+        // Shortened by the tolerance of the solver.
         cx.bound((makespan_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan));
     }
 }
@@ -250,6 +260,7 @@ impl Reader<Training> for SelectionReader<'_> {
     fn bound(&mut self, cx: &mut Context<'_, Training>, bound: f64) -> Result<(), MethodError> {
         if self.goal == Goal::Makespan {
             // Plans beyond the limit are not in the program.
+            // The objective is in ms.
             self.state(cx, 1e-3 * bound);
         }
         Ok(())
@@ -265,6 +276,7 @@ impl Reader<Training> for SelectionReader<'_> {
         }
         let plan = cx.offered()?;
         let mut x = carry::listed(&plan.plan().result, self.evaluator.network.links())?;
+        // Circuits of another run are made to fit the ports here.
         session::repair(cx, &self.evaluator, &mut x);
         let (makespan, taken) = self.judge(cx, x.clone(), "offer").ok()?;
         cx.offer_fate(&plan, Some(makespan), taken);

@@ -86,6 +86,7 @@ pub(super) fn prove(
     let evaluator = Arc::clone(&session.evaluator);
     let caps = start.caps.clone();
     let task = task(&evaluator, session.rates, params, &caps);
+    // Few vectors are listed at once; else a good plan closes boxes sooner.
     let few = outer::can_list(task, session)?;
     if !few && !evolved {
         let evolved = evolve::evolve(session, params, start, None)?;
@@ -102,6 +103,7 @@ pub(super) fn prove(
         },
     );
     let proof = outer::search(task, Some(&start.best), session)?;
+    // The search hands over the best circuits.
     if let Some(best) = proof.best {
         start.best = best;
     }
@@ -122,6 +124,7 @@ pub(super) fn climb(
     let mut scratch = crate::simulate::evaluate::Scratch::default();
     let mut stopped = Ok(());
     let rates = session.rates;
+    // Coordinate search: one circuit more here, one less there.
     let makespan = polish(limits, &mut x, best.makespan, &mut |x: &[u32]| {
         stopped = session.checkpoint();
         stopped.is_ok().then(|| {
