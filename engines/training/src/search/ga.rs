@@ -47,7 +47,7 @@ impl Default for GaSettings {
     fn default() -> Self {
         Self {
             // Population, elites, tournament, crossover and mutation are the values with which the search found the
-            // proven optimum on every preset; the stall length of 200 is the one of the DELTA paper.
+            // proven optimum on every preset of one job; the stall length of 200 is the one of the DELTA paper.
             islands: 4,
             population: 40,
             elites: 4,
