@@ -141,7 +141,6 @@ impl Method<Tpu> for Fast {
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
         if body.topology != TopologyChoice::Design {
-            // Only pods that are to be designed.
             return Err(finish::other_topology("tons-fast", body));
         }
         let given = match &body.group {
@@ -152,7 +151,6 @@ impl Method<Tpu> for Fast {
             params.int("general_steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(0);
         general::suits(general_steps, body)?;
         finish::announce(body, cx);
-        // A bound over all pods of the size, before anything is searched.
         cx.bound(tight_cover_bound(body.nodes()));
         let mut search = FastSearch::new(params, body, cx);
         search.search(body, given.as_ref(), general_steps)?;
@@ -278,7 +276,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         given: Option<&Group>,
         general_steps: u64,
     ) -> Result<(), MethodError> {
-        // From the cheapest step to the dearest.
         self.hot_start(scenario)?;
         self.tournament(given)?;
         self.rounds()?;
@@ -294,7 +291,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             self.cx.hot_start_fate(HotStartFate::Rejected, "its pod is not connected", Some(hot.value), None);
             return Ok(());
         };
-        // The hot start is a plan at once.
         let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
@@ -325,7 +321,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     /// Anneals all families and certifies the best designs of the best of them.
     fn tournament(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
         let mut random = self.cx.stream(FAMILY_STREAM);
-        // Groups of the order, each with symmetries of the cube.
         let tried = families(self.cubes, given, self.turns, &mut random, self.cx)?;
         let names: Vec<&str> = tried.iter().map(|family| family.name.as_str()).collect();
         self.cx.phase(
@@ -337,7 +332,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                 names.join(", ")
             ),
         );
-        // Streams of the tournament do not depend on its rounds.
         let streams = lightbay_core::random::Streams::new(self.seed());
         let (settings, mean_share, gap, max_rounds) =
             (self.settings, self.mean_share, self.gap, self.max_rounds);
@@ -379,12 +373,10 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let entries = match entries {
             Ok(entries) => entries,
             Err(ended) => {
-                // A stop keeps what was certified on the way.
                 self.keep(early);
                 return Err(ended);
             }
         };
-        // The best families, each with its best design.
         for entry in entries.into_iter().take(CERTIFIED) {
             self.contend(entry)?;
         }
@@ -406,7 +398,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             if self.round(number, &mut cuts)? {
                 in_vain = 0;
             } else {
-                // Counted, not timed.
                 in_vain += 1;
                 if in_vain >= PATIENCE {
                     break;
@@ -428,7 +419,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
         // The best so far would keep the others from being certified before they had their cuts.
         let known = self.best.take();
-        // Untied: the voltages of all switches move alone.
         self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());
         self.keep(known);
@@ -438,7 +428,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     /// Takes a pod as the best unless the present best carries more.
     fn keep(&mut self, known: Option<BestPod>) {
         let lower = |best: &Option<BestPod>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
-        // Ties go to the pod that was known before.
         if known.is_some() && lower(&known) >= lower(&self.best) {
             self.best = known;
         }
@@ -456,7 +445,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             "certify",
             format!("{} chips, the best design, to {:.2} %", best.pod.nodes(), 100.0 * FINAL),
         );
-        // The metric that proved the last certificate is a good start.
         let lengths = best.certificate.class_lengths.clone().or_else(|| start_lengths(&best.pod));
         let certificate = self.certify(&best.pod, hops, lengths.as_deref(), &best.source, FINAL)?;
         if certificate.lower > best.certificate.lower {
@@ -482,7 +470,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             let images = cut.images(group);
             let new = images.len();
             cuts.extend(images);
-            // Old cuts give way.
             let from = cuts.len().saturating_sub(MOST_CUTS);
             cuts.drain(..from);
             self.cx.note(
@@ -525,7 +512,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         )?;
         self.curve.drawn_s = curve.drawn_s;
         let mut better = false;
-        // The start is known already.
         let mut known: Vec<[u16; SWITCHES]> = vec![entry.design.voltage];
         for design in found {
             if known.len() <= PER_ROUND && !known.contains(&design.voltage) {
@@ -549,7 +535,6 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let lengths = start_lengths(&pod);
         let source = entry.family.name.clone();
         let certificate = self.certify(&pod, hops, lengths.as_deref(), &source, self.gap)?;
-        // Certified lower ends decide.
         let better = self.best.as_ref().is_none_or(|best| certificate.lower > best.certificate.lower);
         if better {
             self.best = Some(BestPod { pod, entry: Some(entry), certificate, source });
@@ -601,7 +586,6 @@ fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
 
 /// Lengths to begin a certificate with: those of two lengths that bound the throughput best; `None` for equal ones.
 fn start_lengths(pod: &Topology) -> Option<Vec<f64>> {
-    // Ratios of optical to electrical lengths, as pods of all sizes want.
     let tried = [(1, 1), (2, 3), (1, 2), (2, 5), (1, 3)];
     let bounds = tried.into_iter().filter_map(|(electrical, optical)| {
         let lengths = Lengths::two(electrical, optical);
