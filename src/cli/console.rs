@@ -18,10 +18,29 @@ const LOG_LIMIT_BYTES: u64 = 4 << 20;
 /// Standard output and standard error as they were at start.
 #[derive(Debug)]
 pub struct Console {
-    out: BufWriter<File>,
+    out: BufWriter<Output>,
     err: File,
     overrides: Overrides,
-    out_is_closed: bool,
+}
+
+/// Standard output of the caller. What is written to a closed one fails.
+#[derive(Debug)]
+pub struct Output {
+    file: File,
+    is_closed: bool,
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_closed {
+            return Err(io::Error::other("it is closed"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl Console {
@@ -33,12 +52,12 @@ impl Console {
     pub fn open(out_is_closed: bool) -> io::Result<Self> {
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let err = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-        let out = BufWriter::with_capacity(1 << 16, out);
-        Ok(Self { out, err, overrides: Overrides::default(), out_is_closed })
+        let out = BufWriter::with_capacity(1 << 16, Output { file: out, is_closed: out_is_closed });
+        Ok(Self { out, err, overrides: Overrides::default() })
     }
 
     /// Standard output, buffered.
-    pub const fn out(&mut self) -> &mut BufWriter<File> {
+    pub const fn out(&mut self) -> &mut BufWriter<Output> {
         &mut self.out
     }
 
@@ -51,8 +70,8 @@ impl Console {
     }
 
     /// Returns `true` if the caller closed standard output, so that a result would be lost.
-    pub const fn out_is_closed(&self) -> bool {
-        self.out_is_closed
+    pub fn out_is_closed(&self) -> bool {
+        self.out.get_ref().is_closed
     }
 
     /// Sends what is buffered.
@@ -76,12 +95,12 @@ impl Console {
     /// # Errors
     /// If the process has no descriptors left.
     pub fn out_handle(&self) -> io::Result<File> {
-        self.out.get_ref().try_clone()
+        self.out.get_ref().file.try_clone()
     }
 
     /// Returns `true` if standard output is a terminal.
     pub fn out_is_terminal(&self) -> bool {
-        self.out.get_ref().is_terminal()
+        self.out.get_ref().file.is_terminal()
     }
 
     /// Returns `true` if standard error is a terminal.
@@ -91,7 +110,7 @@ impl Console {
 
     /// Columns and rows of the terminal that standard output is.
     pub fn size(&self) -> Option<(u16, u16)> {
-        let size = rustix::termios::tcgetwinsize(self.out.get_ref()).ok()?;
+        let size = rustix::termios::tcgetwinsize(&self.out.get_ref().file).ok()?;
         (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
     }
 

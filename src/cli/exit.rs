@@ -5,8 +5,10 @@ use std::process::ExitCode;
 /// The table of exit codes as help and manual page show it.
 pub const HELP: &str = "\
 Exit codes:
-  0    done: a plan was found, also when a limit ended the run; a check passed
-  1    failure, or a check that found violations
+  0    done: a plan was found, also when a limit ended the run; a check passed; the
+       whole output was written
+  1    failure, or a check that found violations; standard output is closed, full or
+       was closed by its reader before it had everything, as by `head`
   2    wrong usage, unreadable or invalid input
   3    no plan within the limits
   4    infeasible

@@ -15,11 +15,15 @@ pub enum Failure {
     Input(Vec<Problems>),
     /// Something a person can mend that is no problem of the input, such as a full disk.
     Mendable(String),
-    /// The reader of our output has had enough, as in `lightbay presets | head`.
+    /// The reader of our output left before it had all of it, as `head` does.
     ReaderLeft,
     /// An error that nobody foresaw.
     Unexpected(Report),
 }
+
+/// Message on output that was cut.
+const READER_LEFT: &str = "standard output: the reader closed it before it had the whole output; name a file with -o to \
+     keep a result";
 
 impl Failure {
     /// Wrong input with one problem.
@@ -42,7 +46,10 @@ impl Failure {
                 console.error(&message);
                 Exit::Failure
             }
-            Self::ReaderLeft => Exit::Done,
+            Self::ReaderLeft => {
+                console.error(READER_LEFT);
+                Exit::Failure
+            }
             Self::Unexpected(report) => {
                 console.error(&format!("{report:?}"));
                 Exit::Failure
@@ -69,7 +76,7 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderLeft,
             _ => Self::Mendable(format!(
-                "standard output cannot be written: {error}; free some space, or name a file with -o"
+                "standard output cannot be written: {error}; redirect it, free some space, or name a file with -o"
             )),
         }
     }

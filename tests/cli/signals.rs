@@ -2,7 +2,7 @@
 
 use super::support::{Place, exists};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A search that does not end by itself while a test lasts.
@@ -157,6 +157,32 @@ fn a_pipe_that_is_read_gets_the_plan_once() {
 }
 
 #[test]
+fn output_that_its_reader_cuts_off_is_a_failure() {
+    let place = Place::new();
+    // Far more than a pipe has room for; the reader leaves after ten bytes.
+    for arguments in [
+        &["solve", "preset:deepseek_671b", "--method", "prop-alloc"][..],
+        &["export", "preset:deepseek_671b", "--to", "instance"],
+    ] {
+        let mut child =
+            place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 10];
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut first).unwrap();
+        drop(out);
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
+        assert!(err.contains("the reader closed"), "{arguments:?}: {err}");
+    }
+    // Everything was written before the reader left.
+    let mut child = place.command(&["presets"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 10]).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_closed_standard_output_is_told_before_the_work() {
     let place = Place::new();
     for arguments in ["solve preset:tiny4", "new tiny4", "export preset:tiny4 --to instance"] {
@@ -180,6 +206,32 @@ fn a_closed_standard_output_is_told_before_the_work() {
         let output = place.command(arguments).stdout(null).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{err}");
+    }
+    // So it is where there is no work to do first.
+    place.run(&["solve", "preset:tiny4", "-o", "kept.json"]).done();
+    for arguments in [
+        "check kept.json",
+        "show kept.json",
+        "show kept.json --json",
+        "compare kept.json kept.json",
+        "info",
+        "presets",
+        "methods training",
+        "explain nct",
+        "keys",
+        "man",
+        "completions bash",
+        "config default",
+        "--help",
+        "--version",
+    ] {
+        let mut command = Command::new("sh");
+        let line = format!("exec {} {arguments} >&-", super::support::PROGRAM);
+        command.args(["-c", &line]).current_dir(place.path(".")).env("HOME", place.path("home"));
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {err}");
+        assert!(err.contains("standard output cannot be written: it is closed"), "{arguments}: {err}");
     }
     // With a file nothing goes there.
     let line = format!("exec {} solve preset:tiny4 -o plan.json >&-", super::support::PROGRAM);
