@@ -2,6 +2,7 @@
 //!
 //! Screen, log and disk ask the same book, so that "plan 7" is one plan everywhere, whoever asks first.
 
+use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::RunId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
@@ -30,6 +31,19 @@ impl fmt::Display for PlanId {
     }
 }
 
+/// The plan that a run ended with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinalPlan {
+    /// Its number.
+    pub plan: PlanId,
+    /// SHA-256 of its content, without what belongs to the run.
+    pub content: Option<String>,
+    /// `true` if an earlier run ended with an equal plan: the number is that of the earlier one.
+    pub again: bool,
+    /// The other plans that the run reported, ascending.
+    pub others: Vec<PlanId>,
+}
+
 /// Gives out plan numbers. Cheap and safe to ask from any thread.
 #[derive(Debug, Default)]
 pub struct PlanBook {
@@ -42,6 +56,13 @@ struct Pages {
     of: HashMap<(RunId, u64), PlanId>,
     last: HashMap<RunId, PlanId>,
     saved: BTreeSet<PlanId>,
+    /// Saved plans that this process wrote, so that their files are known to be whole.
+    written: BTreeSet<PlanId>,
+    /// Plans that are on disk because a person wants them.
+    kept: BTreeSet<PlanId>,
+    /// Final plans by their content, see `content_sha256`.
+    finals: HashMap<String, PlanId>,
+    concluded: HashMap<RunId, FinalPlan>,
     /// Numbers given below the largest one.
     loose: BTreeSet<PlanId>,
 }
@@ -52,10 +73,12 @@ impl PlanBook {
         Self::default()
     }
 
-    /// The book of a session that has plans already: those named in its log and those found on disk.
+    /// The book of a session that has plans already: those named in its log, those found on disk, and the content of
+    /// final plans.
     pub fn restored(
         logged: impl IntoIterator<Item = (RunId, u64, PlanId)>,
         on_disk: impl IntoIterator<Item = PlanId>,
+        finals: impl IntoIterator<Item = (String, PlanId)>,
     ) -> Self {
         let mut pages = Pages::default();
         for (run, number, plan) in logged.into_iter().filter(|(.., plan)| plan.is_valid()) {
@@ -66,6 +89,9 @@ impl PlanBook {
         for plan in on_disk.into_iter().filter(|plan| plan.is_valid()) {
             pages.given = pages.given.max(plan.0);
             pages.saved.insert(plan);
+        }
+        for (content, plan) in finals.into_iter().filter(|(_, plan)| pages.saved.contains(plan)) {
+            pages.finals.entry(content).or_insert(plan);
         }
         Self { pages: Mutex::new(pages) }
     }
@@ -83,15 +109,31 @@ impl PlanBook {
     }
 
     /// The number of a run's final plan. A run ends with the best plan it has reported, now with its final
-    /// status, so that is the number of its last plan.
-    pub fn conclude(&self, run: RunId) -> PlanId {
-        let mut pages = self.pages();
-        if let Some(known) = pages.last.get(&run) {
-            return *known;
+    /// status, so that is the number of its last plan. If an earlier run ended with an equal plan, it is the number of
+    /// that one.
+    pub fn conclude(&self, run: RunId, content: &SharedPlan) -> FinalPlan {
+        if let Some(known) = self.pages().concluded.get(&run) {
+            return known.clone();
         }
-        let plan = pages.next();
+        // Not under the lock: a large plan takes milliseconds.
+        let content = content.content_sha256().ok();
+        let mut pages = self.pages();
+        if let Some(known) = pages.concluded.get(&run) {
+            return known.clone();
+        }
+        let reported = pages.last.get(&run).copied();
+        let equal = content.as_ref().and_then(|content| pages.finals.get(content)).copied();
+        let plan = equal.or(reported).unwrap_or_else(|| pages.next());
+        if let Some(content) = &content {
+            pages.finals.insert(content.clone(), plan);
+        }
         pages.last.insert(run, plan);
-        plan
+        let of_run = pages.of.iter().filter(|((of, _), other)| *of == run && **other != plan);
+        let mut others: Vec<PlanId> = of_run.map(|(_, other)| *other).collect();
+        others.sort_unstable();
+        let ended = FinalPlan { plan, content, again: equal.is_some(), others };
+        pages.concluded.insert(run, ended.clone());
+        ended
     }
 
     /// A number for a plan that no run reported, such as one edited by hand or read from a file.
@@ -115,7 +157,34 @@ impl PlanBook {
     }
 
     pub(crate) fn mark_saved(&self, plan: PlanId) {
-        self.pages().saved.insert(plan);
+        let mut pages = self.pages();
+        pages.saved.insert(plan);
+        pages.written.insert(plan);
+    }
+
+    pub(crate) fn mark_deleted(&self, plan: PlanId) {
+        let mut pages = self.pages();
+        pages.saved.remove(&plan);
+        pages.written.remove(&plan);
+    }
+
+    /// Returns `true` if this process has written the plan's file to the present folder.
+    pub(crate) fn is_written(&self, plan: PlanId) -> bool {
+        self.pages().written.contains(&plan)
+    }
+
+    /// Notes that the session goes on in a folder without the plans written so far.
+    pub(crate) fn leave_behind(&self) {
+        self.pages().written.clear();
+    }
+
+    pub(crate) fn mark_kept(&self, plan: PlanId) {
+        self.pages().kept.insert(plan);
+    }
+
+    /// Returns `true` if a person wants the plan on disk.
+    pub(crate) fn is_kept(&self, plan: PlanId) -> bool {
+        self.pages().kept.contains(&plan)
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -143,6 +212,9 @@ impl Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toy;
+    use lightbay_core::param::ParamValue;
+    use lightbay_core::plan::{Plan, Status};
 
     #[test]
     fn the_same_plan_has_one_number_whoever_asks() {
@@ -151,20 +223,58 @@ mod tests {
         assert_eq!(book.assign(RunId(2), 1), PlanId(2));
         assert_eq!(book.assign(RunId(1), 1), PlanId(1));
         assert_eq!(book.assign(RunId(1), 2), PlanId(3));
-        assert_eq!(book.conclude(RunId(1)), PlanId(3), "a run ends with its last plan");
-        assert_eq!(book.conclude(RunId(9)), PlanId(4), "a run without incumbents");
+        let conclude = |run, value| book.conclude(RunId(run), &toy::plan(value));
+        assert_eq!(conclude(1, 0.5).plan, PlanId(3), "a run ends with its last plan");
+        assert_eq!(conclude(9, 0.25).plan, PlanId(4), "a run without incumbents");
         assert_eq!(book.assign_loose(), PlanId(5));
         assert_eq!(book.find(RunId(2), 1), Some(PlanId(2)));
         assert_eq!(book.find(RunId(2), 2), None);
+        let again = conclude(2, 0.5);
+        assert_eq!((again.plan, again.again, &again.others[..]), (PlanId(3), true, &[PlanId(2)][..]));
+        assert_eq!(conclude(2, 0.5), again, "whoever asks");
+        assert!(!conclude(1, 0.5).again, "a run does not repeat itself");
+    }
+
+    #[test]
+    fn the_content_of_a_plan_is_all_but_its_run() {
+        let content = |change: fn(&mut Plan<toy::Toy>)| {
+            let mut plan = toy::draft(1, 0.5, "x".to_owned());
+            change(&mut plan);
+            plan.content_sha256().unwrap()
+        };
+        let same = content(|_| ());
+        let run = content(|plan| {
+            (plan.seed, plan.threads) = (8, 5);
+            plan.provenance.started_at = "2026-01-01T00:00:00Z".to_owned();
+            plan.provenance.elapsed_s = 3.0;
+            plan.provenance.hot_start = Some("plan 1".to_owned());
+        });
+        assert_eq!(run, same);
+        for other in [
+            content(|plan| plan.result.filler = "y".to_owned()),
+            content(|plan| plan.status = Status::Stopped),
+            content(|plan| plan.objective.bound = Some(0.25)),
+            content(|plan| plan.method = "other".to_owned()),
+            content(|plan| plan.parameters.set("tries", ParamValue::Int(2))),
+            content(|plan| plan.provenance.scenario_sha256 = "f".repeat(64)),
+            content(|plan| plan.provenance.set_bound_covers(Some("this order only"))),
+        ] {
+            assert_ne!(other, same);
+        }
     }
 
     #[test]
     fn a_restored_book_goes_on_after_log_and_disk() {
-        let book = PlanBook::restored([(RunId(1), 1, PlanId(1)), (RunId(1), 2, PlanId(4))], [PlanId(6)]);
+        let content = |value| toy::plan(value).content_sha256().unwrap();
+        let finals = [(content(0.5), PlanId(6)), (content(0.25), PlanId(4))];
+        let logged = [(RunId(1), 1, PlanId(1)), (RunId(1), 2, PlanId(4))];
+        let book = PlanBook::restored(logged, [PlanId(6)], finals);
         assert_eq!(book.find(RunId(1), 2), Some(PlanId(4)));
         assert_eq!(book.last_of(RunId(1)), Some(PlanId(4)));
         assert!(book.is_saved(PlanId(6)) && !book.is_saved(PlanId(4)));
         assert_eq!(book.assign(RunId(2), 1), PlanId(7));
+        assert_eq!(book.conclude(RunId(2), &toy::plan(0.5)).plan, PlanId(6));
+        assert_eq!(book.conclude(RunId(3), &toy::plan(0.25)).plan, PlanId(8), "plan 4 is not on disk");
     }
 
     #[test]

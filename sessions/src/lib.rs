@@ -46,8 +46,9 @@
 //! ```
 //!
 //! Plan numbers: ask [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for
-//! the plan of `Done` (it is the run's last plan with its final status, and takes its number). The writer asks
-//! the same book, so it does not matter who asks first.
+//! the plan of `Done` (it is the run's last plan with its final status, and takes its number; if an earlier run ended
+//! with an equal plan, it takes that number and is not stored again). The writer asks the same book, so it does not
+//! matter who asks first.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
@@ -70,7 +71,7 @@ pub mod writer;
 
 pub use append::LineFile;
 pub use atomic::{Overwrite, atomic_write, atomic_write_with, own_write, remove_abandoned};
-pub use book::{PlanBook, PlanId};
+pub use book::{FinalPlan, PlanBook, PlanId};
 pub use error::SessionError;
 pub use lock::LockHolder;
 pub use log::{Follower, LogLine, LogRecord};

@@ -1,7 +1,7 @@
 //! The run log of a session: one event per line, in the order in which runs said them, with plan numbers.
 //!
 //! A line is a core event record (`lightbay.event/1`) and, where a plan belongs to it, the session's number
-//! of that plan as `"plan"`. A line counts once its line end is written; whatever follows the last line end
+//! of that plan as `"plan"`, with the SHA-256 of a final plan's content as `"content"`. A line counts once its line end is written; whatever follows the last line end
 //! is a record that a kill cut off.
 
 use crate::book::PlanId;
@@ -30,6 +30,9 @@ pub struct LogRecord {
     /// The session's number of the plan that came with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
+    /// SHA-256 of the content of a run's final plan, by which an equal one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 impl LogRecord {

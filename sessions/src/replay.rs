@@ -76,6 +76,7 @@ pub struct Replay {
     /// Bytes of whole lines that were read: where to follow on.
     pub end: u64,
     plans: Vec<(RunId, u64, PlanId)>,
+    finals: Vec<(String, PlanId)>,
 }
 
 impl Replay {
@@ -174,6 +175,7 @@ impl Replay {
                 history.value = done.value.or(history.value);
                 history.bound = done.bound.or(history.bound);
                 history.plan = line.plan.or(history.plan);
+                self.finals.extend(line.content.clone().zip(line.plan));
                 history.done = Some(done.clone());
             }
             _ => {}
@@ -183,6 +185,11 @@ impl Replay {
     /// Returns the plans in the order of the log: (run, its number for the plan, the session's number for it).
     pub fn plans(&self) -> impl Iterator<Item = (RunId, u64, PlanId)> + '_ {
         self.plans.iter().copied()
+    }
+
+    /// Returns the final plans of runs: SHA-256 of the content, and the session's number.
+    pub fn finals(&self) -> impl Iterator<Item = (String, PlanId)> + '_ {
+        self.finals.iter().cloned()
     }
 
     /// The highest run number there is.

@@ -19,8 +19,8 @@ mod session;
 mod tests;
 
 pub use file::{SCHEMA, SessionFile};
-pub(crate) use plans::write_plan;
 pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, read_header, read_plan};
+pub(crate) use plans::{delete_plan, write_plan};
 pub use session::{Access, Session};
 
 pub(crate) const SESSIONS_FOLDER: &str = "sessions";

@@ -14,7 +14,7 @@ use home::Home;
 use inbox::{Inbox, Removal, Slot, WaitingPlan};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::Clock;
-use lightbay_core::event::{Event, EventSink};
+use lightbay_core::event::{Event, EventBody, EventSink};
 use pending::PendingWrites;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -133,7 +133,13 @@ pub struct SessionSink {
 impl EventSink for SessionSink {
     fn report(&self, event: Event) {
         let now = self.shared.clock.now();
-        let (wake, superseded) = lock(&self.shared.inbox).push(event, &self.shared.book, now);
+        let book = &self.shared.book;
+        // Before the inbox is locked: hashing a large plan takes milliseconds.
+        let ended = match &event.body {
+            EventBody::Done(done) => done.plan.as_ref().map(|plan| book.conclude(event.run, plan)),
+            _ => None,
+        };
+        let (wake, superseded) = lock(&self.shared.inbox).push(event, ended, book, now);
         if wake {
             self.shared.wake.notify_one();
         }
@@ -244,6 +250,7 @@ impl SessionWriter {
         let reported = self.shared.clock.now();
         let mut inbox = lock(&self.shared.inbox);
         let stamp = inbox.stamp();
+        self.shared.book.mark_kept(plan);
         inbox.kept.insert(plan, WaitingPlan { plan, content, reported, at_once: true, stamp });
         drop(inbox);
         self.shared.wake.notify_one();

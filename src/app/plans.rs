@@ -59,6 +59,8 @@ pub struct PlanEntry {
     pub marked: bool,
     /// A newer plan of the same run took its place in the table.
     pub superseded: bool,
+    /// Later runs that ended with an equal plan, which is not kept a second time.
+    pub found_again: Vec<RunId>,
     /// The plan, if it is in memory.
     pub plan: Option<PlanRef>,
 }
@@ -143,6 +145,23 @@ impl PlanTable {
         number
     }
 
+    /// Notes that a run ended with a plan that is here already. What it found before gives up its row, and a person who
+    /// looked at that looks at the equal plan. Returns `false` if there is no plan of that number.
+    pub fn find_again(&mut self, number: u64, run: RunId) -> bool {
+        let Some(entry) = self.get_mut(number) else { return false };
+        if !entry.found_again.contains(&run) {
+            entry.found_again.push(run);
+        }
+        for own in self.entries.iter_mut().filter(|entry| entry.origin.is_some_and(|(of, _)| of == run)) {
+            own.superseded = true;
+            if self.shown == Shown::Chosen(own.number) && !own.marked && self.baseline != Some(own.number) {
+                self.shown = Shown::Chosen(number);
+            }
+        }
+        self.forget_unneeded();
+        true
+    }
+
     /// All plans, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &PlanEntry> {
         self.entries.iter()
@@ -163,9 +182,11 @@ impl PlanTable {
         self.entries.iter().find(|entry| entry.origin == Some((run, within)))
     }
 
-    /// The newest plan of a run.
+    /// The newest plan of a run: the one that it ended with, if an earlier run had found it.
     pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
-        self.entries.iter().rev().find(|entry| entry.origin.is_some_and(|(of, _)| of == run))
+        let again = self.entries.iter().find(|entry| entry.found_again.contains(&run));
+        again
+            .or_else(|| self.entries.iter().rev().find(|entry| entry.origin.is_some_and(|(of, _)| of == run)))
     }
 
     /// The rows of the table, best first: plans of the present scenario, then those of others.

@@ -361,6 +361,7 @@ fn saved_plans(
                     at_s: header.provenance.elapsed_s,
                     marked: file.marks.contains(&entry.plan),
                     superseded: false,
+                    found_again: found_again(replay, entry.plan, origins.get(&entry.plan)),
                     plan: None,
                 });
             }
@@ -385,6 +386,14 @@ fn saved_plans(
         }
     }
     Ok(rows)
+}
+
+/// The runs that ended with a plan that another run found first.
+fn found_again(replay: &Replay, plan: PlanId, origin: Option<&(RunId, u64)>) -> Vec<RunId> {
+    let ended = || replay.runs.values().filter(|run| run.plan == Some(plan)).map(|run| run.run);
+    // A run without incumbents has an origin by its end only.
+    let first = origin.map(|(run, _)| *run).or_else(|| ended().next());
+    ended().filter(|run| Some(*run) != first).collect()
 }
 
 /// Reads a plan from the first of these folders that has it and checks it again: nothing that was on disk is trusted.

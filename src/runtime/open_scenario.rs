@@ -411,7 +411,7 @@ fn number_of(book: &PlanBook, event: &Event) -> Option<u64> {
         EventBody::Incumbent(incumbent) if incumbent.plan.is_some() && incumbent.number > 0 => {
             Some(book.assign(event.run, incumbent.number).0)
         }
-        EventBody::Done(done) if done.plan.is_some() => Some(book.conclude(event.run).0),
+        EventBody::Done(done) => Some(book.conclude(event.run, done.plan.as_ref()?).plan.0),
         _ => None,
     }
 }

@@ -257,6 +257,12 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
     fn to_value(&self) -> Result<Value, WriteError>;
+    /// SHA-256 of everything but what belongs to its run: seed, threads, times and the plan it was started from. Equal
+    /// for two runs that end with the same plan and prove the same of it.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    fn content_sha256(&self) -> Result<String, WriteError>;
     /// The plan as file content.
     ///
     /// # Errors
@@ -296,6 +302,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn to_value(&self) -> Result<Value, WriteError> {
         self.plan.to_value()
+    }
+    fn content_sha256(&self) -> Result<String, WriteError> {
+        self.plan.content_sha256()
     }
     fn bound_trust(&self) -> BoundTrust {
         self.bound

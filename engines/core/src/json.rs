@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter};
 use sha2::{Digest, Sha256};
+use std::io;
 
 /// Reason that a value cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -70,9 +71,38 @@ fn formatted(value: &impl Serialize, formatter: impl Formatter) -> Result<Vec<u8
     Ok(bytes)
 }
 
+/// SHA-256 of the compact JSON of a value, which is not kept in memory, in lower-case hexadecimal.
+///
+/// # Errors
+/// [`WriteError`].
+pub fn sha256_of(value: &impl Serialize) -> Result<String, WriteError> {
+    finite::check(value)?;
+    let mut hash = Hashed(Sha256::new());
+    serde_json::to_writer(&mut hash, value)?;
+    Ok(hex(&hash.0.finalize()))
+}
+
+/// A writer that only hashes what is written.
+struct Hashed(Sha256);
+
+impl io::Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// SHA-256 of bytes, in lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
         use std::fmt::Write as _;
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");

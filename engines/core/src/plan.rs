@@ -314,6 +314,24 @@ impl<K: Kind> Plan<K> {
         }
     }
 
+    /// SHA-256 of everything but what belongs to its run: seed, threads, times and the plan it was started from.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn content_sha256(&self) -> Result<String, WriteError> {
+        // The scenario is in here by its hash.
+        let of_plan = Provenance {
+            started_at: String::new(),
+            elapsed_s: 0.0,
+            hot_start: None,
+            reproducible: false,
+            not_reproducible_because: None,
+            ..self.provenance.clone()
+        };
+        let header = Header { seed: 0, threads: 0, provenance: of_plan, ..self.header() };
+        json::sha256_of(&(header, &self.derived_from, &self.notes, &self.result))
+    }
+
     /// As a JSON tree in file order.
     ///
     /// # Errors

@@ -6,7 +6,9 @@ use lightbay_core::event::{Event, EventBody};
 
 fn line(event: &Event, plan: Option<u64>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    LogRecord { record: event.record(), plan: plan.map(PlanId) }.write_line(&mut bytes).unwrap();
+    LogRecord { record: event.record(), plan: plan.map(PlanId), content: None }
+        .write_line(&mut bytes)
+        .unwrap();
     bytes
 }
 
@@ -140,7 +142,7 @@ fn a_follower_sees_each_line_once_and_only_when_it_is_whole() {
 #[test]
 fn numbers_that_are_not_finite_leave_no_half_line() {
     let mut bytes = b"before\n".to_vec();
-    let record = LogRecord { record: toy::bound(1, 0, f64::NAN).record(), plan: None };
+    let record = LogRecord { record: toy::bound(1, 0, f64::NAN).record(), plan: None, content: None };
     assert!(record.write_line(&mut bytes).is_err());
     assert_eq!(bytes, b"before\n");
 }

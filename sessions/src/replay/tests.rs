@@ -7,7 +7,9 @@ use lightbay_core::event::{Event, LogLine, SolverStats, Started};
 fn log(events: &[(Event, Option<u64>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (event, plan) in events {
-        LogRecord { record: event.record(), plan: plan.map(PlanId) }.write_line(&mut bytes).unwrap();
+        LogRecord { record: event.record(), plan: plan.map(PlanId), content: None }
+            .write_line(&mut bytes)
+            .unwrap();
     }
     bytes
 }

@@ -191,7 +191,7 @@ impl Session {
 
     /// The plan numbers given so far, by log and by disk.
     pub fn book(&self, replay: &Replay) -> PlanBook {
-        PlanBook::restored(replay.plans(), self.plan_numbers().unwrap_or_default())
+        PlanBook::restored(replay.plans(), self.plan_numbers().unwrap_or_default(), replay.finals())
     }
 
     /// The number that the next run takes.

@@ -30,6 +30,8 @@ pub(crate) trait Disk: Debug + Send {
     fn sync(&mut self) -> Result<(), SessionError>;
     /// Writes a plan durably.
     fn write_plan(&mut self, plan: PlanId, json: &[u8]) -> Result<(), SessionError>;
+    /// Deletes a plan.
+    fn delete_plan(&mut self, plan: PlanId) -> Result<(), SessionError>;
     /// Writes `session.toml` durably.
     fn write_session(&mut self, bytes: &[u8]) -> Result<(), SessionError>;
     /// Writes `scenario.json` durably.
@@ -129,6 +131,10 @@ impl Folder {
 
     pub(crate) fn write_plan(&self, plan: PlanId, json: &[u8]) -> Result<(), SessionError> {
         store::write_plan(&self.path.join(PLANS_FOLDER), plan, json).map(drop)
+    }
+
+    pub(crate) fn delete_plan(&self, plan: PlanId) -> Result<(), SessionError> {
+        store::delete_plan(&self.path.join(PLANS_FOLDER), plan)
     }
 
     pub(crate) fn write_session(&self, bytes: &[u8]) -> Result<(), SessionError> {

@@ -226,6 +226,10 @@ impl Disk for Home {
         self.folder()?.write_plan(plan, json)
     }
 
+    fn delete_plan(&mut self, plan: PlanId) -> Result<(), SessionError> {
+        self.folder()?.delete_plan(plan)
+    }
+
     fn write_session(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         self.folder()?.write_session(bytes)
     }

@@ -4,7 +4,7 @@
 //! little memory however long it lasts.
 
 use super::home::Place;
-use crate::book::{PlanBook, PlanId};
+use crate::book::{FinalPlan, PlanBook, PlanId};
 use crate::resume::RecentEntry;
 use crate::store::Store;
 use crate::thin::{self, Curve};
@@ -29,6 +29,8 @@ pub(super) const MOST_LINES: usize = 4096;
 pub(super) struct Waiting {
     pub(super) event: Event,
     pub(super) plan: Option<PlanId>,
+    /// SHA-256 of the content of a final plan.
+    pub(super) content: Option<String>,
 }
 
 /// A plan that waits.
@@ -75,6 +77,8 @@ pub(super) struct Inbox {
     unchecked: usize,
     pub(super) plans: BTreeMap<RunId, WaitingPlan>,
     pub(super) kept: BTreeMap<PlanId, WaitingPlan>,
+    /// Plans whose files are not needed: their runs ended with plans that are stored already.
+    pub(super) unneeded: Vec<PlanId>,
     pub(super) session: Option<Slot<Arc<[u8]>>>,
     pub(super) scenario: Option<Slot<Arc<Value>>>,
     pub(super) recent: Option<Slot<(PathBuf, RecentEntry)>>,
@@ -95,14 +99,17 @@ impl Inbox {
     }
 
     /// Takes an event. Returns whether the writer should look now, and a plan that was superseded: freeing
-    /// a large plan takes time, and the caller does it after giving the lock back.
+    /// a large plan takes time, and the caller does it after giving the lock back. `ended` is the final plan of a run that
+    /// has one.
     pub(super) fn push(
         &mut self,
         mut event: Event,
+        ended: Option<FinalPlan>,
         book: &PlanBook,
         now: Duration,
     ) -> (bool, Option<WaitingPlan>) {
         let run = event.run;
+        let mut superseded = None;
         let (content, plan, at_once) = match &mut event.body {
             EventBody::Incumbent(incumbent) => {
                 let plan = (incumbent.number > 0).then(|| book.assign(run, incumbent.number));
@@ -110,20 +117,25 @@ impl Inbox {
             }
             EventBody::Done(done) => {
                 let content = done.plan.take();
-                let plan = content.is_some().then(|| book.conclude(run));
-                (content, plan, true)
+                if let Some(ended) = ended.as_ref().filter(|ended| ended.again) {
+                    superseded = self.plans.remove(&run);
+                    self.unneeded.extend(&ended.others);
+                }
+                let is_stored =
+                    ended.as_ref().is_some_and(|ended| ended.again && book.is_written(ended.plan));
+                (content.filter(|_| !is_stored), ended.as_ref().map(|ended| ended.plan), true)
             }
             _ => (None, None, false),
         };
-        let mut superseded = None;
         if let (Some(content), Some(plan)) = (content, plan) {
             let stamp = self.stamp();
             // A run's plan that waits keeps its date: reported means reported, also if a better one follows.
             let reported = self.plans.get(&run).map_or(now, |waiting| waiting.reported);
-            superseded = self.plans.insert(run, WaitingPlan { plan, content, reported, at_once, stamp });
+            let before = self.plans.insert(run, WaitingPlan { plan, content, reported, at_once, stamp });
+            superseded = before.or(superseded);
         }
-
-        let wake = self.add(Waiting { event, plan }, now);
+        let content = ended.and_then(|ended| ended.content);
+        let wake = self.add(Waiting { event, plan, content }, now);
         (wake, superseded)
     }
 

@@ -146,7 +146,7 @@ mod tests {
         let mut written = Vec::new();
         let mut write = |waiting: Waiting| written.push(waiting.event);
         for event in events {
-            log_limit.pass(Waiting { event, plan: None }, &mut write);
+            log_limit.pass(Waiting { event, plan: None, content: None }, &mut write);
         }
         log_limit.release_all(&mut write);
         (written, log_limit.left_out())

@@ -4,7 +4,7 @@ use super::disk::Disk;
 use super::home::Place;
 use super::inbox::{Inbox, Removal, Slot, Waiting, WaitingPlan};
 use super::log_limit::LogLimit;
-use crate::book::PlanBook;
+use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
 use crate::log::LogRecord;
 use crate::resume::RecentEntry;
@@ -40,6 +40,7 @@ impl Trouble {
 pub(super) struct Batch {
     events: VecDeque<Waiting>,
     plans: Vec<(Option<RunId>, WaitingPlan)>,
+    unneeded: Vec<PlanId>,
     session: Option<Slot<Arc<[u8]>>>,
     scenario: Option<Slot<Arc<Value>>>,
     recent: Option<Slot<(PathBuf, RecentEntry)>>,
@@ -178,6 +179,7 @@ impl<D: Disk> PendingWrites<D> {
         let plans = plans.chain(kept).filter(due).map(|(run, waiting)| (run, waiting.clone())).collect();
         Batch {
             plans,
+            unneeded: std::mem::take(&mut inbox.unneeded),
             events: if events { inbox.take_events() } else { VecDeque::new() },
             session: inbox.session.clone(),
             scenario: inbox.scenario.clone(),
@@ -195,7 +197,12 @@ impl<D: Disk> PendingWrites<D> {
         let mut moved = None;
         if let Some(removal) = batch.removal.take() {
             match self.disk.move_to(&removal.store, removal.along) {
-                Ok(()) => moved = Some(removal.reply),
+                Ok(()) => {
+                    if !removal.along {
+                        self.book.leave_behind();
+                    }
+                    moved = Some(removal.reply);
+                }
                 // Whoever asked may have gone; what was to be moved stays where it is.
                 Err(error) => drop(removal.reply.send(Err(error.to_string()))),
             }
@@ -225,7 +232,11 @@ impl<D: Disk> PendingWrites<D> {
         // Here and not in `take`: nobody who reports has to wait for the encoding.
         let mut log_limit = std::mem::take(&mut self.log_limit);
         let mut encode = |waiting: Waiting| {
-            self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
+            self.encode(LogRecord {
+                record: waiting.event.record(),
+                plan: waiting.plan,
+                content: waiting.content,
+            });
         };
         for waiting in batch.events {
             log_limit.pass(waiting, &mut encode);
@@ -261,6 +272,12 @@ impl<D: Disk> PendingWrites<D> {
                     self.last_plan.insert(run, now);
                 }
             }));
+        }
+        for plan in batch.unneeded {
+            // One that a person wants stays, and a file too many is no reason to try again.
+            if self.book.is_saved(plan) && !self.book.is_kept(plan) && self.disk.delete_plan(plan).is_ok() {
+                self.book.mark_deleted(plan);
+            }
         }
         if let Some(slot) = batch.session {
             try_next(self.disk.write_session(&slot.content).map(|()| {
@@ -319,7 +336,8 @@ impl<D: Disk> PendingWrites<D> {
         // A milestone must leave a trace, though its figures cannot be written.
         let text = format!("an event of this run is missing here: {error}");
         let body = EventBody::Note(Note { severity: Severity::Warning, text });
-        let trace = LogRecord { record: EventRecord { body, ..record.record }, plan: record.plan };
+        let record_of = EventRecord { body, ..record.record };
+        let trace = LogRecord { record: record_of, plan: record.plan, content: record.content };
         self.line_count += u64::from(trace.write_line(&mut self.lines).is_ok());
     }
 }

@@ -76,6 +76,9 @@ impl Disk for Fake {
         let value = value["objective"]["value"].as_f64().unwrap();
         self.change(|disk| disk.plans.push((plan, value)))
     }
+    fn delete_plan(&mut self, plan: PlanId) -> Result<(), SessionError> {
+        self.change(|disk| disk.plans.retain(|(known, _)| *known != plan))
+    }
     fn write_session(&mut self, _: &[u8]) -> Result<(), SessionError> {
         self.change(|disk| disk.sessions += 1)
     }
@@ -104,7 +107,11 @@ impl Bench {
     }
 
     fn say(&mut self, event: Event) {
-        self.inbox.push(event, &self.book, self.now);
+        let ended = match &event.body {
+            EventBody::Done(done) => done.plan.as_ref().map(|plan| self.book.conclude(event.run, plan)),
+            _ => None,
+        };
+        self.inbox.push(event, ended, &self.book, self.now);
     }
 
     /// Works as the thread does, until nothing is due at this moment.
@@ -176,6 +183,47 @@ fn a_run_writes_one_plan_a_second_the_newest_and_its_last_at_once() {
     assert_eq!(bench.disk.state().plans.last(), Some(&(PlanId(5), 0.6)));
     assert_eq!(bench.disk.replay().runs[&RunId(1)].plan, Some(PlanId(5)), "log and file agree");
     assert!(bench.book.is_saved(PlanId(5)) && !bench.book.is_saved(PlanId(2)));
+}
+
+#[test]
+fn a_plan_that_an_earlier_run_ended_with_is_stored_once() {
+    let mut bench = Bench::new();
+    bench.say(toy::incumbent(1, 0, 1, 0.9));
+    bench.say(toy::done(1, 1, Some(0.5)));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5)]);
+    // The same again: its own plans of the meantime are not needed any more.
+    bench.say(toy::incumbent(2, 0, 1, 0.9));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5), (PlanId(2), 0.9)]);
+    bench.say(toy::incumbent(2, 1, 2, 0.8));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans.len(), 3);
+    bench.say(toy::done(2, 2, Some(0.5)));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5)]);
+    let replay = bench.disk.replay();
+    assert_eq!(replay.runs[&RunId(2)].plan, Some(PlanId(1)), "the run points to the stored plan");
+    // Another one is stored, and one of a run without incumbents is known too.
+    bench.say(toy::done(3, 0, Some(0.25)));
+    bench.say(toy::done(4, 0, Some(0.5)));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5), (PlanId(4), 0.25)]);
+    // What a person wants stays.
+    bench.say(toy::incumbent(5, 0, 1, 0.9));
+    bench.pass(1000);
+    bench.book.mark_kept(PlanId(5));
+    bench.say(toy::done(5, 1, Some(0.5)));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5), (PlanId(4), 0.25), (PlanId(5), 0.9)]);
+    // A session that is opened again knows its plans, and does not trust their files.
+    let finals: Vec<(String, PlanId)> = bench.disk.replay().finals().collect();
+    bench.book = Arc::new(PlanBook::restored([], [PlanId(1)], finals));
+    bench.pending = PendingWrites::new(bench.disk.clone(), Arc::clone(&bench.book));
+    bench.disk.state().plans.clear();
+    bench.say(toy::done(6, 0, Some(0.5)));
+    bench.pass(1000);
+    assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.5)]);
 }
 
 #[test]
@@ -496,6 +544,9 @@ fn a_disk_that_hangs_holds_nobody_up() {
             Ok(())
         }
         fn write_plan(&mut self, _: PlanId, _: &[u8]) -> Result<(), SessionError> {
+            Ok(())
+        }
+        fn delete_plan(&mut self, _: PlanId) -> Result<(), SessionError> {
             Ok(())
         }
         fn write_session(&mut self, _: &[u8]) -> Result<(), SessionError> {

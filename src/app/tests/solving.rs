@@ -1,7 +1,7 @@
 //! The rules of live solving.
 
-use super::support::{Bench, real_plan};
-use crate::app::action::{Action, Command, Fact};
+use super::support::{Bench, real_plan, real_run};
+use crate::app::action::{Action, Command, Fact, Heard};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::effect::{Effect, ExportSubject};
 use crate::app::layer::{Layer, Preview};
@@ -9,7 +9,7 @@ use crate::app::pane::PaneId;
 use crate::app::plans::{PlanRef, Shown};
 use crate::app::runs::RunState;
 use crate::app::work::FormRow;
-use lightbay_core::event::{Bound, EventBody, RunId};
+use lightbay_core::event::{Bound, Event, EventBody, RunId};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::AnyPlan;
 use ratatui::layout::Rect;
@@ -43,6 +43,39 @@ fn r_starts_warm_from_the_best_plan_and_a_changed_knob_carries_it_over() {
     assert_eq!(bench.app.work.as_ref().unwrap().changes(), 0, "solved with it, so no longer marked");
     assert_eq!(bench.app.plans.shown().unwrap().number, best, "the old plan stays until there is a new one");
     assert!(bench.app.plans.best().is_none());
+}
+
+#[test]
+fn a_plan_that_an_earlier_run_found_keeps_its_row() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let first = bench.accept(false);
+    let next = bench.replay(first, "delta-joint", 1);
+    let (kept, rows) = (next - 1, bench.app.plans.rows().len());
+    bench.keys("R");
+    let second = bench.accept(false);
+    let mut own = next;
+    for event in real_run("delta-joint") {
+        let plan = match &event.body {
+            EventBody::Incumbent(incumbent) if incumbent.plan.is_some() => {
+                own += 1;
+                bench.app.plans.shown = Shown::Chosen(own - 1);
+                Some(own - 1)
+            }
+            // The session gives an equal plan the number of the stored one.
+            EventBody::Done(done) if done.plan.is_some() => Some(kept),
+            _ => None,
+        };
+        bench.fact(Fact::Event(Heard::new(Event { run: second, ..event }, plan)));
+    }
+    assert!(own > next);
+    let plans = &bench.app.plans;
+    assert_eq!(plans.rows().len(), rows);
+    assert_eq!(plans.newest_of(second).map(|entry| entry.number), Some(kept));
+    assert_eq!(plans.get(kept).and_then(|entry| entry.origin).map(|(run, _)| run), Some(first));
+    assert_eq!(plans.shown, Shown::Chosen(kept), "who looked at its own plan looks at the equal one");
+    let message = bench.last_message();
+    assert!(message.ends_with(&format!("; equal to plan {kept}, which is kept once")), "{message}");
 }
 
 #[test]

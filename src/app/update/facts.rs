@@ -285,6 +285,12 @@ impl App {
             }
         }
         if let Some((severity, mut text)) = sentence(event, before, heard.plan, stopping) {
+            let is_again = |entry: &PlanEntry| entry.found_again.contains(&event.run);
+            if let (EventBody::Done(_), Some(number)) = (&event.body, heard.plan)
+                && self.plans.get(number).is_some_and(is_again)
+            {
+                let _ = write!(text, "; equal to plan {number}, which is kept once");
+            }
             let report = self.runs.get(event.run).and_then(|run| run.hot_start.as_ref());
             if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
                 // The last line of a run stays on the screen: it also says what the run began with.
@@ -317,6 +323,11 @@ impl App {
             return;
         };
         let plan = PlanRef(plan);
+        let of_another = |entry: &PlanEntry| entry.origin.is_none_or(|(run, _)| run != heard.event.run);
+        if self.plans.get(number).is_some_and(of_another) && self.plans.find_again(number, heard.event.run) {
+            self.to_remember = true;
+            return;
+        }
         let known = self
             .plans
             .get(number)
@@ -414,6 +425,7 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
         at_s: header.provenance.elapsed_s,
         marked: false,
         superseded: false,
+        found_again: Vec::new(),
         plan: Some(plan.clone()),
     }
 }

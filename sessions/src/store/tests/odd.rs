@@ -126,7 +126,8 @@ fn the_largest_number_leaves_the_free_ones_below_it() {
         write(&session, number, 0.5);
     }
     let book = session.book(&session.replay(ReplayLimits::default()).unwrap());
-    let given = [book.assign(RunId(1), 1), book.assign_loose(), book.conclude(RunId(2)), book.assign_loose()];
+    let ended = |run| book.conclude(RunId(run), &toy::plan(0.5)).plan;
+    let given = [book.assign(RunId(1), 1), book.assign_loose(), ended(2), book.assign_loose()];
     assert_eq!(given.map(|plan| plan.0), [2, 4, 5, 6]);
     assert_eq!(book.assign(RunId(1), 1), PlanId(2), "the same plan has one number");
 }
