@@ -8,7 +8,9 @@ use super::nics::NicGroup;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events this close count as simultaneous, seconds.
+/// Relative difference of the times of simultaneous events, by rounding.
+const SAME_EVENT: f64 = 1e-14;
+/// Maximum difference of the times of simultaneous events, seconds, where rounding explains no more.
 const SAME_EVENT_S: f64 = 1e-12;
 
 /// Times of one simulated iteration, seconds.
@@ -64,8 +66,8 @@ pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]
         }
         let step_s = next_s - now_s;
         now_s = next_s;
-        // At large times one unit in the last place exceeds the fixed tolerance.
-        let tolerance_s = SAME_EVENT_S.max(now_s * 4.0 * f64::EPSILON);
+        // Early in an iteration a fixed tolerance hides short transfers; at large times a unit in the last place exceeds it.
+        let tolerance_s = (now_s * SAME_EVENT).min(SAME_EVENT_S).max(now_s * 4.0 * f64::EPSILON);
         for task in &active {
             left_bytes[*task] = (left_bytes[*task] - rate[*task] * step_s).max(0.0);
         }

@@ -1,10 +1,12 @@
 //! Check of an explicit instance.
 
 use super::knobs::beyond_valid_edges;
-use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
+use super::limits::{
+    MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS, MIN_ITERATION_S,
+};
 use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::{Problems, counted};
-use lightbay_core::units::PodId;
+use lightbay_core::units::{Gbps, PodId};
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
@@ -48,8 +50,29 @@ pub fn check_instance(instance: &Instance, path: &str) -> Problems {
     }
     if problems.is_empty() {
         problems.extend(check_ports(instance, &at("pods")));
+        check_length(instance, &at("tasks"), &mut problems);
     }
     problems
+}
+
+/// Refuses an iteration that is so short that the tolerance of the simulators hides it.
+fn check_length(instance: &Instance, path: &str, problems: &mut Problems) {
+    let rate = Gbps(instance.nic_bandwidth_gbps).bytes_per_second();
+    let tasks = instance.tasks.iter();
+    // An upper bound on every iteration: all transfers and delays one after the other, with one circuit per link.
+    let longest_s = tasks.clone().map(|task| task.release_s).fold(0.0, f64::max)
+        + tasks.clone().map(|task| task.tail_s).fold(0.0, f64::max)
+        + tasks.map(|task| task.volume_bytes / rate).sum::<f64>()
+        + instance.edges.iter().map(|edge| edge.delay_s).sum::<f64>();
+    if longest_s < MIN_ITERATION_S && !instance.tasks.is_empty() {
+        problems.add(
+            path,
+            format!(
+                "take {longest_s:.1e} s in total, too short to simulate; the minimum is {MIN_ITERATION_S:e} s"
+            ),
+            "check the units; raise `volume_bytes`, or lower `nic_bandwidth_gbps`",
+        );
+    }
 }
 
 fn check_ids(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) {

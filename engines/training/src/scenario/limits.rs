@@ -18,6 +18,8 @@ pub const MAX_SECONDS: f64 = 1e9;
 pub const MAX_BYTES: f64 = 1e18;
 /// Smallest volume of a transfer, bytes: what is less is lost in the tolerance of a check.
 pub const MIN_BYTES: f64 = 1.0;
+/// Minimum length of an iteration of an instance, seconds: index windows treat events within 1e-9 s as simultaneous.
+pub const MIN_ITERATION_S: f64 = 1e-8;
 /// Smallest bandwidth, Gb/s.
 pub const MIN_GBPS: f64 = 0.001;
 /// Largest bandwidth, Gb/s.

@@ -182,6 +182,28 @@ fn measured_figures_replace_the_model() {
 }
 
 #[test]
+fn an_iteration_that_the_simulators_cannot_resolve_is_refused() {
+    let with = |bytes: f64, gbps: f64, delay_s: f64| {
+        let mut toy = toy();
+        let instance = &mut toy["instance"];
+        instance["nic_bandwidth_gbps"] = json!(gbps);
+        for task in instance["tasks"].as_array_mut().unwrap() {
+            task["volume_bytes"] = json!(bytes);
+        }
+        instance["edges"][0]["delay_s"] = json!(delay_s);
+        toy
+    };
+    // Three times one byte at 1.25e14 bytes per second.
+    let text = problems(&with(1.0, 1e6, 0.0));
+    let expected = "instance.tasks: take 2.4e-14 s in total, too short to simulate; the minimum is 1e-8 s";
+    assert!(text.contains(expected), "{text}");
+    // Three times 50 bytes at 50 GB/s are 3 ns.
+    assert!(problems(&with(50.0, 400.0, 0.0)).contains("take 3.0e-9 s in total"));
+    read(&with(50.0, 400.0, 1e-6)).unwrap();
+    read(&with(200.0, 400.0, 0.0)).unwrap();
+}
+
+#[test]
 fn damaged_instances_are_refused_by_place_and_remedy() {
     for (pointer, value, expected) in [
         ("/tasks/0/volume_bytes", json!(0), "tasks[0].volume_bytes: is '0'; give a number from 1 to"),

@@ -2,7 +2,7 @@
 //!
 //! A task starts as soon as its predecessors and their delays allow. Tasks that compete with nobody get
 //! their duration at once; for the others rates are computed anew for the connected component (through
-//! shared links and NICs) in which something started or ended. Events within 1e-12 s are one event.
+//! shared links and NICs) in which something started or ended. Events that differ by rounding are one event.
 //! Rates are fractions of one NIC per flow, work is seconds at full speed.
 
 mod fill;
@@ -16,6 +16,7 @@ pub use trace::{Piece, Trace};
 
 use crate::model::network::Network;
 use crate::simulate::contention::Contention;
+use crate::simulate::same_moment_s;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,10 +30,6 @@ pub enum Rule {
     /// The task with most work and tail to go first.
     Level,
 }
-
-/// Events within this many seconds are one event.
-/// Sums of the same delays in another order differ by less; without merging zero-length segments would appear.
-pub const MERGE_S: f64 = 1e-12;
 
 /// Tasks whose levels differ by less are served together.
 /// Levels are sums of delays; rounding must not part tasks that are level.
@@ -137,7 +134,7 @@ impl Simulator {
             self.handle(first, now, &run, trace.as_deref_mut());
             // All events of one moment are handled before rates are computed.
             while let Some(Reverse(event)) = self.heap.peek().copied()
-                && f64::from_bits(event.time_bits) <= now + MERGE_S
+                && f64::from_bits(event.time_bits) <= now + same_moment_s(now)
             {
                 self.heap.pop();
                 meetings += usize::from(event.what == What::Meet);

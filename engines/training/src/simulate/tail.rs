@@ -8,6 +8,8 @@
 //! earliest possible end; it is the fluid highest-level-first rule. It is solved here event by event
 //! without tolerances: groups that meet are merged, so no step is shorter than an event.
 
+use crate::simulate::same_moment_s;
+
 /// A sink that waits for its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sink {
@@ -54,9 +56,6 @@ pub struct TailScratch {
     open: Vec<(f64, f64)>,
 }
 
-/// Releases within this many seconds count as simultaneous.
-const MERGE_S: f64 = 1e-12;
-
 /// Orders sinks as the solvers below expect them: by release, then by task.
 pub fn sort(sinks: &mut [Sink]) {
     sinks.sort_unstable_by(|a, b| a.release.total_cmp(&b.release).then(a.task.cmp(&b.task)));
@@ -89,7 +88,7 @@ pub fn fair(
         }
         // Targets are kept in descending order of the common per-flow work at which they end.
         while let Some(sink) = sinks.get(next)
-            && sink.release <= now + MERGE_S
+            && sink.release <= now + same_moment_s(now)
         {
             let target = done + sink.work;
             let at = targets.partition_point(|(other, _)| *other > target);
@@ -154,7 +153,7 @@ pub fn level_first(
             }
         }
         while let Some(sink) = sinks.get(next)
-            && sink.release <= now + MERGE_S
+            && sink.release <= now + same_moment_s(now)
         {
             // A new sink is a group of its own; it merges when levels meet.
             let at = groups.partition_point(|group| group.level > sink.work);

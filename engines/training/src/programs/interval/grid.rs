@@ -171,6 +171,29 @@ impl Grid {
         lengths
     }
 
+    /// Returns `true` if one task ends and another begins at the same event, a moment later.
+    fn is_at_one_event(&self, before: usize, task: usize, delay: f64) -> bool {
+        self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
+    }
+
+    /// Seconds that each task begins after its first event, because a task that ends there has to be over for a moment; and
+    /// the most of them at each event, by which the interval after it is longer.
+    fn waits(&self, network: &Network) -> (Vec<f64>, Vec<f64>) {
+        let mut wait = vec![0.0f64; network.tasks()];
+        let mut gap = vec![0.0f64; self.intervals as usize + 1];
+        for task in (0..network.tasks()).filter(|task| self.first[*task] > 0) {
+            let event = self.first[task] as usize - 1;
+            for arc in network.preds.of(task as u32) {
+                let before = arc.task as usize;
+                if self.first[before] > 0 && self.is_at_one_event(before, task, arc.delay) {
+                    wait[task] = wait[task].max(arc.delay);
+                    gap[event] = gap[event].max(arc.delay);
+                }
+            }
+        }
+        (wait, gap)
+    }
+
     /// The earliest times of this grid: a longest path over its events. `None` if the order of the intervals
     /// contradicts the DAG.
     pub(super) fn timed(&self, network: &Network) -> Option<Timed> {
@@ -188,8 +211,9 @@ impl Grid {
             arcs[from].push((to, delay));
             pending[to] += 1;
         };
+        let (wait, gap) = self.waits(network);
         for (index, length) in self.lengths(network).into_iter().enumerate() {
-            join(index, index + 1, length);
+            join(index, index + 1, length + gap[index]);
         }
         for task in 0..n {
             if counted(task) {
@@ -200,11 +224,8 @@ impl Grid {
             for arc in network.preds.of(task as u32) {
                 let before = arc.task as usize;
                 if counted(before) {
-                    if counted(task)
-                        && self.last(before) + 1 == self.first[task]
-                        && arc.delay <= SAME_MOMENT_S
-                    {
-                        continue; // one ends and the other begins at the same event
+                    if self.is_at_one_event(before, task, arc.delay) {
+                        continue; // the wait is part of the interval
                     }
                     join(self.last(before) as usize, k + 1 + task, arc.delay);
                 } else {
@@ -232,7 +253,7 @@ impl Grid {
         let mut timed = Timed { events: time[..=k].to_vec(), ..Timed::default() };
         for task in 0..n {
             let (start, finish) = if counted(task) {
-                (time[self.first[task] as usize - 1], time[self.last(task) as usize])
+                (time[self.first[task] as usize - 1] + wait[task], time[self.last(task) as usize])
             } else {
                 let circuits = self.circuits[network.link_of(task as u32)];
                 let start = time[k + 1 + task];
@@ -259,7 +280,8 @@ impl Grid {
             let mut left = network.volume[task];
             for (place, sent) in self.sent[task].iter().enumerate() {
                 let from = self.first[task] as usize - 1 + place;
-                let (start, end) = (timed.events[from], timed.events[from + 1]);
+                let start = if place == 0 { timed.start[task] } else { timed.events[from] };
+                let end = timed.events[from + 1];
                 let last = place + 1 == self.sent[task].len();
                 let volume = if last { left } else { (sent * network.rate).min(left) };
                 left -= volume;

@@ -268,6 +268,30 @@ fn fewest_ports_at_the_same_makespan() {
 }
 
 #[test]
+fn a_delay_of_a_nanosecond_between_two_tasks_is_kept() {
+    let mut instance = crate::model::samples::toy_b();
+    instance.edges[0].delay_s = 1e-9;
+    let network = Evaluator::new(&instance).unwrap().network;
+    // One circuit for tasks 0 and 1, two for task 2: 20 ms, then 20 ms and 15 ms beside each other.
+    let grid = Grid {
+        circuits: vec![1, 2],
+        intervals: 3,
+        first: vec![1, 2, 2],
+        sent: vec![vec![0.02], vec![0.015, 0.005], vec![0.03]],
+    };
+    let trace = grid.trace(&network).unwrap();
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a:e}, not {b:e}");
+    near(trace.finish[0], 0.02);
+    near(trace.start[1], 0.020_000_001);
+    near(trace.start[2], 0.02);
+    near(trace.finish[2], 0.035_000_001);
+    near(trace.makespan, 0.040_000_001);
+    let first = trace.pieces.iter().find(|piece| piece.task == 1).unwrap();
+    near(first.start, 0.020_000_001);
+    near(first.volume, 0.75e9);
+}
+
+#[test]
 fn a_stop_while_the_model_is_written_ends_it_at_once() {
     let case = Case::new(&crate::model::samples::tiny4(), &[2, 2, 2], Rates::Fair);
     let open = IndexWindows::open(&[true; 12], 22);

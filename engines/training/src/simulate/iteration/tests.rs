@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::samples::{random_dag, tiny4, toy_a, toy_b};
 use crate::simulate::iteration::ideal::ideal;
+use crate::simulate::tail::{Sink, Stretch};
 
 fn run(instance: &crate::scenario::instance::Instance, x: &[u32], rule: Rule) -> Trace {
     let network = Network::new(instance).unwrap();
@@ -42,6 +43,25 @@ fn a_transfer_that_gives_way_has_an_idle_stretch() {
     assert!((first[0].volume - 1e9).abs() < 1.0);
     assert_eq!(first[1].volume, 0.0);
     assert_ms(&[first[1].start, first[1].end, first[2].end], &[10.0, 20.0, 40.0]);
+}
+
+#[test]
+fn rounding_never_makes_a_piece_negative() {
+    let network = Network::new(&toy_a()).unwrap();
+    let sink = |task| Sink { task, release: 0.0, work: 0.02, flows: 2.0, tail: 0.0 };
+    let stretch = |sink, start, end, speed| Stretch { sink, start, end, speed };
+    // Task 0 sends 2e9 bytes and 0.002 too many within 20 ms; its last piece has room for 1e-7 bytes.
+    let stretches = [
+        stretch(0, 0.0, 0.02, 1.0 + 1e-12),
+        stretch(1, 0.02, 0.04, 1.0),
+        stretch(0, 0.04, 0.04 + 1e-12, 1e-6),
+    ];
+    let mut trace = Trace { start: vec![0.0; 2], finish: vec![0.0; 2], ..Trace::default() };
+    trace.add_stretches(&network, &[sink(0), sink(1)], &stretches);
+    let volumes: Vec<f64> = trace.pieces.iter().map(|piece| piece.volume).collect();
+    assert!((volumes[0] - 2e9).abs() < 1e-6, "{volumes:?}");
+    assert_eq!(volumes[1..], [2e9, 0.0]);
+    assert_eq!(trace.finish, [0.04 + 1e-12, 0.04]);
 }
 
 #[test]
@@ -154,4 +174,22 @@ fn a_simulator_keeps_nothing_from_run_to_run() {
         let fresh = Simulator::new().run(&network, &contention, &[2, 2], Rule::Level, None);
         assert_eq!(reused, fresh);
     }
+}
+
+#[test]
+fn transfers_shorter_than_a_picosecond_are_told_apart() {
+    // One and two bytes at 1.25e14 bytes per second on two flows each: 4e-15 s and 8e-15 s alone, on three circuits.
+    let mut instance = toy_a();
+    instance.nic_bandwidth_gbps = 1e6;
+    for (task, volume) in instance.tasks.iter_mut().zip([1.0, 2.0]) {
+        (task.volume_bytes, task.release_s) = (volume, 0.0);
+    }
+    let trace = run(&instance, &[3], Rule::Fair);
+    let near =
+        |time: f64, expected: f64| assert!((time - expected).abs() < 1e-27, "{time:e}, not {expected:e}");
+    // Four flows share three circuits until the first task is over; then the second has its NICs to itself.
+    near(trace.finish[0], 16e-15 / 3.0);
+    near(trace.finish[1], 16e-15 / 3.0 + 4e-15);
+    let rates = trace.pieces.iter().map(|piece| piece.volume / (piece.end - piece.start) / 1.25e14);
+    assert!(rates.into_iter().all(|rate| rate <= 2.0 * (1.0 + 1e-9)), "{:?}", trace.pieces);
 }

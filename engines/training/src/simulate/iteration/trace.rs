@@ -46,6 +46,7 @@ impl Trace {
 
     /// Adds what the tail solver recorded for the sinks of one directed link.
     pub(crate) fn add_stretches(&mut self, network: &Network, sinks: &[Sink], stretches: &[Stretch]) {
+        let begin = self.pieces.len();
         let mut sent = vec![0.0; sinks.len()];
         let mut last: Vec<Option<usize>> = vec![None; sinks.len()];
         for stretch in stretches {
@@ -64,10 +65,19 @@ impl Trace {
                 self.pieces.push(Piece { task: sink.task, start, end, volume: 0.0 });
                 self.pieces.len() - 1
             });
-            // The last piece takes what rounding left, so that volumes add up exactly.
-            let piece = &mut self.pieces[at];
-            piece.volume += network.volume[sink.task as usize] - sent[index];
-            self.finish[sink.task as usize] = piece.end;
+            self.finish[sink.task as usize] = self.pieces[at].end;
+            // The last piece takes the rounding error, so that volumes add up exactly. If that makes it negative, it is
+            // empty and the pieces before it take the rest.
+            let mut left = network.volume[sink.task as usize] - sent[index];
+            let own = |piece: &&mut Piece| piece.task == sink.task;
+            for piece in self.pieces[begin..=at].iter_mut().rev().filter(own) {
+                let volume = piece.volume + left;
+                piece.volume = volume.max(0.0);
+                left = volume.min(0.0);
+                if left == 0.0 {
+                    break;
+                }
+            }
             self.start[sink.task as usize] = sink.release;
         }
     }
