@@ -78,7 +78,12 @@ impl TaskSession {
         if cx.best().is_some_and(|(best, _)| best <= removed as f64) {
             return Ok(());
         }
-        let (session, plan) = (Arc::clone(self), plan.clone());
+        let (session, plan) = (Arc::clone(self), self.task.completed(plan));
+        let removed = self.task.removed(&plan);
+        // Bounds are about plans that set the same circuits.
+        if removed < best_bound(cx) && cx.best().is_some() {
+            return Ok(());
+        }
         cx.incumbent(removed as f64, 0.0, source, move || {
             assemble::candidate(&session.scenario, &session.task.assignment(&plan))
         })?;
@@ -99,7 +104,7 @@ impl TaskSession {
                 (changes.ok_or("it is an order of phases, not of circuits")?, &self.scenario)
             }
         };
-        let found = self.task.part(&assemble::target(body, changes));
+        let found = self.task.trimmed(self.task.part(&assemble::target(body, changes)));
         // All wanted circuits on ports that exist.
         match self.task.misfit(&found) {
             None => Ok(found),

@@ -1,7 +1,7 @@
 //! Promises of every method, on small random scenarios: a plan that passes the checker or a refusal before anything is tried,
 //! no value below a verified bound, and the best plan that was reported.
 //!
-//! `LIGHTBAY_PROMISES` is the number of scenarios, a few of which the suite tries.
+//! `LIGHTBAY_PROMISES` is the number of scenarios, a few of which the suite tries, `LIGHTBAY_PROMISES_FIRST` the first one.
 #![allow(clippy::print_stdout, reason = "a long run tells its counts")]
 
 use super::{ORDER, all};
@@ -191,7 +191,9 @@ fn promise(seed: u64, counts: &mut Counts) {
 fn every_method_keeps_its_promises_on_random_scenarios() {
     let count = std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
     let mut counts = Counts::default();
-    for seed in 0..count {
+    let first = std::env::var("LIGHTBAY_PROMISES_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    // In one of these a search leaves free ports for a circuit that counts as lost.
+    for seed in (first..first + count).chain([149]) {
         promise(seed, &mut counts);
     }
     let Counts { plans, refused, infeasible } = counts;

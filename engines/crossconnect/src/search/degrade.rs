@@ -17,6 +17,7 @@ use crate::search::repair::repair_most;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{Unwatched, Watch};
 
+mod room;
 mod single;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::assignment::Assignment;
 use crate::scenario::Wiring;
 use crate::scenario::presets;
 use lightbay_core::param::ParamValue;
@@ -41,6 +42,38 @@ fn losses_fall_on_pairs_in_proportion() {
     let whole = |cell: &Cell| scenario.logical_circuits[cell.a as usize][cell.b as usize];
     let cut_off = task.lost.iter().filter(|cell| cell.count == whole(cell) && cell.count > 1).count();
     assert_eq!(cut_off, 0, "{:?}", task.lost);
+}
+
+/// Two pods with one port each way on each of two switches want two circuits of one pair.
+#[test]
+fn free_ports_take_a_circuit_that_counts_as_lost() {
+    let mut scenario = presets::scenario("crossconnect-example").unwrap();
+    scenario.failed_ports.clear();
+    let task = Task::of(&scenario);
+    let of = |a: u32, b: u32, count: u32| Cell { a, b, count };
+    let two = |wiring_is_single| Task {
+        pods: 2,
+        ocs_count: 2,
+        ports_a: vec![vec![1, 1]; 2],
+        ports_b: vec![vec![1, 1]; 2],
+        wanted: vec![of(0, 1, 1)],
+        lost: vec![of(0, 1, 1)],
+        installed: Assignment { ocs: vec![vec![], vec![of(0, 1, 1)]] },
+        pinned: Assignment { ocs: vec![vec![], vec![]] },
+        single_sided: wiring_is_single,
+        ..task.clone()
+    };
+    let found = Assignment { ocs: vec![vec![of(0, 1, 1)], vec![]] };
+    // The installed circuit is the last choice: pod 1 has its A port on switch 0 free, and pod 0 its B port.
+    let completed = two(false).completed(&found);
+    assert_eq!(completed.ocs, [vec![of(0, 1, 1), of(1, 0, 1)], vec![]]);
+    assert_eq!(two(false).trimmed(completed).circuits(), 1);
+    // Without sides switch 0 is full.
+    let completed = two(true).completed(&found);
+    assert_eq!(completed.ocs, [vec![of(0, 1, 1)], vec![of(0, 1, 1)]]);
+    assert_eq!(two(true).trimmed(completed.clone()).circuits(), 1);
+    // Nothing fits any more.
+    assert_eq!(two(true).completed(&completed), completed);
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! Ports that a solution of a degraded task leaves free for circuits that count as lost.
+//!
+//! The lost circuits are chosen before anything is laid on the switches, so a search may leave free ports for one of them at
+//! both ends. Such a plan would set fewer circuits than it could: the circuit is added, and taken off again before a search
+//! starts from the plan.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::{Task, merged};
+
+impl Task {
+    /// A solution with every lost circuit for which a switch has free ports at both ends. A circuit that is installed is
+    /// added last, because bounds count on its removal.
+    pub(crate) fn completed(&self, found: &Assignment) -> Assignment {
+        if self.lost.is_empty() {
+            return found.clone();
+        }
+        let mut plan = found.clone();
+        for cell in &self.lost {
+            for _ in 0..cell.count {
+                let Some((ocs, one)) = self.room(&plan, cell) else { break };
+                let cells = std::mem::take(&mut plan.ocs[ocs]);
+                plan.ocs[ocs] = merged(cells.into_iter().chain([one]));
+            }
+        }
+        plan
+    }
+
+    /// The switch and the circuit of a pair that still fits.
+    fn room(&self, plan: &Assignment, pair: &Cell) -> Option<(usize, Cell)> {
+        let orientations: &[(u32, u32)] =
+            if self.single_sided { &[(pair.a, pair.b)] } else { &[(pair.a, pair.b), (pair.b, pair.a)] };
+        let all = (0..plan.ocs.len()).flat_map(|ocs| orientations.iter().map(move |&(a, b)| (ocs, a, b)));
+        let fitting = all.filter(|&(ocs, a, b)| {
+            let used = |pod: u32, on_a: bool| -> u32 {
+                let ends = plan.ocs[ocs].iter().map(|cell| {
+                    let (near, far) = (cell.a == pod, cell.b == pod);
+                    let here = if self.single_sided {
+                        near || far
+                    } else if on_a {
+                        near
+                    } else {
+                        far
+                    };
+                    if here { cell.count } else { 0 }
+                });
+                ends.sum()
+            };
+            let far = if self.single_sided { &self.ports_a } else { &self.ports_b };
+            used(a, true) < self.ports_a[ocs][a as usize] && used(b, false) < far[ocs][b as usize]
+        });
+        let installed = |ocs: usize, a: u32, b: u32| {
+            let count = |cells: &[Cell]| -> u32 {
+                cells.iter().filter(|cell| (cell.a, cell.b) == (a, b)).map(|cell| cell.count).sum()
+            };
+            self.installed.ocs.get(ocs).is_some_and(|cells| count(cells) > count(&plan.ocs[ocs]))
+        };
+        let (ocs, a, b) = fitting.min_by_key(|&(ocs, a, b)| installed(ocs, a, b))?;
+        Some((ocs, Cell { a, b, count: 1 }))
+    }
+
+    /// A solution without what [`Task::completed`] adds.
+    pub(crate) fn trimmed(&self, found: Assignment) -> Assignment {
+        let mut plan = found;
+        for lost in &self.lost {
+            let is_of = |cell: &Cell| (cell.a.min(cell.b), cell.a.max(cell.b)) == (lost.a, lost.b);
+            let wanted: u32 = self.wanted.iter().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
+            let set: u32 = plan.ocs.iter().flatten().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
+            let mut surplus = set.saturating_sub(wanted).min(lost.count);
+            for cell in plan.ocs.iter_mut().flatten().filter(|cell| is_of(cell)) {
+                let gone = surplus.min(cell.count);
+                cell.count -= gone;
+                surplus -= gone;
+            }
+        }
+        for cells in &mut plan.ocs {
+            cells.retain(|cell| cell.count > 0);
+        }
+        plan
+    }
+}
