@@ -238,8 +238,7 @@ fn more_pieces(
     known_us: f64,
     cx: &mut Context<'_, Collective>,
 ) -> Result<Option<KeptSchedule>, MethodError> {
-    // Buffers are counted in chunks, and schedules in pieces do not keep to limits that can bind.
-    if known_us <= 0.0 || (scenario.buffer_limit_chunks.is_some() && !holds_nothing(scenario)) {
+    if known_us <= 0.0 {
         return Ok(None);
     }
     let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
@@ -254,7 +253,12 @@ fn more_pieces(
         for pieces in PIECES.into_iter().filter(within) {
             let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
             // No restarts: the fixed orders show whether pieces help.
-            let finish = session.epochs_of(&session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?);
+            let schedules = match session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx) {
+                // Whole chunks fit the buffers, and that schedule stays.
+                Err(MethodError::Failed(_)) if scenario.buffer_limit_chunks.is_some() => continue,
+                constructed => constructed?,
+            };
+            let finish = session.epochs_of(&schedules);
             let finish_us = f64::from(finish) * session.tasks.epoch_us;
             if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
                 best = Some((finish_us, session));
@@ -263,7 +267,9 @@ fn more_pieces(
     }
     // Trees have to beat the pieces, too.
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
+    // Constructions keep to buffers, trees do not.
     if trees::suits(scenario).is_ok()
+        && (holds_nothing(scenario) || !buffers_bind(scenario, &exact))
         && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
         && let Some(kept) = along_trees(scenario, &exact, piece_us, cx)?
     {
@@ -283,6 +289,12 @@ fn holds_nothing(scenario: &CollectiveScenario) -> bool {
             | CollectiveSort::AllReduce
     );
     spreads && demand.rank_nodes(&scenario.topology).len() == scenario.topology.gpus().count()
+}
+
+/// Returns `true` if the buffers have room for less than all chunks together.
+fn buffers_bind(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> bool {
+    let chunks = tasks.tasks.iter().map(|task| task.chunks.len()).max().unwrap_or(0);
+    scenario.buffer_limit_chunks.is_some_and(|limit| (limit as usize) < chunks)
 }
 
 /// The best schedule along trees if it ends before `known_us`: with its sends where there are few, else in short form.

@@ -442,6 +442,30 @@ fn the_usual_method_is_no_worse_than_trees() {
 }
 
 #[test]
+fn a_buffer_limit_that_binds_nothing_costs_nothing() {
+    // 56 chunks in all, so no GPU ever holds more for others.
+    for limit in [56, 1 << 30] {
+        let free = preset("dgx1-alltoall-200kb");
+        let limited = CollectiveScenario { buffer_limit_chunks: Some(limit), ..free.clone() };
+        let [free, limited] =
+            [free, limited].map(|scenario| solved("auto", &scenario).plan().objective.value);
+        assert!((free - limited).abs() < 1e-9, "{limit}: {limited}, without a limit {free}");
+        // Whole chunks take 4 us.
+        assert!(free < 3.7, "{free}");
+    }
+    // Schedules in pieces keep to a limit, too.
+    let tight = CollectiveScenario { buffer_limit_chunks: Some(1), ..preset("dgx1-alltoall-200kb") };
+    solved("auto", &tight);
+    // Not all GPUs take part, so trees pass GPUs that want nothing; there are four chunks.
+    let mut some = preset("dgx1-allgather-1mb");
+    some.demand.ranks = Some(vec![0, 1, 2, 5]);
+    let free = solved("auto", &some).plan().objective.value;
+    some.buffer_limit_chunks = Some(4);
+    let limited = solved("auto", &some).plan().objective.value;
+    assert!((free - limited).abs() < 1e-9, "{limited}, without a limit {free}");
+}
+
+#[test]
 fn epochs_too_short_to_keep_are_refused_with_one_that_works() {
     let mut scenario = preset("dgx1-allgather-1mb");
     let fixed = |scenario: &mut CollectiveScenario, epoch_us| {
