@@ -9,7 +9,7 @@ use crate::Collective;
 use crate::check::{self, ScheduleEnvelope};
 use crate::plan::{CollectiveResult, floor_covers};
 use crate::report::CollectiveReport;
-use crate::scenario::{self, CollectiveScenario};
+use crate::scenario::{CollectiveScenario, KNOBS, LinkRecord, NodeSort};
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{Graph, GraphLink};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
@@ -18,6 +18,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
@@ -34,11 +35,11 @@ impl Kind for Collective {
     type Result = CollectiveResult;
 
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CollectiveScenario> {
-        CollectiveScenario::read(fields, problems)
+        CollectiveScenario::of_fields(fields, problems)
     }
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
-        CollectiveResult::read(fields, problems)
+        CollectiveResult::of_fields(fields, problems)
     }
 
     fn validate(scenario: &CollectiveScenario) -> Result<(), Problems> {
@@ -46,15 +47,15 @@ impl Kind for Collective {
     }
 
     fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
-        scenario::knobs(scenario)
+        KNOBS.infos(scenario)
     }
 
     fn idle(scenario: &CollectiveScenario) -> Vec<Problem> {
-        scenario.idle()
+        KNOBS.idle(scenario)
     }
 
     fn knob(scenario: &CollectiveScenario, name: &str) -> Option<ParamValue> {
-        scenario.get(name)
+        KNOBS.get(scenario, name)
     }
 
     fn set_knob(
@@ -105,7 +106,7 @@ impl Kind for Collective {
 
     fn graph(plan: &Plan<Self>) -> Option<Graph> {
         let topology = &plan.scenario.body.topology;
-        let link = |link: &scenario::LinkRecord| GraphLink {
+        let link = |link: &LinkRecord| GraphLink {
             from: link.from,
             to: link.to,
             capacity_gbps: 8.0 * link.capacity_gbyte_per_s / link.beta_scale,
@@ -116,7 +117,7 @@ impl Kind for Collective {
             switches: topology
                 .nodes
                 .iter()
-                .filter(|node| node.kind == scenario::NodeSort::Switch)
+                .filter(|node| node.kind == NodeSort::Switch)
                 .map(|node| node.id)
                 .collect(),
             links: topology.links.iter().map(link).collect(),

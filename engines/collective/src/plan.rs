@@ -1,93 +1,110 @@
 //! The result: which link starts which piece in which epoch, and what is claimed of it.
 
 pub mod compact;
-mod read;
 
 use crate::scenario::SwitchHop;
 use compact::CompactPlan;
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::problem::Problems;
+use lightbay_core::record::{FieldType, Place, Range, any, index, list, within};
+use lightbay_core::{record, words};
+use serde_json::Value;
 
-/// Fields of `result` in a plan of kind `collective`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CollectiveResult {
-    /// Epochs and abilities of switches that the sends are made for.
-    pub time: PlanTime,
-    /// Parts of chunks, in order of id.
-    pub pieces: Vec<ChunkPiece>,
-    /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one epoch,
-    /// because a switch at its end cannot copy or reduce it, is listed as often.
-    pub sends: Vec<PieceSend>,
-    /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans. Data that
-    /// is added up takes the hops of a tree the other way, from the end of its part.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub trees: Vec<CompactPlan>,
-    /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ranges: Vec<SizeRange>,
-    /// Figures of the plan, and the bound that it was made with.
-    pub claims: ScheduleClaims,
+/// Largest number of a plan.
+const HUGE: f64 = 1e18;
+/// Largest id or epoch.
+const MOST: i64 = u32::MAX as i64 / 8;
+/// Largest size of a range, bytes.
+const MOST_BYTES: i64 = 1 << 60;
+
+record! {
+    /// Fields of `result` in a plan of kind `collective`.
+    pub struct CollectiveResult {
+        /// Epochs and abilities of switches that the sends are made for.
+        pub time: PlanTime = any(),
+        /// Parts of chunks, in order of id.
+        pub pieces: Vec<ChunkPiece> = any(),
+        /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one epoch,
+        /// because a switch at its end cannot copy or reduce it, is listed as often.
+        pub sends: Vec<PieceSend> = any(),
+        /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans. Data that
+        /// is added up takes the hops of a tree the other way, from the end of its part.
+        pub trees: Vec<CompactPlan> = list(),
+        /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
+        pub ranges: Vec<SizeRange> = list(),
+        /// Figures of the plan, and the bound that it was made with.
+        pub claims: ScheduleClaims = any(),
+    }
 }
 
-/// Amounts that links carry: whole chunks, or any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Discipline {
-    /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
-    WholeChunk,
-    /// Any pieces; a link carries what it can in every epoch.
-    Fluid,
+/// Reads the schedule of a range of sizes, which has no ranges of its own.
+fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
+    let schedule: CollectiveResult = FieldType::read(value, place, Range::Any, problems)?;
+    if !schedule.ranges.is_empty() {
+        problems.add(
+            format!("{place}.ranges"),
+            "is not a known key of the schedule of a range",
+            "leave it out",
+        );
+    }
+    Some(schedule)
 }
 
-/// Sizes of the buffer that one schedule serves.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SizeRange {
-    /// Smallest size, bytes.
-    pub min_bytes: u64,
-    /// Largest size, bytes.
-    pub max_bytes: u64,
-    /// Size that the epochs of the schedule are for, bytes. Other sizes are sent in the same order, each send as soon as
-    /// its data is there and its link is free.
-    pub planned_for_bytes: u64,
-    /// The schedule, without ranges of its own.
-    pub schedule: CollectiveResult,
-    /// Sizes of the scenario inside the range, ascending.
-    pub points: Vec<SizePoint>,
+words! {
+    /// Amounts that links carry: whole chunks, or any.
+    pub enum Discipline {
+        /// Equal pieces of chunks, or one for every chunk; a slow link is occupied for several epochs.
+        WholeChunk = "whole_chunk",
+        /// Any pieces; a link carries what it can in every epoch.
+        Fluid = "fluid",
+    }
 }
 
-/// A size of the buffer with its finish.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SizePoint {
-    /// Size, bytes.
-    pub output_buffer_bytes: u64,
-    /// Time until the last delivery, µs: the replay of the schedule with this size, the finish of trees in short form.
-    pub finish_us: f64,
-    /// Time with latencies that no schedule can beat; missing if none was worked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<FloorProof>,
+record! {
+    /// Sizes of the buffer that one schedule serves.
+    pub struct SizeRange {
+        /// Smallest size, bytes.
+        pub min_bytes: u64 = within(0..=MOST_BYTES),
+        /// Largest size, bytes.
+        pub max_bytes: u64 = within(0..=MOST_BYTES),
+        /// Size that the epochs of the schedule are for, bytes. Other sizes are sent in the same order, each send as soon as
+        /// its data is there and its link is free.
+        pub planned_for_bytes: u64 = within(0..=MOST_BYTES),
+        /// The schedule, without ranges of its own.
+        pub schedule: CollectiveResult = any().by(of_one_size, |generator| generator.subschema_for::<CollectiveResult>()),
+        /// Sizes of the scenario inside the range, ascending.
+        pub points: Vec<SizePoint> = any(),
+    }
 }
 
-/// Epochs and abilities of switches.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlanTime {
-    /// Length of an epoch, µs.
-    pub epoch_us: f64,
-    /// Share of an epoch up to which latencies are left out.
-    pub alpha_threshold: f64,
-    /// Whole chunks or any amounts.
-    pub discipline: Discipline,
-    /// Equal pieces that every chunk is sent in with `whole_chunk`.
-    #[serde(skip_serializing_if = "is_one")]
-    pub pieces_per_chunk: u32,
-    /// `true` if one arrival leaves switches over several links.
-    pub switch_copy: bool,
-    /// Way in which switches pass data on.
-    pub switch_hop: SwitchHop,
+record! {
+    /// A size of the buffer with its finish.
+    pub struct SizePoint {
+        /// Size, bytes.
+        pub output_buffer_bytes: u64 = within(1..=MOST_BYTES),
+        /// Time until the last delivery, µs: the replay of the schedule with this size, the finish of trees in short form.
+        pub finish_us: f64 = within(0.0..=HUGE),
+        /// Time with latencies that no schedule can beat; missing if none was worked out.
+        pub floor: Option<FloorProof> = any(),
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_one(number: &u32) -> bool {
-    *number == 1
+record! {
+    /// Epochs and abilities of switches.
+    #[derive(Copy)]
+    pub struct PlanTime {
+        /// Length of an epoch, µs.
+        pub epoch_us: f64 = within(1e-12..=HUGE),
+        /// Share of an epoch up to which latencies are left out.
+        pub alpha_threshold: f64 = within(0.0..=HUGE),
+        /// Whole chunks or any amounts.
+        pub discipline: Discipline = any(),
+        /// Equal pieces that every chunk is sent in with `whole_chunk`.
+        pub pieces_per_chunk: u32 = within(1..=MOST).or(1).omitted(),
+        /// `true` if one arrival leaves switches over several links.
+        pub switch_copy: bool = any().or(true),
+        /// Way in which switches pass data on.
+        pub switch_hop: SwitchHop = any(),
+    }
 }
 
 impl PlanTime {
@@ -97,88 +114,87 @@ impl PlanTime {
     }
 }
 
-/// A part of a chunk.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ChunkPiece {
-    /// Its place in the list, from 0.
-    pub id: u32,
-    /// The chunk.
-    pub chunk: u32,
-    /// Bytes of the chunk in front of it.
-    pub offset_bytes: f64,
-    /// Size.
-    pub size_bytes: f64,
-    /// `true` if it is added up on its way to the rank that the chunk belongs to, instead of spread from there.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub adds_up: bool,
-    /// The destinations that it is for, if not all of the chunk: chunks that are sent to each one by one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dests: Option<Vec<u32>>,
+record! {
+    /// A part of a chunk.
+    pub struct ChunkPiece {
+        /// Its place in the list, from 0.
+        pub id: u32 = within(0..=MOST),
+        /// The chunk.
+        pub chunk: u32 = within(0..=MOST),
+        /// Bytes of the chunk in front of it.
+        pub offset_bytes: f64 = within(0.0..=HUGE),
+        /// Size.
+        pub size_bytes: f64 = within(0.0..=HUGE),
+        /// `true` if it is added up on its way to the rank that the chunk belongs to, instead of spread from there.
+        pub adds_up: bool = any().or(false).omitted(),
+        /// The destinations that it is for, if not all of the chunk: chunks that are sent to each one by one.
+        pub dests: Option<Vec<u32>> = index(),
+    }
 }
 
-/// Start of a piece on a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-pub struct PieceSend {
-    /// The piece.
-    pub piece: u32,
-    /// Node that sends.
-    pub from: u32,
-    /// Node that receives.
-    pub to: u32,
-    /// Epoch at whose beginning it starts.
-    pub epoch: u32,
+record! {
+    /// Start of a piece on a link.
+    #[derive(Copy, Eq, Hash)]
+    pub struct PieceSend {
+        /// The piece.
+        pub piece: u32 = within(0..=MOST),
+        /// Node that sends.
+        pub from: u32 = within(0..=MOST),
+        /// Node that receives.
+        pub to: u32 = within(0..=MOST),
+        /// Epoch at whose beginning it starts.
+        pub epoch: u32 = within(0..=MOST),
+    }
 }
 
-/// Figures of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ScheduleClaims {
-    /// Epochs until the last delivery.
-    pub finish_epochs: u32,
-    /// Time until the last delivery, µs.
-    pub finish_us: f64,
-    /// Bytes of the buffer by time until the last delivery, GB/s.
-    pub algbw_gbyte_per_s: f64,
-    /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs; missing
-    /// where trees stand for sends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay_us: Option<f64>,
-    /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lower_bound_epochs: Option<u32>,
-    /// Path, cut or metric that binds that bound, one entry for each part of the collective.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub bounds: Vec<BoundClaim>,
-    /// `true` if the finish meets that bound.
-    pub optimal: bool,
-    /// Times that no schedule can beat, whatever its chunks and epochs; missing if none were worked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<FloorClaim>,
+record! {
+    /// Figures of a plan.
+    pub struct ScheduleClaims {
+        /// Epochs until the last delivery.
+        pub finish_epochs: u32 = within(0..=MOST),
+        /// Time until the last delivery, µs.
+        pub finish_us: f64 = within(0.0..=HUGE),
+        /// Bytes of the buffer by time until the last delivery, GB/s.
+        pub algbw_gbyte_per_s: f64 = within(0.0..=HUGE),
+        /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs; missing
+        /// where trees stand for sends.
+        pub replay_us: Option<f64> = within(0.0..=HUGE),
+        /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
+        pub lower_bound_epochs: Option<u32> = within(0..=MOST),
+        /// Path, cut or metric that binds that bound, one entry for each part of the collective.
+        pub bounds: Vec<BoundClaim> = list(),
+        /// `true` if the finish meets that bound.
+        pub optimal: bool = any().or(false),
+        /// Times that no schedule can beat, whatever its chunks and epochs; missing if none were worked out.
+        pub floor: Option<FloorClaim> = any(),
+    }
 }
 
-/// Times that no schedule can beat, whatever its chunks and epochs.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FloorClaim {
-    /// Floor under the finish of every schedule, also of those in epochs that leave latencies out.
-    pub without_latency: FloorProof,
-    /// Floor under the replay of every schedule, and under its finish if no latency is left out.
-    pub with_latency: FloorProof,
-    /// Finish divided by the floor under it, minus one.
-    pub gap_to_floor: f64,
+record! {
+    /// Times that no schedule can beat, whatever its chunks and epochs.
+    pub struct FloorClaim, ignoring "cut_through_credit" {
+        /// Floor under the finish of every schedule, also of those in epochs that leave latencies out.
+        pub without_latency: FloorProof = any(),
+        /// Floor under the replay of every schedule, and under its finish if no latency is left out.
+        pub with_latency: FloorProof = any(),
+        /// Finish divided by the floor under it, minus one.
+        pub gap_to_floor: f64 = within(0.0..=HUGE),
+    }
 }
 
-/// A floor with what proves it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct FloorProof {
-    /// The floor, µs.
-    pub floor_us: f64,
-    /// Reason, in words: `cut into group 1`.
-    pub because: String,
-    /// Nodes inside the cut, ascending; none for paths and sums over all links.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inside: Vec<u32>,
-    /// GPU inside the cut whose data is looked at, if not that of all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<u32>,
+record! {
+    /// A floor with what proves it.
+    #[derive(Default)]
+    pub struct FloorProof {
+        /// The floor, µs.
+        pub floor_us: f64 = within(0.0..=HUGE),
+        /// Reason, in words: `cut into group 1`.
+        pub because: String = any(),
+        /// Nodes inside the cut, ascending; none for paths and sums over all links.
+        pub inside: Vec<u32> = index().or(Vec::new()).omitted(),
+        /// GPU inside the cut whose data is looked at, if not that of all.
+        pub target: Option<u32> = within(0..=MOST),
+    }
 }
 
 /// Usual size of the smallest piece of a chunk that is sent, bytes; pieces below it cost more than replays count.
@@ -230,16 +246,17 @@ pub fn floor_covers(alpha_threshold: f64) -> &'static str {
     }
 }
 
-/// Path, cut or metric that binds the bound of a part of a collective.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct BoundClaim {
-    /// Epochs.
-    pub epochs: u32,
-    /// Reason, in words: `cut into group 1, 8 chunks, head 10, tail 42`.
-    pub because: String,
-    /// Nodes inside the cut, ascending; none for paths and sums over all links.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inside: Vec<u32>,
+record! {
+    /// Path, cut or metric that binds the bound of a part of a collective.
+    #[derive(Eq)]
+    pub struct BoundClaim {
+        /// Epochs.
+        pub epochs: u32 = within(0..=MOST),
+        /// Reason, in words: `cut into group 1, 8 chunks, head 10, tail 42`.
+        pub because: String = any(),
+        /// Nodes inside the cut, ascending; none for paths and sums over all links.
+        pub inside: Vec<u32> = index().or(Vec::new()).omitted(),
+    }
 }
 
 /// Floors under every schedule of a scenario: without latencies, and with them.
@@ -260,9 +277,4 @@ pub fn covers(epoch_us: f64, discipline: Discipline, pieces_per_chunk: u32, in_p
     };
     let parts = if in_parts { ", one half after the other" } else { "" };
     format!("schedules of {what} in epochs of {epoch_us} us{parts}")
-}
-
-impl Discipline {
-    /// Both, with their names in files.
-    pub const ALL: [(&'static str, Self); 2] = [("whole_chunk", Self::WholeChunk), ("fluid", Self::Fluid)];
 }

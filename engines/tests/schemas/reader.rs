@@ -144,3 +144,12 @@ fn crossconnects() {
 fn regions() {
     agree::<lightbay_moe::Moe>(&["moe-small", "moe-deepseek_v3"]);
 }
+
+#[test]
+fn collectives() {
+    agree::<lightbay_collective::Collective>(&[
+        "dgx1-allgather-200kb",
+        "ring8-allgather-1mb",
+        "a100x2-allgather-1gb",
+    ]);
+}

@@ -8,7 +8,7 @@ use crate::scenario::{
     CollectiveScenario, CollectiveSort, Demand, LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel,
     Topology,
 };
-use crate::scenario::{knobs, presets};
+use crate::scenario::{KNOBS, presets};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::exchange::{CircuitMatrix, DerivedFrom, Graph, TRAFFIC_BETWEEN_PODS, TrafficMatrix};
 use lightbay_core::format::enumerated;
@@ -119,7 +119,7 @@ pub(crate) fn conversion() -> Conversion {
             .unit("GB/s")
             .derived(),
         ],
-        early: knobs(None).into_iter().filter(|knob| DEMANDED.contains(&knob.name.as_ref())).collect(),
+        early: KNOBS.infos(None).into_iter().filter(|knob| DEMANDED.contains(&knob.name.as_ref())).collect(),
     }
 }
 

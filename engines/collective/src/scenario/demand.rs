@@ -4,182 +4,95 @@ mod expand;
 
 pub use expand::ChunkList;
 
-use super::Topology;
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::{HUGE, MAX_NODES, MAX_PER_RANK, Topology};
+use lightbay_core::record::{any, index, list, within};
+use lightbay_core::{record, words};
 
-/// A collective by name, or a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CollectiveSort {
-    /// Every rank's chunks to every other rank.
-    AllGather,
-    /// Sums of what every rank has, a part to each rank.
-    ReduceScatter,
-    /// Sums of what every rank has, all of them to each rank.
-    AllReduce,
-    /// From every rank other chunks to every other rank.
-    AllToAll,
-    /// The root's chunks to every other rank.
-    Broadcast,
-    /// From the root other chunks to every other rank.
-    Scatter,
-    /// Every rank's chunks to the root.
-    Gather,
-    /// As listed in `chunks` or counted in `matrix`.
-    Custom,
-    /// As listed in `tenants`.
-    MultiTenant,
+words! {
+    /// A collective by name, or a list.
+    pub enum CollectiveSort {
+        /// Every rank's chunks to every other rank.
+        AllGather = "all_gather",
+        /// Sums of what every rank has, a part to each rank.
+        ReduceScatter = "reduce_scatter",
+        /// Sums of what every rank has, all of them to each rank.
+        AllReduce = "all_reduce",
+        /// From every rank other chunks to every other rank.
+        AllToAll = "all_to_all",
+        /// The root's chunks to every other rank.
+        Broadcast = "broadcast",
+        /// From the root other chunks to every other rank.
+        Scatter = "scatter",
+        /// Every rank's chunks to the root.
+        Gather = "gather",
+        /// As listed in `chunks` or counted in `matrix`.
+        Custom = "custom",
+        /// As listed in `tenants`.
+        MultiTenant = "multi_tenant",
+    }
 }
 
-/// Chunks with their sources and destinations.
-///
-/// The buffer is what the figure for bandwidth counts: with R ranks of p chunks each, Broadcast has p chunks in it, all
-/// other collectives by name have R·p.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Demand {
-    /// Collective.
-    pub collective: CollectiveSort,
-    /// Size of the buffer, bytes; for collectives by name, in place of `chunk_bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_buffer_bytes: Option<f64>,
-    /// Size of a chunk, bytes, in place of `output_buffer_bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunk_bytes: Option<f64>,
-    /// Sizes of the buffer, ascending, bytes, for which schedules are planned beside that of `output_buffer_bytes`; for
-    /// collectives by name.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sizes_bytes: Vec<u64>,
-    /// Chunks of every rank, or of every pair of ranks, p; for collectives by name.
-    pub chunks_per_rank: u32,
-    /// GPUs that take part, in order of rank; all if missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<Vec<u32>>,
-    /// Rank that sends or receives everything, as its place in `ranks`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root: Option<u32>,
-    /// `true` if data is copied on the way. Without copies every destination gets a chunk of its own from the source.
-    pub copy: bool,
-    /// The chunks of a custom demand.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub chunks: Vec<ChunkWish>,
-    /// Chunks from rank to rank of a custom demand, in place of `chunks`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub matrix: Vec<Vec<u32>>,
-    /// Collectives of several tenants at once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tenants: Vec<TenantDemand>,
+record! {
+    /// Chunks with their sources and destinations.
+    ///
+    /// The buffer is what the figure for bandwidth counts: with R ranks of p chunks each, Broadcast has p chunks in it, all
+    /// other collectives by name have R·p.
+    pub struct Demand, ignoring "format", "name" {
+        /// Collective.
+        pub collective: CollectiveSort = any(),
+        /// Size of the buffer, bytes; for collectives by name, in place of `chunk_bytes`.
+        pub output_buffer_bytes: Option<f64> = within(0.0..=HUGE).unit("bytes"),
+        /// Size of a chunk, bytes, in place of `output_buffer_bytes`.
+        pub chunk_bytes: Option<f64> = within(0.0..=HUGE).unit("bytes"),
+        /// Sizes of the buffer, ascending, bytes, for which schedules are planned beside that of `output_buffer_bytes`; for
+        /// collectives by name.
+        pub sizes_bytes: Vec<u64> = index().or(Vec::new()).omitted(),
+        /// Chunks of every rank, or of every pair of ranks.
+        pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1).cold(),
+        /// GPUs that take part, in order of rank; all if missing.
+        pub ranks: Option<Vec<u32>> = index(),
+        /// GPU that sends or receives everything, by its place among the ranks.
+        pub root: Option<u32> = within(0..=MAX_NODES as i64).cold(),
+        /// `true` if data is copied on the way. Without copies every destination gets a chunk of its own from the source.
+        pub copy: bool = any().or(true),
+        /// The chunks of a custom demand.
+        pub chunks: Vec<ChunkWish> = list(),
+        /// Chunks from rank to rank of a custom demand, in place of `chunks`.
+        pub matrix: Vec<Vec<u32>> = index().or(Vec::new()).omitted(),
+        /// Collectives of several tenants at once.
+        pub tenants: Vec<TenantDemand> = list(),
+    }
 }
 
-/// A chunk and who wants it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ChunkWish {
-    /// GPU that has it.
-    pub source: u32,
-    /// GPUs that want it.
-    pub dests: Vec<u32>,
-    /// Tenant that it belongs to.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub tenant: u32,
-    /// Weight against others: larger goes first.
-    #[serde(skip_serializing_if = "super::is_one")]
-    pub priority: f64,
+record! {
+    /// A chunk and who wants it.
+    pub struct ChunkWish, ignoring "id", "local" {
+        /// GPU that has it.
+        pub source: u32 = within(0..=MAX_NODES as i64),
+        /// GPUs that want it.
+        pub dests: Vec<u32> = index(),
+        /// Tenant that it belongs to.
+        pub tenant: u32 = within(0..=1 << 20).or(0).omitted(),
+        /// Weight against others: larger goes first.
+        pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-/// The collective of a tenant.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct TenantDemand {
-    /// Name, for people.
-    pub name: String,
-    /// Collective; none that adds up, and none made of others.
-    pub collective: CollectiveSort,
-    /// Chunks of every rank, or of every pair of ranks.
-    pub chunks_per_rank: u32,
-    /// GPUs that take part, in order of rank.
-    pub ranks: Vec<u32>,
-    /// Rank that sends or receives everything, as its place in `ranks`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root: Option<u32>,
-    /// Weight against other tenants: larger goes first.
-    #[serde(skip_serializing_if = "super::is_one")]
-    pub priority: f64,
-}
-
-impl CollectiveSort {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 9] = [
-        ("all_gather", Self::AllGather),
-        ("reduce_scatter", Self::ReduceScatter),
-        ("all_reduce", Self::AllReduce),
-        ("all_to_all", Self::AllToAll),
-        ("broadcast", Self::Broadcast),
-        ("scatter", Self::Scatter),
-        ("gather", Self::Gather),
-        ("custom", Self::Custom),
-        ("multi_tenant", Self::MultiTenant),
-    ];
-
-    /// The name in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::AllGather => "all_gather",
-            Self::ReduceScatter => "reduce_scatter",
-            Self::AllReduce => "all_reduce",
-            Self::AllToAll => "all_to_all",
-            Self::Broadcast => "broadcast",
-            Self::Scatter => "scatter",
-            Self::Gather => "gather",
-            Self::Custom => "custom",
-            Self::MultiTenant => "multi_tenant",
-        }
-    }
-
-    /// The usual way to write it.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::AllGather => "AllGather",
-            Self::ReduceScatter => "ReduceScatter",
-            Self::AllReduce => "AllReduce",
-            Self::AllToAll => "AllToAll",
-            Self::Broadcast => "Broadcast",
-            Self::Scatter => "Scatter",
-            Self::Gather => "Gather",
-            Self::Custom => "custom demand",
-            Self::MultiTenant => "several tenants",
-        }
-    }
-
-    /// Returns `true` if one rank sends or receives everything.
-    pub const fn has_root(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Scatter | Self::Gather)
-    }
-
-    /// Returns `true` if ranks, chunks per rank and a buffer say all of it.
-    pub const fn is_named(self) -> bool {
-        !matches!(self, Self::Custom | Self::MultiTenant)
-    }
-
-    /// Returns `true` if the first part is planned on the network with all links turned round, and played backwards.
-    pub const fn starts_backwards(self) -> bool {
-        matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
-    }
-
-    /// Returns `true` if data is added up on the way.
-    pub const fn reduces(self) -> bool {
-        matches!(self, Self::ReduceScatter | Self::AllReduce)
-    }
-
-    /// Chunks in the buffer of a number of ranks with p chunks each.
-    pub const fn buffer_chunks(self, ranks: u64, per_rank: u64) -> u64 {
-        match self {
-            Self::Broadcast => per_rank,
-            _ => ranks * per_rank,
-        }
+record! {
+    /// The collective of a tenant.
+    pub struct TenantDemand {
+        /// Name, for people.
+        pub name: String = any(),
+        /// Collective; none that adds up, and none made of others.
+        pub collective: CollectiveSort = any(),
+        /// Chunks of every rank, or of every pair of ranks.
+        pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1),
+        /// GPUs that take part, in order of rank.
+        pub ranks: Vec<u32> = index(),
+        /// Rank that sends or receives everything, as its place in `ranks`.
+        pub root: Option<u32> = within(0..=MAX_NODES as i64),
+        /// Weight against other tenants: larger goes first.
+        pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
     }
 }
 
@@ -227,5 +140,50 @@ impl ChunkWish {
     /// A chunk of the first tenant with the usual weight.
     pub fn new(source: u32, dests: impl Into<Vec<u32>>) -> Self {
         Self { source, dests: dests.into(), tenant: 0, priority: 1.0 }
+    }
+}
+
+impl CollectiveSort {
+    /// The usual way to write it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::AllGather => "AllGather",
+            Self::ReduceScatter => "ReduceScatter",
+            Self::AllReduce => "AllReduce",
+            Self::AllToAll => "AllToAll",
+            Self::Broadcast => "Broadcast",
+            Self::Scatter => "Scatter",
+            Self::Gather => "Gather",
+            Self::Custom => "custom demand",
+            Self::MultiTenant => "several tenants",
+        }
+    }
+
+    /// Returns `true` if one rank sends or receives everything.
+    pub const fn has_root(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Scatter | Self::Gather)
+    }
+
+    /// Returns `true` if ranks, chunks per rank and a buffer say all of it.
+    pub const fn is_named(self) -> bool {
+        !matches!(self, Self::Custom | Self::MultiTenant)
+    }
+
+    /// Returns `true` if the first part is planned on the network with all links reversed, and played backwards.
+    pub const fn starts_backwards(self) -> bool {
+        matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
+    }
+
+    /// Returns `true` if data is added up on the way.
+    pub const fn reduces(self) -> bool {
+        matches!(self, Self::ReduceScatter | Self::AllReduce)
+    }
+
+    /// Chunks in the buffer of a number of ranks with p chunks each.
+    pub const fn buffer_chunks(self, ranks: u64, per_rank: u64) -> u64 {
+        match self {
+            Self::Broadcast => per_rank,
+            _ => ranks * per_rank,
+        }
     }
 }

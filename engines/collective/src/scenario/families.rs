@@ -9,67 +9,49 @@ mod tests;
 
 use super::{LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel, Topology};
 use lightbay_core::problem::Problem;
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::record::{any, index};
+use lightbay_core::{record, words};
 
-/// Sort of a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FamilySort {
-    /// Chassis of 8 GPUs in a hybrid cube mesh, joined by InfiniBand from GPU 0 to GPU 1.
-    Ndv2,
-    /// One chassis of 8 GPUs in a hybrid cube mesh.
-    Dgx1,
-    /// Chassis of 16 GPUs at a switch, joined by 8 links.
-    Dgx2,
-    /// Chassis of 16 dies with xGMI links, joined by a tree of switches.
-    Amd,
-    /// Chassis of 16 dies with xGMI links, every die at one fabric switch.
-    Mi250,
-    /// Boxes of 8 GPUs at an NVSwitch, each GPU with a NIC to one of two fabric switches.
-    A100,
-    /// Boxes of 8 H800 at an NVSwitch, GPUs of equal place at one rail switch.
-    H800,
-    /// The same with the rates of H100.
-    H100,
-    /// A ring in both directions.
-    Ring,
-    /// A grid without wrap-around.
-    Mesh,
-    /// A grid with wrap-around.
-    Torus,
+words! {
+    /// Sort of a family.
+    pub enum FamilySort {
+        /// Chassis of 8 GPUs in a hybrid cube mesh, joined by InfiniBand from GPU 0 to GPU 1.
+        Ndv2 = "ndv2",
+        /// One chassis of 8 GPUs in a hybrid cube mesh.
+        Dgx1 = "dgx1",
+        /// Chassis of 16 GPUs at a switch, joined by 8 links.
+        Dgx2 = "dgx2",
+        /// Chassis of 16 dies with xGMI links, joined by a tree of switches.
+        Amd = "amd",
+        /// Chassis of 16 dies with xGMI links, every die at one fabric switch.
+        Mi250 = "mi250",
+        /// Boxes of 8 GPUs at an NVSwitch, each GPU with a NIC to one of two fabric switches.
+        A100 = "a100",
+        /// Boxes of 8 H800 at an NVSwitch, GPUs of equal place at one rail switch.
+        H800 = "h800",
+        /// The same with the rates of H100.
+        H100 = "h100",
+        /// A ring in both directions.
+        Ring = "ring",
+        /// A grid without wrap-around.
+        Mesh = "mesh",
+        /// A grid with wrap-around.
+        Torus = "torus",
+    }
 }
 
-/// A member of a family of networks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NetworkFamily {
-    /// Family.
-    pub network: FamilySort,
-    /// Number of chassis or boxes, or nodes along each dimension.
-    pub size: Vec<u32>,
+record! {
+    /// A member of a family of networks.
+    #[derive(Eq)]
+    pub struct NetworkFamily {
+        /// Family.
+        pub network: FamilySort = any(),
+        /// Number of chassis or boxes, or nodes along each dimension.
+        pub size: Vec<u32> = index(),
+    }
 }
 
 impl FamilySort {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 11] = [
-        ("ndv2", Self::Ndv2),
-        ("dgx1", Self::Dgx1),
-        ("dgx2", Self::Dgx2),
-        ("amd", Self::Amd),
-        ("mi250", Self::Mi250),
-        ("a100", Self::A100),
-        ("h800", Self::H800),
-        ("h100", Self::H100),
-        ("ring", Self::Ring),
-        ("mesh", Self::Mesh),
-        ("torus", Self::Torus),
-    ];
-
-    /// The name in files.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, sort)| *sort == self).map_or("", |(name, _)| name)
-    }
-
     /// Size of a member that is usual.
     pub fn usual_size(self) -> Vec<u32> {
         match self {

@@ -3,12 +3,13 @@ use super::*;
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
+use lightbay_core::record::Record as _;
 use serde_json::{Value, json};
 
 fn read(value: &Value) -> Result<CollectiveScenario, Problems> {
     let mut problems = Problems::new();
     let mut fields = Fields::of(value, "", &mut problems).unwrap();
-    let read = CollectiveScenario::read(&mut fields, &mut problems);
+    let read = CollectiveScenario::of_fields(&mut fields, &mut problems);
     fields.finish(&mut problems);
     problems.into_result(())?;
     let read = read.unwrap();
@@ -185,7 +186,7 @@ fn a_family_has_the_nodes_and_links_of_the_network() {
 #[test]
 fn what_has_one_value_is_no_parameter() {
     let idle = |name: &str| -> Vec<String> {
-        presets::scenario(name).unwrap().idle().into_iter().map(|problem| problem.path).collect()
+        KNOBS.idle(&presets::scenario(name).unwrap()).into_iter().map(|problem| problem.path).collect()
     };
     assert!(idle("dgx1-allgather-200kb").contains(&"network_size".to_owned()));
     assert!(!idle("ring8-allgather-1mb").contains(&"network_size".to_owned()));

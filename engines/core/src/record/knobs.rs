@@ -18,9 +18,18 @@ pub struct Knob<S> {
     get: Get<S>,
     set: Set<S>,
     entry: Option<SetEntry<S>>,
-    idle: Option<fn(&S) -> Option<Idle>>,
-    is_hidden: bool,
-    is_refused: bool,
+    idle: Vec<(Idleness, fn(&S) -> Option<Idle>)>,
+}
+
+/// What becomes of a parameter that cannot act.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Idleness {
+    /// It can be set, because other changes may let it act.
+    Settable,
+    /// It cannot be set.
+    Refused,
+    /// The scenario does not have it.
+    Hidden,
 }
 
 impl<S: 'static> Knob<S> {
@@ -43,7 +52,8 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// The field `key` of a record that some scenarios have; on the others, a change is refused as [`Knob::idle_if`] says.
+    /// The field `key` of a record that some scenarios have; say by [`Knob::refused_if`] why the
+    /// others have none.
     ///
     /// # Panics
     /// If the record has no such field, or none that a parameter can express: a mistake in a table, which every test of
@@ -54,15 +64,14 @@ impl<S: 'static> Knob<S> {
         change: fn(&mut S) -> Option<&mut R>,
     ) -> Self {
         let refuse = description::<R>(key);
-        let knob = Self::own(
+        Self::own(
             refuse.clone(),
             move |scenario| read(scenario)?.get(key),
             move |scenario, value| {
                 let part = change(scenario);
                 part.and_then(|part| part.put(key, value)).ok_or_else(|| refuse.refuse(&value.to_string()))
             },
-        );
-        Self { is_refused: true, ..knob }
+        )
     }
 
     /// A parameter that says itself how it is read and changed. `set` is given values that `info` has accepted.
@@ -71,15 +80,7 @@ impl<S: 'static> Knob<S> {
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
         set: impl Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            info,
-            get: Box::new(get),
-            set: Box::new(set),
-            entry: None,
-            idle: None,
-            is_hidden: false,
-            is_refused: false,
-        }
+        Self { info, get: Box::new(get), set: Box::new(set), entry: None, idle: Vec::new() }
     }
 
     /// The same parameter with another description.
@@ -113,30 +114,34 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, which cannot act on scenarios of which `idle` says why.
+    /// The same parameter, which cannot act on scenarios of which `idle` says why. It can be set all the same, because
+    /// other changes may let it act.
     #[must_use]
     pub fn idle_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
-        self.idle = Some(idle);
+        self.idle.push((Idleness::Settable, idle));
+        self
+    }
+
+    /// The same parameter, which can neither act nor be set on scenarios of which `idle` says why.
+    #[must_use]
+    pub fn refused_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+        self.idle.push((Idleness::Refused, idle));
         self
     }
 
     /// The same parameter, which scenarios on which it cannot act do not have.
     #[must_use]
-    pub fn hidden_if(self, idle: fn(&S) -> Option<Idle>) -> Self {
-        Self { is_hidden: true, ..self.idle_if(idle) }
+    pub fn hidden_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+        self.idle.push((Idleness::Hidden, idle));
+        self
     }
 
-    fn idle(&self, scenario: &S) -> Option<Problem> {
-        let (why, remedy) = (self.idle?)(scenario)?;
+    /// Why it cannot act on a scenario, if what becomes of it is at least `from`; what hides it comes first.
+    fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
+        let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
+        let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));
+        let (_, (why, remedy)) = found.max_by_key(|(idleness, _)| *idleness)?;
         Some(Problem::new(self.info.name.clone(), format!("has no effect {why}"), remedy))
-    }
-
-    fn hidden(&self, scenario: &S) -> Option<Problem> {
-        self.is_hidden.then(|| self.idle(scenario))?
-    }
-
-    fn refused(&self, scenario: &S) -> Option<Problem> {
-        (self.is_hidden || self.is_refused).then(|| self.idle(scenario))?
     }
 }
 
@@ -156,7 +161,8 @@ impl<S: 'static> Knobs<S> {
 
     /// The descriptions of what a scenario has; of all without one.
     pub fn infos(&self, scenario: Option<&S>) -> Vec<ParamInfo> {
-        let has = |knob: &&Knob<S>| scenario.is_none_or(|scenario| knob.hidden(scenario).is_none());
+        let has =
+            |knob: &&Knob<S>| scenario.is_none_or(|scenario| knob.idle(scenario, Idleness::Hidden).is_none());
         self.0.iter().filter(has).map(|knob| knob.info.clone()).collect()
     }
 
@@ -167,7 +173,7 @@ impl<S: 'static> Knobs<S> {
 
     /// Parameters that cannot act on the scenario.
     pub fn idle(&self, scenario: &S) -> Vec<Problem> {
-        self.0.iter().filter_map(|knob| knob.idle(scenario)).collect()
+        self.0.iter().filter_map(|knob| knob.idle(scenario, Idleness::Settable)).collect()
     }
 
     /// Changes a parameter, or one entry of it. Only its own range is checked: several changes together may be valid
@@ -187,7 +193,7 @@ impl<S: 'static> Knobs<S> {
             let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
             return Err(Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names)));
         };
-        if let Some(problem) = knob.refused(scenario) {
+        if let Some(problem) = knob.idle(scenario, Idleness::Refused) {
             return Err(problem);
         }
         match (index, knob.entry) {

@@ -3,6 +3,8 @@
 /// Declares a struct that stands for a JSON object: each field with its doc comment, its type and, behind `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
 ///
+/// Keys behind `ignoring` may be there and say nothing.
+///
 /// Reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema` follow. A field without a default must be in
 /// the file, unless its type is an `Option`.
 #[macro_export]
@@ -10,7 +12,7 @@ macro_rules! record {
     (
         $(#[doc = $about:literal])+
         $(#[derive($($derive:ident),+ $(,)?)])?
-        pub struct $name:ident {
+        pub struct $name:ident $(, ignoring $($ignored:literal),+)? {
             $( $(#[doc = $doc:literal])+ pub $key:ident : $type:ty = $spec:expr ),+ $(,)?
         }
     ) => {
@@ -25,6 +27,7 @@ macro_rules! record {
                 fields: &mut $crate::read::Fields<'_>,
                 problems: &mut $crate::problem::Problems,
             ) -> Option<Self> {
+                $( $( fields.skip($ignored); )+ )?
                 $( let $key = $crate::record::Spec::<$type>::read($spec, stringify!($key), fields, problems); )+
                 Some(Self { $( $key: $key?, )+ })
             }
@@ -34,6 +37,7 @@ macro_rules! record {
                 properties: &mut ::serde_json::Map<String, ::serde_json::Value>,
                 required: &mut Vec<::serde_json::Value>,
             ) {
+                $( $( properties.insert($ignored.to_owned(), true.into()); )+ )?
                 $(
                     let spec: $crate::record::Spec<$type> = $spec;
                     if spec.is_required() {

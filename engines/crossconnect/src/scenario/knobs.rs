@@ -29,7 +29,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
             CrossconnectScenario::listed_circuits,
             |hall, text| hall.set_circuits(&text.to_string()),
         )
-        .idle_if(|hall| hall.is_placed().then_some((GIVEN.into(), ANEW))),
+        .refused_if(|hall| hall.is_placed().then_some((GIVEN.into(), ANEW))),
         Knob::own(
             ParamInfo::int_or_list(
                 "ports_a",
@@ -172,9 +172,6 @@ impl CrossconnectScenario {
     }
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {
-        if self.is_placed() {
-            return Err(Problem::new("circuits", format!("has no effect {GIVEN}"), ANEW));
-        }
         let pods = self.pods as usize;
         for entry in entries(text) {
             let parts = entry.split_once(':').and_then(|(pair, count)| {

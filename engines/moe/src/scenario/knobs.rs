@@ -205,7 +205,7 @@ fn drawn(key: &'static str) -> Knob<MoeScenario> {
             GateTrace::Counts(_) => None,
         },
     )
-    .idle_if(counted)
+    .refused_if(counted)
 }
 
 fn expert_placement() -> Knob<MoeScenario> {
@@ -222,7 +222,7 @@ fn expert_placement() -> Knob<MoeScenario> {
 
 /// A limit of a free placement.
 fn room(key: &'static str) -> Knob<MoeScenario> {
-    Knob::of_part(key, |moe: &MoeScenario| moe.placement.as_ref(), |moe| moe.placement.as_mut()).idle_if(
+    Knob::of_part(key, |moe: &MoeScenario| moe.placement.as_ref(), |moe| moe.placement.as_mut()).refused_if(
         |moe| {
             let why = "while experts stand in blocks";
             moe.placement.is_none().then_some((why.into(), "set expert_placement=free before it"))

@@ -171,12 +171,13 @@ fn trees_in_short_form_are_checked() {
 fn plans_are_written_and_read() {
     use lightbay_core::problem::Problems;
     use lightbay_core::read::Fields;
+    use lightbay_core::record::Record as _;
     for most_sends in ["0", "200000"] {
         let made = solved(&preset("dgx1-allreduce-1mb"), &[("most_sends", most_sends)]);
         let text = serde_json::to_value(result(&made)).unwrap();
         let mut problems = Problems::new();
         let mut fields = Fields::of(&text, "result", &mut problems).unwrap();
-        let again = CollectiveResult::read(&mut fields, &mut problems);
+        let again = CollectiveResult::of_fields(&mut fields, &mut problems);
         assert_eq!(again.as_ref(), Some(result(&made)), "{problems}");
     }
 }
