@@ -35,11 +35,11 @@ pub trait Record: Sized {
     fn param(key: &str) -> Option<ParamInfo>;
 
     /// The value of a field as a parameter; `None` also for what is left out.
-    fn get(&self, key: &str) -> Option<ParamValue>;
+    fn field(&self, key: &str) -> Option<ParamValue>;
 
     /// Stores a value that the field's description has accepted; `None` for other names, and for values that are not
     /// valid all the same, such as a list of another length.
-    fn put(&mut self, key: &str, value: &ParamValue) -> Option<()>;
+    fn set_field(&mut self, key: &str, value: &ParamValue) -> Option<()>;
 }
 
 /// A record whose fields all have a default, with these.

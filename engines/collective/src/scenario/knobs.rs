@@ -35,7 +35,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
                 "Size of the buffer that the figure for bandwidth counts.",
             )
             .unit("bytes"),
-            |scenario: &CollectiveScenario| scenario.demand.get("output_buffer_bytes"),
+            |scenario: &CollectiveScenario| scenario.demand.field("output_buffer_bytes"),
             |scenario, bytes| {
                 (scenario.demand.output_buffer_bytes, scenario.demand.chunk_bytes) = (bytes.as_f64(), None);
                 Ok(())
@@ -46,7 +46,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
         demand("root").hidden_if(where_listed).refused_if(without_root),
         Knob::own(
             ParamInfo::float("chunk_bytes", LEAST_BYTES, HUGE, 1e6, "Size of a chunk.").unit("bytes"),
-            |scenario: &CollectiveScenario| scenario.demand.get("chunk_bytes"),
+            |scenario: &CollectiveScenario| scenario.demand.field("chunk_bytes"),
             |scenario, bytes| {
                 scenario.demand.chunk_bytes = bytes.as_f64();
                 Ok(())
@@ -150,7 +150,7 @@ fn network() -> Knob<CollectiveScenario> {
     let names = FamilySort::ALL.map(|(name, _)| name);
     Knob::own(
         ParamInfo::choice("network", &names, "ndv2", "Family of networks.").effect(Effect::Cold),
-        |scenario: &CollectiveScenario| scenario.family.as_ref()?.get("network"),
+        |scenario: &CollectiveScenario| scenario.family.as_ref()?.field("network"),
         |scenario, word| match FamilySort::of_word(&word.to_string()) {
             Some(network) => {
                 scenario.rebuild("network", NetworkFamily { network, size: network.usual_size() })
@@ -190,10 +190,10 @@ fn collective() -> Knob<CollectiveScenario> {
     let help = "Collective that the ranks carry out.";
     Knob::own(
         ParamInfo::choice("collective", &names, "all_gather", help).effect(Effect::Cold),
-        |scenario: &CollectiveScenario| scenario.demand.get("collective"),
+        |scenario: &CollectiveScenario| scenario.demand.field("collective"),
         |scenario, word| {
             let demand = &mut scenario.demand;
-            demand.put("collective", word);
+            demand.set_field("collective", word);
             demand.root = demand.collective.has_root().then(|| demand.root.unwrap_or(0));
             Ok(())
         },
@@ -219,7 +219,7 @@ fn sizes_of_buffer() -> Knob<CollectiveScenario> {
 
 fn set_epoch(scenario: &mut CollectiveScenario, word: &ParamValue) -> Result<(), Problem> {
     let time = &mut scenario.time;
-    time.put("epoch", word);
+    time.set_field("epoch", word);
     // A fixed epoch has a length and no factor, the others the other way round.
     if time.epoch == EpochRule::Fixed {
         time.epoch_us = Some(time.epoch_us.unwrap_or(1.0));

@@ -138,7 +138,7 @@ fn knobs_change_what_they_say() {
     assert_eq!(made.topology.name, "torus_2x3");
     made.set("stragglers", None, &text("0-1:1:2")).unwrap();
     assert!(made.topology.symmetry_generators.len() < 2, "a straggler breaks symmetries");
-    assert_eq!(made.get("stragglers"), Some(text("0-1:1:2")));
+    assert_eq!(KNOBS.get(&made, "stragglers"), Some(text("0-1:1:2")));
     assert!(
         made.set("network_size", None, &text("3x3"))
             .unwrap_err()

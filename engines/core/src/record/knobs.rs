@@ -45,9 +45,9 @@ impl<S: 'static> Knob<S> {
         let refuse = description::<R>(key);
         Self::own(
             refuse.clone(),
-            move |scenario| read(scenario)?.get(key),
+            move |scenario| read(scenario)?.field(key),
             move |scenario, value| {
-                change(scenario).put(key, value).ok_or_else(|| refuse.refuse(&value.to_string()))
+                change(scenario).set_field(key, value).ok_or_else(|| refuse.refuse(&value.to_string()))
             },
         )
     }
@@ -66,10 +66,11 @@ impl<S: 'static> Knob<S> {
         let refuse = description::<R>(key);
         Self::own(
             refuse.clone(),
-            move |scenario| read(scenario)?.get(key),
+            move |scenario| read(scenario)?.field(key),
             move |scenario, value| {
                 let part = change(scenario);
-                part.and_then(|part| part.put(key, value)).ok_or_else(|| refuse.refuse(&value.to_string()))
+                part.and_then(|part| part.set_field(key, value))
+                    .ok_or_else(|| refuse.refuse(&value.to_string()))
             },
         )
     }

@@ -57,14 +57,14 @@ macro_rules! record {
                 }
             }
 
-            fn get(&self, key: &str) -> Option<$crate::param::ParamValue> {
+            fn field(&self, key: &str) -> Option<$crate::param::ParamValue> {
                 match key {
                     $( stringify!($key) => $crate::record::FieldType::shown(&self.$key), )+
                     _ => None,
                 }
             }
 
-            fn put(&mut self, key: &str, value: &$crate::param::ParamValue) -> Option<()> {
+            fn set_field(&mut self, key: &str, value: &$crate::param::ParamValue) -> Option<()> {
                 match key {
                     $( stringify!($key) => self.$key = $crate::record::FieldType::taken(value)?, )+
                     _ => return None,

@@ -250,7 +250,7 @@ impl CrossconnectScenario {
                 "set it first and the circuits after it, or start from the preset again",
             ));
         }
-        family.put(name, value);
+        family.set_field(name, value);
         let drawn = draw(family);
         self.logical_circuits = drawn.logical_circuits;
         self.installed = drawn.installed;
@@ -261,7 +261,7 @@ impl CrossconnectScenario {
 
 fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) -> Result<(), Problem> {
     let had_sides = hall.wiring != Wiring::SingleSided;
-    hall.put("wiring", word);
+    hall.set_field("wiring", word);
     if had_sides && hall.wiring == Wiring::SingleSided {
         hall.join_sides();
     }

@@ -116,10 +116,10 @@ fn width(key: &'static str) -> Knob<MoeScenario> {
     let info = MoeModel::param(key).unwrap_or_else(|| ParamInfo::text(key, ""));
     Knob::own(
         info,
-        move |moe: &MoeScenario| moe.shape().get(key),
+        move |moe: &MoeScenario| moe.shape().field(key),
         move |moe, value| {
             let mut shape = moe.shape();
-            shape.put(key, value);
+            shape.set_field(key, value);
             moe.set_shape(shape);
             Ok(())
         },
@@ -276,7 +276,7 @@ impl MoeScenario {
     /// Sets the pipeline stages. Counts are those of one stage, so more stages are more layers then.
     fn set_stages(&mut self, stages: &ParamValue) -> Result<(), Problem> {
         let mut shape = self.shape();
-        shape.put("pp", stages);
+        shape.set_field("pp", stages);
         if is_counted(self) {
             let per_stage = u64::from(self.stage_layers());
             let layers = per_stage * u64::from(shape.pp);
