@@ -15,36 +15,43 @@ use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::record;
+use lightbay_core::record::{Knob, Knobs, Record as _, index, within};
 use lightbay_core::report::{
     Cell, Column, Curve, Curves, Facts, Lane, Matrix, Phrase, Point, Report, Section, SectionInfo, Span,
     Spans, Table, Tone, Unavailable, Unit,
 };
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::modelled::Models;
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Transfers that share a link.
 #[derive(Debug)]
 pub struct Sample;
 
-/// Transfers and the link that they share.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SampleScenario {
-    /// Rate of the link.
-    pub bandwidth_gbps: f64,
-    /// Sizes of the transfers, in the order in which they are ready.
-    pub sizes_bytes: Vec<u64>,
+record! {
+    /// Transfers and the link that they share.
+    pub struct SampleScenario {
+        /// Rate of the link.
+        pub bandwidth_gbps: f64 = within(1e-3..=1e6).or(100.0).unit("Gb/s"),
+        /// Sizes of the transfers, in the order in which they are ready.
+        pub sizes_bytes: Vec<u64> = index(),
+    }
 }
 
-/// An order of the transfers.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SampleResult {
-    /// Indices of the transfers, the first to send first.
-    pub order: Vec<u32>,
+record! {
+    /// An order of the transfers.
+    pub struct SampleResult {
+        /// Indices of the transfers, the first to send first.
+        pub order: Vec<u32> = index(),
+    }
 }
+
+static KNOBS: LazyLock<Knobs<SampleScenario>> = LazyLock::new(|| {
+    let bandwidth = Knob::of("bandwidth_gbps", |link: &SampleScenario| Some(link), |link| link);
+    Knobs::new(vec![bandwidth])
+});
 
 const METRICS: &[MetricInfo] = &[
     MetricInfo::cost("longest_wait_s", "longest wait", Unit::MILLISECONDS, "Wait of the transfer sent last.")
@@ -115,23 +122,11 @@ impl Kind for Sample {
     type Result = SampleResult;
 
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<SampleScenario> {
-        let bandwidth_gbps = fields.float("bandwidth_gbps", 1e-3..=1e6, problems);
-        let sizes = fields.list("sizes_bytes", problems)?;
-        let sizes: Option<Vec<u64>> = sizes.iter().map(serde_json::Value::as_u64).collect();
-        if sizes.is_none() {
-            problems.add("sizes_bytes", "has entries that are no sizes", "give whole numbers of bytes");
-        }
-        Some(SampleScenario { bandwidth_gbps: bandwidth_gbps?, sizes_bytes: sizes? })
+        SampleScenario::of_fields(fields, problems)
     }
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<SampleResult> {
-        let order = fields.list("order", problems)?;
-        let order =
-            order.iter().map(|value| u32::try_from(value.as_u64()?).ok()).collect::<Option<Vec<u32>>>();
-        if order.is_none() {
-            problems.add("order", "has entries that are no transfers", "give their indices");
-        }
-        Some(SampleResult { order: order? })
+        SampleResult::of_fields(fields, problems)
     }
 
     fn validate(scenario: &SampleScenario) -> Result<(), Problems> {
@@ -142,25 +137,20 @@ impl Kind for Sample {
     }
 
     fn knobs(scenario: Option<&SampleScenario>) -> Vec<ParamInfo> {
-        let usual = scenario.map_or(100.0, |scenario| scenario.bandwidth_gbps);
-        vec![ParamInfo::float("bandwidth_gbps", 1e-3, 1e6, usual, "Rate of the link.").unit("Gb/s")]
+        KNOBS.infos(scenario)
     }
 
     fn knob(scenario: &SampleScenario, name: &str) -> Option<ParamValue> {
-        (name == "bandwidth_gbps").then_some(ParamValue::Float(scenario.bandwidth_gbps))
+        KNOBS.get(scenario, name)
     }
 
     fn set_knob(
         scenario: &mut SampleScenario,
         name: &str,
-        _index: Option<usize>,
+        index: Option<usize>,
         value: &ParamValue,
     ) -> Result<(), Problem> {
-        match (name, value.as_f64()) {
-            ("bandwidth_gbps", Some(gbps)) => scenario.bandwidth_gbps = gbps,
-            _ => return Err(Problem::new(name, "is not a parameter", "use bandwidth_gbps")),
-        }
-        Ok(())
+        KNOBS.set(scenario, name, index, value)
     }
 
     fn check(plan: &Plan<Self>, _depth: Depth) -> Verdict {
