@@ -81,6 +81,12 @@ impl Column {
         self
     }
 
+    /// The width that it keeps when space is short.
+    fn least(&self) -> i32 {
+        let width = i32::from(self.width);
+        if self.align == Align::Left { width.min(LEAST_NAME) } else { width }
+    }
+
     /// Sets the cut of its cells.
     #[must_use]
     pub const fn cut(mut self, cut: Cut) -> Self {
@@ -197,6 +203,8 @@ pub struct Table<'a> {
 
 /// Most columns a table may have; further ones are not drawn.
 const MAX_COLUMNS: usize = 24;
+/// Letters that a name keeps when space is short: with fewer, names could no longer be told apart.
+const LEAST_NAME: i32 = 6;
 
 /// First column and width of each column on the screen; `None` is left out.
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
@@ -228,28 +236,37 @@ impl<'a> Table<'a> {
         if self.selectable { 3 } else { 0 }
     }
 
-    /// Decides which columns are shown and where.
-    fn places(&self, width: i32) -> ColumnPlaces {
+    /// Decides which columns are shown and where; `true` if some of them have no room.
+    fn places(&self, width: i32) -> (ColumnPlaces, bool) {
         let columns = &self.columns[..self.columns.len().min(MAX_COLUMNS)];
         let mut shown = [false; MAX_COLUMNS];
         shown[..columns.len()].fill(true);
-        let total = |shown: &[bool; MAX_COLUMNS]| {
+        let total = |shown: &[bool; MAX_COLUMNS], size: fn(&Column) -> i32| {
             let mut sum = 0;
             for (column, _) in columns.iter().zip(shown).filter(|(_, shown)| **shown) {
-                sum += i32::from(column.width) + if sum > 0 { i32::from(column.gap) } else { 0 };
+                sum += size(column) + if sum > 0 { i32::from(column.gap) } else { 0 };
             }
             sum
         };
+        let usual = |column: &Column| i32::from(column.width);
         let room = width - self.prefix();
-        while total(&shown) > room {
+        let mut lacks = false;
+        loop {
             // The least important one; among equals the one furthest to the right.
             let worst = (0..columns.len()).filter(|&i| shown[i]).max_by_key(|&i| (columns[i].priority, i));
-            match worst {
-                Some(worst) if columns[worst].priority > 0 => shown[worst] = false,
-                _ => break,
+            let Some(worst) = worst else { break };
+            if columns[worst].priority > 0 {
+                if total(&shown, usual) <= room {
+                    break;
+                }
+            } else if worst == 0 || total(&shown, Column::least) <= room {
+                break;
+            } else {
+                lacks = true;
             }
+            shown[worst] = false;
         }
-        let mut spare = room - total(&shown);
+        let mut spare = room - total(&shown, usual);
         let mut places = [None; MAX_COLUMNS];
         let mut x = self.prefix();
         let mut first = true;
@@ -257,7 +274,7 @@ impl<'a> Table<'a> {
             let mut size = i32::from(column.width);
             // A column of names gives way before numbers are lost at the right edge.
             if spare < 0 && column.align == Align::Left {
-                let given = (size - 3).clamp(0, -spare);
+                let given = (size - column.least()).clamp(0, -spare);
                 size -= given;
                 spare += given;
             } else if spare > 0 && column.grow {
@@ -274,7 +291,7 @@ impl<'a> Table<'a> {
             }
             x += size;
         }
-        places
+        (places, lacks)
     }
 
     fn draw_cell(&self, pen: &mut Pen<'_>, y: i32, place: (i32, i32), column: &Column, piece: &Piece) {
@@ -328,7 +345,7 @@ impl StatefulWidget for &Table<'_> {
         if pen.is_empty() {
             return;
         }
-        let places = self.places(pen.width());
+        let (places, lacks) = self.places(pen.width());
         // A table of one row shows the row, not its heading.
         let top = i32::from(self.header && pen.height() > 1);
         if top > 0 {
@@ -338,6 +355,9 @@ impl StatefulWidget for &Table<'_> {
                 let needed = i32::from(text::width(&column.title, pen.glyphs())).min(size);
                 let x = if column.align == Align::Right { x + size - needed } else { x };
                 pen.cut(x, 0, needed, &column.title, Cut::End, muted);
+            }
+            if lacks {
+                pen.right(pen.width(), 0, pen.glyphs().ellipsis, muted);
             }
         }
         let height = (pen.height() - top) as usize;
