@@ -15,6 +15,8 @@ mod layers;
 mod layout;
 #[path = "screens/milp.rs"]
 mod milp;
+#[path = "screens/pictures.rs"]
+mod pictures;
 #[path = "screens/pods.rs"]
 mod pods;
 #[path = "screens/proofs.rs"]
