@@ -17,9 +17,11 @@ const LISTED: u64 = 20_000;
 const BOXES: u64 = 5_000;
 
 /// Room above the best known makespan in which circuits count as useful.
+/// As in `circuit_bounds`: rounding must not cut off the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
 /// Relative difference that counts as none.
+/// Some thousand roundings of a double.
 const NONE: f64 = 1e-12;
 
 /// The best plan found.

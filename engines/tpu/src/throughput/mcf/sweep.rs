@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Bits of a node in an entry of the queue.
+/// A million nodes; 44 bits are left for the distance, which is a sum of 32-bit lengths.
 const NODE_BITS: u32 = 20;
 
 /// Distance of a node that was not reached.

@@ -22,6 +22,7 @@ const ROUNDS: usize = 8;
 const EVALUATIONS: usize = 4_000;
 
 /// Rounding that an end may suffer on its way through the evaluation, relative.
+/// Some thousand roundings of a double.
 const ROUNDING: f64 = 1e-12;
 
 impl Range {

@@ -11,9 +11,11 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
 /// Shortages below this are rounding, in units of time of a resource.
+/// Twice the tolerance of the simplex (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
 pub const SHORT: f64 = 2e-11;
 
 /// Differences of moments that fall short by less are rounding.
+/// The tolerance of the simplex itself: a row that it holds falls short by no more.
 const APART: f64 = 1e-11;
 
 /// Most rounds of rows at a node.
@@ -25,6 +27,7 @@ const PATIENCE: usize = 3;
 const SLOW: f64 = 1e-7;
 
 /// Rows beyond which no more distances are added.
+/// The dictionary is dense: its memory and the work of a pivot grow with its rows.
 const MOST_ROWS: usize = 3_000;
 
 /// Most pivots between two rounds.

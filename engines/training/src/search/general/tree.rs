@@ -21,6 +21,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// A plan must be shorter by this share to be worth looking for.
+/// Half of the 1e-9 up to which `delta-joint` calls a proof complete, so that the rest covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
 /// Least that an answer is taken to tell, so that what hides most decides between answers that tell nothing.
@@ -30,6 +31,7 @@ const LEAST_TOLD: f64 = 1e-3;
 const TOLD: f64 = 6e-10;
 
 /// Bounds of nodes are lowered by what rounding may have added.
+/// The tolerance of the simplex, on times of about 1.
 const CAUTION: f64 = 1.0 - 1e-11;
 
 /// Questions of a node that are tried out before one is chosen.

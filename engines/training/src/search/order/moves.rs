@@ -13,9 +13,11 @@ use super::solver::Point;
 use crate::simulate::evaluate::Evaluator;
 
 /// Events that are nearer than this coincide; times are about 1000.
+/// A thousand times the tolerance of the programs, and a billionth of an iteration.
 const COINCIDE: f64 = 1e-6;
 
 /// A new interval must earn at least so much more than its price.
+/// A hundred times the tolerance of the programs: smaller gains may be noise of the prices.
 const GAIN: f64 = 1e-7;
 
 /// Most places that an event is moved at once.

@@ -15,6 +15,7 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
 /// Most open boxes that are kept sorted; beyond, boxes are followed to their end one after the other.
+/// The default of `boxes` is as many, so only a larger limit gets there; then memory stays bounded.
 const SORTED: usize = 200_000;
 
 /// Lowest and highest decided circuits.
