@@ -7,6 +7,7 @@ use compact::CompactPlan;
 use lightbay_core::problem::Problems;
 use lightbay_core::record::{FieldType, Place, Range, any, index, list, within};
 use lightbay_core::{record, words};
+use schemars::SchemaGenerator;
 use serde_json::Value;
 
 /// Largest number of a plan.
@@ -70,7 +71,7 @@ record! {
         /// its data is there and its link is free.
         pub planned_for_bytes: u64 = within(0..=MOST_BYTES),
         /// The schedule, without ranges of its own.
-        pub schedule: CollectiveResult = any().by(of_one_size, |generator| generator.subschema_for::<CollectiveResult>()),
+        pub schedule: CollectiveResult = any().by(of_one_size, SchemaGenerator::subschema_for::<CollectiveResult>),
         /// Sizes of the scenario inside the range, ascending.
         pub points: Vec<SizePoint> = any(),
     }

@@ -2,7 +2,8 @@
 
 use super::families::{FamilySort, NetworkFamily};
 use super::{
-    CollectiveScenario, CollectiveSort, Demand, EpochRule, HUGE, LinkRecord, NodeSort, RATES, SCALES, sizes,
+    CollectiveScenario, CollectiveSort, Demand, EpochRule, HUGE, LinkRecord, NodeSort, RATES, SCALES,
+    TimeRule, sizes,
 };
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
@@ -61,7 +62,10 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
             let remedy = "leave it out, or take all_gather or broadcast";
             scenario.sends_one_by_one().then_some((why.into(), remedy))
         }),
-        time("epoch").set_by(set_epoch),
+        time("epoch").set_by(|scenario, word| {
+            set_epoch(&mut scenario.time, word);
+            Ok(())
+        }),
         time("epoch_us").described(|info| ParamInfo { default: Some(1.0.into()), ..info }).refused_if(
             |scenario| {
                 let epoch = scenario.time.epoch;
@@ -217,8 +221,7 @@ fn sizes_of_buffer() -> Knob<CollectiveScenario> {
     .hidden_if(where_listed)
 }
 
-fn set_epoch(scenario: &mut CollectiveScenario, word: &ParamValue) -> Result<(), Problem> {
-    let time = &mut scenario.time;
+fn set_epoch(time: &mut TimeRule, word: &ParamValue) {
     time.set_field("epoch", word);
     // A fixed epoch has a length and no factor, the others the other way round.
     if time.epoch == EpochRule::Fixed {
@@ -227,7 +230,6 @@ fn set_epoch(scenario: &mut CollectiveScenario, word: &ParamValue) -> Result<(),
     } else {
         time.epoch_us = None;
     }
-    Ok(())
 }
 
 fn capacities() -> Knob<CollectiveScenario> {

@@ -10,6 +10,7 @@ pub type Idle = (Cow<'static, str>, &'static str);
 
 type Get<S> = Box<dyn Fn(&S) -> Option<ParamValue> + Send + Sync>;
 type Set<S> = Box<dyn Fn(&mut S, &ParamValue) -> Result<(), Problem> + Send + Sync>;
+type IsIdle<S> = fn(&S) -> Option<Idle>;
 type SetEntry<S> = fn(&mut S, usize, &ParamValue) -> Result<(), Problem>;
 
 /// A parameter of a scenario `S`.
@@ -18,7 +19,7 @@ pub struct Knob<S> {
     get: Get<S>,
     set: Set<S>,
     entry: Option<SetEntry<S>>,
-    idle: Vec<(Idleness, fn(&S) -> Option<Idle>)>,
+    idle: Vec<(Idleness, IsIdle<S>)>,
 }
 
 /// What becomes of a parameter that cannot act.
@@ -118,21 +119,21 @@ impl<S: 'static> Knob<S> {
     /// The same parameter, which cannot act on scenarios of which `idle` says why. It can be set all the same, because
     /// other changes may let it act.
     #[must_use]
-    pub fn idle_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+    pub fn idle_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Settable, idle));
         self
     }
 
     /// The same parameter, which can neither act nor be set on scenarios of which `idle` says why.
     #[must_use]
-    pub fn refused_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+    pub fn refused_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Refused, idle));
         self
     }
 
     /// The same parameter, which scenarios on which it cannot act do not have.
     #[must_use]
-    pub fn hidden_if(mut self, idle: fn(&S) -> Option<Idle>) -> Self {
+    pub fn hidden_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Hidden, idle));
         self
     }

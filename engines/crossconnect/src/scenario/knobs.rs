@@ -20,7 +20,10 @@ const MOST_LISTED: usize = 64;
 pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
     let most = i64::from(MAX_PORTS);
     Knobs::new(vec![
-        Knob::of("wiring", |hall: &CrossconnectScenario| Some(hall), |hall| hall).set_by(set_wiring),
+        Knob::of("wiring", |hall: &CrossconnectScenario| Some(hall), |hall| hall).set_by(|hall, word| {
+            set_wiring(hall, word);
+            Ok(())
+        }),
         Knob::own(
             ParamInfo::text(
                 "circuits",
@@ -56,7 +59,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
                 "failed_ports",
                 "Ports out of order as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
             ),
-            listed_ports,
+            |hall: &CrossconnectScenario| Some(listed_ports(hall)),
             set_failed_ports,
         ),
         Knob::own(
@@ -72,7 +75,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
                 "pinned",
                 "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0'; 'none' for no circuit.",
             ),
-            listed_pins,
+            |hall: &CrossconnectScenario| Some(listed_pins(hall)),
             |hall, text| {
                 let pins = entries(&text.to_string()).map(pinned).collect::<Result<BTreeSet<_>, _>>()?;
                 hall.pinned = pins.into_iter().collect();
@@ -259,22 +262,21 @@ impl CrossconnectScenario {
     }
 }
 
-fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) -> Result<(), Problem> {
+fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
     let had_sides = hall.wiring != Wiring::SingleSided;
     hall.set_field("wiring", word);
     if had_sides && hall.wiring == Wiring::SingleSided {
         hall.join_sides();
     }
-    Ok(())
 }
 
 /// Failed ports of switches that are not out of order as a whole.
-fn listed_ports(hall: &CrossconnectScenario) -> Option<ParamValue> {
+fn listed_ports(hall: &CrossconnectScenario) -> ParamValue {
     let dead = hall.failed_ocs();
     let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));
-    Some(listed(single, |Port { ocs_id, pod, side, port_index }| {
+    listed(single, |Port { ocs_id, pod, side, port_index }| {
         format!("{ocs_id}:{pod}:{}{port_index}", side.word())
-    }))
+    })
 }
 
 fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Result<(), Problem> {
@@ -285,11 +287,11 @@ fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Resul
     Ok(())
 }
 
-fn listed_pins(hall: &CrossconnectScenario) -> Option<ParamValue> {
-    Some(listed(hall.pinned.iter(), |Placed { ocs_id, circuit }| {
+fn listed_pins(hall: &CrossconnectScenario) -> ParamValue {
+    listed(hall.pinned.iter(), |Placed { ocs_id, circuit }| {
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
         format!("{ocs_id}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}")
-    }))
+    })
 }
 
 /// Sets the ports of one pod on every switch.
