@@ -2,7 +2,6 @@
 
 use crate::solve::unknown_method;
 use crate::subject::{AnyScenario, Variants, any_scenario};
-use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::{Method, MethodInfo};
@@ -13,7 +12,7 @@ use lightbay_core::problem::{Problem, printable, suggestion};
 use lightbay_core::quantity;
 use lightbay_core::report::{SectionInfo, Unit};
 use lightbay_core::scenario::Scenario;
-use lightbay_core::standing::Standing;
+use lightbay_core::standing::{Findings, Standing};
 use lightbay_highs::options::has_hipo;
 use std::sync::Arc;
 
@@ -148,9 +147,10 @@ pub fn bound_text(kind: &str, bound: f64) -> String {
     self::kind(kind).map_or_else(|| quantity::number(bound), |kind| kind.objective.bound_with_unit(bound))
 }
 
-/// The standing of a plan of which only the envelope is known: what it claims, nothing verified.
-pub fn claimed_standing(header: &Header) -> Option<Standing> {
-    named_kind!(&*header.kind, K => Some(Standing::of::<K>(header, BoundTrust::Claimed, [], false)), None)
+/// The standing of a plan of which only the envelope is known, with what its checker found before; without that, nothing
+/// of what it claims is verified.
+pub fn saved_standing(header: &Header, findings: Option<&Findings>) -> Option<Standing> {
+    named_kind!(&*header.kind, K => Some(Standing::saved::<K>(header, findings)), None)
 }
 
 /// Returns `true` if a bound on the plans named `covers` is one on every plan of a scenario of the kind.

@@ -36,9 +36,9 @@ pub mod subject;
 pub mod sweep;
 
 pub use catalogue::{
-    FigureInfo, KindInfo, PresetInfo, bound_text, claimed_standing, covers_all, figure, figure_label,
-    figure_text, kind, kinds, knobs, method, methods, metric, metrics, other_question, preset, presets,
-    sections, solver,
+    FigureInfo, KindInfo, PresetInfo, bound_text, covers_all, figure, figure_label, figure_text, kind, kinds,
+    knobs, method, methods, metric, metrics, other_question, preset, presets, saved_standing, sections,
+    solver,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use differences::{Difference, ScenarioDifferences};

@@ -5,9 +5,11 @@ use crate::app::work::Setup;
 use lightbay_core::event::RunId;
 use lightbay_core::param::{ParamValue, Setting};
 use lightbay_core::run::Common;
+use lightbay_core::standing::Findings;
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::Sweep;
 use ratatui::layout::Rect;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -218,4 +220,6 @@ pub struct Remembered {
     pub pane: u8,
     /// The best plan, for the list of sessions; not read back.
     pub best: Option<(u64, PlanRef)>,
+    /// What the checker found of plans, by number; the rows of the plans have it when they are read back.
+    pub findings: BTreeMap<u64, Findings>,
 }

@@ -71,6 +71,14 @@ impl PlanEntry {
         self.plan.as_ref().map(|plan| plan.0.header())
     }
 
+    /// Takes the plan that was read and checked again. What was verified exactly stays so.
+    pub fn read(&mut self, plan: PlanRef) {
+        if !self.standing.is_exact() {
+            self.standing = plan.0.standing();
+        }
+        self.plan = Some(plan);
+    }
+
     /// Returns `true` if it answers what the objective asks.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()

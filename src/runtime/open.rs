@@ -10,7 +10,7 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
 use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, claimed_standing, files, other_question};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question, saved_standing};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
@@ -340,8 +340,8 @@ fn saved_plans(
     for entry in found {
         match entry.header {
             Ok(header) => {
-                // A plan that was not checked again has what it claims.
-                let Some(standing) = claimed_standing(&header) else { continue };
+                let findings = file.findings.get(&entry.plan.0.to_string());
+                let Some(standing) = saved_standing(&header, findings) else { continue };
                 let (secondary, source) = seen
                     .get(&entry.plan)
                     .cloned()
@@ -381,8 +381,11 @@ fn saved_plans(
     wanted.extend(scenarios.into_iter().filter_map(|sha256| table.best_of(sha256)).map(|row| row.number));
     for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
         match read_plan(&[session.plans_folder()], PlanId(row.number)) {
-            Ok(plan) => row.plan = Some(plan),
-            Err(problem) => notes.push((Severity::Warning, format!("plan {}: {problem}", row.number))),
+            Ok(plan) => row.read(plan),
+            Err(problem) => {
+                row.standing = row.standing.clone().forgotten();
+                notes.push((Severity::Warning, format!("plan {}: {problem}", row.number)));
+            }
         }
     }
     Ok(rows)
@@ -457,7 +460,7 @@ mod key {
 
 /// Returns the new content of `session.toml`, with the remembered state of the screen.
 pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
-    let Remembered { source, now, solved, marked, baseline, shown, pane, best } = remembered;
+    let Remembered { source, now, solved, marked, baseline, shown, pane, best, findings } = remembered;
     let mut file = before.clone();
     now.scenario.name().clone_into(&mut file.scenario);
     file.method = Some(now.method.clone());
@@ -465,6 +468,7 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
     file.baseline = baseline.map(PlanId);
     file.marks = marked.iter().map(|number| PlanId(*number)).collect();
     file.changed = changed(now, solved.as_ref());
+    file.findings = findings.iter().map(|(number, found)| (number.to_string(), found.clone())).collect();
     file.parameters = now
         .params
         .iter()
@@ -549,6 +553,7 @@ fn remembered(
         shown: number(key::CHOSEN),
         pane: number(key::PANE).and_then(|pane| u8::try_from(pane).ok()).unwrap_or(1),
         best: None,
+        findings: BTreeMap::new(),
     }))
 }
 

@@ -8,6 +8,10 @@ use crate::problem::printable;
 use crate::quantity;
 use serde::Serialize;
 
+mod findings;
+
+pub use findings::{Findings, FoundBound};
+
 /// Relative distance below which a bound that the value passes is met by it: rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -64,6 +68,8 @@ pub struct Standing {
     objective: ObjectiveInfo,
     value: f64,
     method: String,
+    /// The question that its method answers, if it is another one than that of the objective.
+    other_question: Option<&'static str>,
     status: Option<Status>,
     limit: Option<Limit>,
     /// The plan carries a bound of its method.
@@ -83,6 +89,7 @@ impl Standing {
             objective,
             value,
             method: method.to_owned(),
+            other_question: None,
             status: None,
             limit: None,
             has_claim: false,
@@ -101,6 +108,7 @@ impl Standing {
         is_exact: bool,
     ) -> Self {
         let mut standing = Self::unproven(K::OBJECTIVE, header.objective.value, &header.method);
+        standing.other_question = K::other_question(&header.method);
         (standing.status, standing.limit) = (Some(header.status), header.limit);
         (standing.has_claim, standing.is_exact) = (header.objective.bound.is_some(), is_exact);
         let is_on_all = |covers: Option<&str>| covers.is_none_or(K::covers_all);
@@ -158,6 +166,12 @@ impl Standing {
         self.bounds.sort_by_key(|bound| (!bound.is_verified(), !bound.is_on_all));
     }
 
+    /// The question that its method answers, if it is another one than that of the objective. Bounds that others know do
+    /// not hold for the plan, and its own ones do not prove it to be best.
+    pub const fn other_question(&self) -> Option<&'static str> {
+        self.other_question
+    }
+
     /// Returns `true` if the checker did also what may take long.
     pub const fn is_exact(&self) -> bool {
         self.is_exact
@@ -187,7 +201,8 @@ impl Standing {
 
     /// The bound that proves the plan to be best, of all plans if there is one, else of some; verified if there is one.
     pub fn optimum(&self) -> Option<&KnownBound> {
-        let closed = || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP);
+        let closed =
+            || self.bounds.iter().filter(|bound| bound.gap <= OPTIMAL_GAP && self.other_question.is_none());
         closed().find(|bound| bound.is_on_all).or_else(|| closed().next())
     }
 
@@ -231,7 +246,10 @@ impl Standing {
             _ => format!("Status {}", self.status()),
         };
         let by = if self.is_exact { " (exact check)" } else { "" };
-        format!("{head}: {}{by}.", self.words(true))
+        let apart = self.other_question.map_or_else(String::new, |why| {
+            format!("{} answers another question, {why}; ", printable(&self.method))
+        });
+        format!("{head}: {apart}{}{by}.", self.words(true))
     }
 
     /// `0.29 % verified`, `28.6 % verified (0.00 % claimed)`, `0.00 % claimed in part`, `no bound`.

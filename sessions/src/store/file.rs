@@ -4,6 +4,7 @@ use crate::book::PlanId;
 use crate::error::SessionError;
 use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::Problem;
+use lightbay_core::standing::Findings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -45,6 +46,9 @@ pub struct SessionFile {
     /// Parameters by method.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Params>,
+    /// What the checker found of plans, by number, until they are read and checked again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub findings: BTreeMap<String, Findings>,
     /// Layout and whatever else the shell wants back; opaque here.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub shell: toml::Table,
@@ -65,6 +69,7 @@ impl Default for SessionFile {
             marks: BTreeSet::new(),
             changed: BTreeMap::new(),
             parameters: BTreeMap::new(),
+            findings: BTreeMap::new(),
             shell: toml::Table::new(),
         }
     }

@@ -166,7 +166,7 @@ impl App {
     }
 
     fn restore(&mut self, work: &mut Work, remembered: Remembered) {
-        let Remembered { source, now, solved, marked, baseline, shown, pane, best: _ } = remembered;
+        let Remembered { source, now, solved, marked, baseline, shown, pane, .. } = remembered;
         work.source = source;
         work.restore(now, solved);
         self.plans.scenario_sha256.clone_from(&work.reference().sha256);
@@ -203,6 +203,12 @@ impl App {
                 _ => 1,
             },
             best: self.plans.best().and_then(|entry| Some((entry.number, entry.plan.clone()?))),
+            findings: self
+                .plans
+                .iter()
+                .filter(|entry| entry.status.is_some())
+                .filter_map(|entry| Some((entry.number, entry.standing.findings(&entry.scenario_sha256)?)))
+                .collect(),
         })
     }
 
@@ -376,6 +382,7 @@ impl App {
             && (standing.is_exact() || !entry.standing.is_exact())
         {
             entry.standing = standing;
+            self.to_remember = true;
         }
         let first = lines.first().cloned().unwrap_or_default();
         let severity = if passed { Severity::Info } else { Severity::Error };
@@ -390,14 +397,13 @@ impl App {
         match plan {
             Ok(plan) => {
                 if let Some(entry) = self.plans.get_mut(number) {
-                    // What was verified exactly stays so when the plan is read again.
-                    if !entry.standing.is_exact() {
-                        entry.standing = plan.0.standing();
-                    }
-                    entry.plan = Some(plan);
+                    entry.read(plan);
                 }
             }
             Err(problem) => {
+                if let Some(entry) = self.plans.get_mut(number) {
+                    entry.standing = entry.standing.clone().forgotten();
+                }
                 // Asking again would fail again.
                 self.loading.insert(number);
                 self.say(Severity::Error, format!("plan {number} cannot be read: {problem}"));

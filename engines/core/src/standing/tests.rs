@@ -88,3 +88,22 @@ fn what_works_claims_nothing_of_its_end() {
     assert_eq!(working.status(), "found by a run that still works");
     assert_eq!(Standing::unproven(COST, 36.0, "auto").brief(), NO_BOUND);
 }
+
+/// What is kept beside a plan is what the checker reached; a claim that it did not confirm stays one.
+#[test]
+fn findings_are_what_the_checker_reached() {
+    let found = |bounds: &[(f64, Option<&str>, &str)]| standing(bounds).findings("5ca1ab1e");
+    assert_eq!(found(&[(36.0, None, "auto")]), None);
+    let partly = found(&[(36.0, None, "auto"), (31.0, None, "")]).unwrap();
+    let bound = |value, covers: Option<&str>| FoundBound { value, covers: covers.map(str::to_owned) };
+    assert_eq!((partly.value, partly.is_confirmed, partly.bounds.len()), (36.0, false, 1));
+    assert_eq!(partly.bounds[0], bound(31.0, None));
+    let wholly = found(&[(36.0, Some("fair plans"), ""), (27.0, None, "")]).unwrap();
+    assert!(wholly.is_confirmed);
+    assert_eq!(wholly.bounds, [bound(27.0, None), bound(36.0, Some("fair plans"))]);
+    let text = serde_json::to_string(&wholly).unwrap();
+    assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), wholly);
+    let forgotten = standing(&[(36.0, None, "auto"), (31.0, None, "")]).forgotten();
+    assert_eq!(forgotten.brief(), "0.00 % claimed");
+    assert_eq!(forgotten.findings("5ca1ab1e"), None);
+}

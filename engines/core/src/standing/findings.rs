@@ -1,0 +1,86 @@
+//! What a checker found of a plan, kept beside the plan in a session until the plan is read and checked again.
+
+use super::{Prover, Standing};
+use crate::checked::{BoundTrust, VerifiedBound};
+use crate::kind::Kind;
+use crate::plan::{Header, gap};
+use serde::{Deserialize, Serialize};
+
+/// Version of the program whose checkers these are: findings of others are not taken over.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a checker found of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Findings {
+    /// Version of the program.
+    pub version: String,
+    /// Hash of the scenario that the bounds are of.
+    pub scenario_sha256: String,
+    /// Value of the plan.
+    pub value: f64,
+    /// `true` if the checker did also what may take long.
+    pub is_exact: bool,
+    /// `true` if it confirmed the bound that the method claims.
+    pub is_confirmed: bool,
+    /// Bounds that it reached.
+    pub bounds: Vec<FoundBound>,
+}
+
+/// A bound that a checker reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundBound {
+    /// Its value.
+    pub value: f64,
+    /// The plans that it holds for, if not simply all of the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covers: Option<String>,
+}
+
+impl Standing {
+    /// What the checker found of the plan, which is for the scenario with this hash; `None` if it found nothing.
+    pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
+        let verified = self.bounds.iter().filter(|bound| bound.is_verified());
+        let bounds: Vec<FoundBound> =
+            verified.map(|bound| FoundBound { value: bound.value, covers: bound.covers.clone() }).collect();
+        let is_claim = |bound: &super::KnownBound| matches!(bound.by, Prover::Method(_));
+        let is_confirmed = self.has_claim && !self.bounds.iter().chain(&self.refuted).any(is_claim);
+        (self.is_exact || !bounds.is_empty()).then(|| Findings {
+            version: VERSION.to_owned(),
+            scenario_sha256: scenario_sha256.to_owned(),
+            value: self.value,
+            is_exact: self.is_exact,
+            is_confirmed,
+            bounds,
+        })
+    }
+
+    /// The standing of a plan of which only the envelope was read, with what was found of it before. Findings of another
+    /// plan, scenario or version do not count: the plan then has what it claims.
+    pub fn saved<K: Kind>(header: &Header, findings: Option<&Findings>) -> Self {
+        let fits = |found: &&Findings| {
+            found.version == VERSION
+                && found.scenario_sha256 == header.provenance.scenario_sha256
+                && found.value == header.objective.value
+        };
+        let Some(found) = findings.filter(fits) else {
+            return Self::of::<K>(header, BoundTrust::Claimed, [], false);
+        };
+        let verified = |bound: &FoundBound| VerifiedBound {
+            value: bound.value,
+            covers: bound.covers.clone(),
+            gap: gap(found.value, bound.value),
+        };
+        let bounds: Vec<VerifiedBound> = found.bounds.iter().map(verified).collect();
+        let trust = if found.is_confirmed { BoundTrust::Verified } else { BoundTrust::Claimed };
+        Self::of::<K>(header, trust, &bounds, found.is_exact)
+    }
+
+    /// The same without what a checker found, for a plan that cannot be read any more.
+    #[must_use]
+    pub fn forgotten(mut self) -> Self {
+        self.is_exact = false;
+        self.bounds.retain(|bound| !bound.is_verified());
+        self
+    }
+}
