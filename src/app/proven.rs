@@ -31,6 +31,9 @@ impl App {
     /// Adds the bounds that runs and other plans of a scenario know, and what run `own` proves of some plans. One that
     /// describes the plans that it holds for is taken only where the plan has a bound on the same ones.
     fn inform(&self, standing: &mut Standing, scenario_sha256: &str, own: Option<RunId>) {
+        if standing.other_question().is_some() {
+            return;
+        }
         for run in self.runs.iter().filter(|run| run.scenario_sha256 == scenario_sha256) {
             let by = || Prover::Method(run.method.clone());
             if let Some(bound) = run.bound {
@@ -44,7 +47,8 @@ impl App {
                 standing.learn(*value, Some(only), is_on_all, by());
             }
         }
-        for other in self.plans.iter().filter(|other| other.scenario_sha256 == scenario_sha256) {
+        let of_scenario = |other: &&PlanEntry| other.scenario_sha256 == scenario_sha256 && other.competes();
+        for other in self.plans.iter().filter(of_scenario) {
             for bound in other.standing.bounds().iter().filter(|bound| bound.is_on_all) {
                 let fits = bound.covers.is_none()
                     || standing.bounds().iter().any(|known| known.covers == bound.covers);

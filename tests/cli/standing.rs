@@ -80,6 +80,26 @@ fn every_printer_says_the_same_of_a_bound() {
         let bounds = document["bounds"].as_array().unwrap();
         assert_eq!(bounds.is_empty(), words.starts_with("prop-alloc"), "{name}: {bounds:?}");
     }
+    // An order of phases removes no circuit, which is no proof that none has to go.
+    let order = solve(&place, "preset:crossconnect-16-8-25", "all-to-all-order", "order.json");
+    assert_eq!((&order["objective"]["value"], &order["objective"]["bound"]), (&json!(0.0), &Value::Null));
+    for args in
+        [&["show", "order.json"][..], &["check", "order.json"], &["compare", "order.json", "claimed.json"]]
+    {
+        let told = place.run(args).done().out;
+        assert!(
+            !told.contains("verified bound 0") && !told.contains("verified bound on removed 0"),
+            "{told}"
+        );
+    }
+    for (name, method) in [("order.json", "all-to-all-order"), ("pooled.json", "pooled")] {
+        if name == "pooled.json" {
+            solve(&place, "preset:moe-small", method, name);
+        }
+        let report = place.run(&["export", name, "--to", "markdown", "-o", "-"]).done().out;
+        let head = format!("Status heuristic: {method} answers another question, it ");
+        assert!(report.contains(&head) && !report.contains("Proven optimal"), "{report}");
+    }
     let picture = place.run(&["export", "verified.json", "--to", "svg", "-o", "-"]).done().out;
     assert!(
         picture.contains("Proven optimal: verified bound on makespan 0.450424 s, gap 0.00 %"),

@@ -208,6 +208,8 @@ pub fn check(
         return Verdict::refused(violations);
     }
     let (bound, verified) = bound.unzip();
+    // An order has nothing to remove, and no bound on what changes remove.
+    let verified = verified.filter(|_| result.order().is_none());
     Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, wider: None, remarks }
 }
 

@@ -109,6 +109,9 @@ impl HeaderLine {
     /// The gap with who vouches for its bound, the claim beyond it, and the plans that it holds for. What is less than
     /// verified for all plans says so at every size.
     fn add_proof(&mut self, standing: &Standing) {
+        if standing.other_question().is_some() {
+            self.segments.push(Segment::new("", "another question").plain().priority(1));
+        }
         let Some(leading) = standing.leading() else {
             self.segments.push(Segment::new("gap", number::UNKNOWN));
             return;
