@@ -276,3 +276,32 @@ fn a_stale_pair_in_the_way_goes_and_unknown_ports_stay_refused() {
         "if each carries both directions, import it with bidirectional=true",
     ]);
 }
+
+#[test]
+fn a_connection_that_the_switch_names_otherwise_is_told() {
+    let place = hall();
+    let entry = |name: &str, from: u32, to: u32| {
+        let ports = format!("\"input-port-name\": \"port-{from}\", \"output-port-name\": \"port-{to}\"");
+        format!("{{\"name\": \"{name}\", \"config\": {{\"name\": \"{name}\", {ports}}}}}")
+    };
+    let state = |names: [&str; 2]| {
+        format!("{{\"port-connection\": [{}, {}]}}", entry(names[0], 2, 13), entry(names[1], 5, 10))
+    };
+    let usual = ["port-2_port-13", "port-5_port-10"];
+    let ran = import(&place, "ocp_ocs", &state(usual), &["--strict"]).done();
+    assert!(!ran.err.contains("is the name of"), "{}", ran.err);
+    // 2-5 is not wanted: the deletion goes by the ports, and names the way out of a list with other names.
+    let other = state(["ring-1", usual[1]]);
+    let said = "port-connection[0]: 'ring-1' is the name of port-2_port-13";
+    import(&place, "ocp_ocs", &other, &["--strict"]).exit(2).says(&[said]);
+    import(&place, "ocp_ocs", &other, &[]).done().says(&[said, "full=true, which replaces the list"]);
+    place.run(&["show", "i.json"]).done().prints(&[said]);
+    place.run(&["solve", "i.json", "-o", "p.json"]).done();
+    place.run(&["export", "p.json", "--to", "ocp_ocs", "-o", "out/"]).done();
+    let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
+    assert!(text.contains("port-connection[name=port-2_port-13]"), "{text}");
+    assert!(text.contains("one with another name on the switch stays"), "{text}");
+    place.run(&["export", "p.json", "--to", "ocp_ocs", "--set", "full=true", "-o", "out/", "--force"]).done();
+    let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
+    assert!(text.contains("\"replaces\"") && !text.contains("another name"), "{text}");
+}

@@ -58,6 +58,11 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
         modules.switch, job.bidirectional
     );
     comment(&mut text, needs);
+    if !job.removes.is_empty() {
+        let names = "Deletions name connections INPUT_OUTPUT by their ports: one with another name on the switch stays, and what needs \
+                     its ports becomes INVALID. full=true replaces the list, whatever the names.";
+        comment(&mut text, names.to_owned());
+    }
     let login = "gnmic --address <switch> --username <user> --password <password>";
     comment(&mut text, format!("{login} set --request-file <this file>"));
     let listed = job.whole.iter().flatten().chain(&job.removes).chain(&job.adds);

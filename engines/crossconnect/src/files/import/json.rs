@@ -1,7 +1,7 @@
 //! States as JSON: the list of Polatis-class switches, connections of the Open Compute Project, and CONFIG_DB.
 
 use super::{Connection, Listing, table};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::{brief, list_at, parse_json};
 use serde_json::{Map, Value};
 
@@ -132,6 +132,16 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                 port(ports, "output-port-name", &place, &mut problems),
             );
             if let Some((ingress, egress)) = ingress.zip(egress) {
+                let own = format!("{ingress}_{egress}");
+                let name =
+                    [entry.get("name"), ports.get("name")].into_iter().flatten().find_map(Value::as_str);
+                if let Some(name) = name.filter(|name| *name != own) {
+                    listing.notes.push(format!(
+                        "{place}: '{}' is the name of {own}; requests delete it as {own} and would leave it; rename it \
+                         before you use them, or export with full=true, which replaces the list",
+                        printable(name)
+                    ));
+                }
                 listing.found.push(Connection { place, ingress, egress, both_ways: None });
             }
         }

@@ -67,10 +67,11 @@ pub(super) fn text(format: &str, connections: &BTreeMap<String, String>) -> Stri
         }
         "ocp_ocs" => {
             let entry = |(index, (from, to)): (usize, (&String, &String))| {
-                let ports = json!({"name": index, "input-port-name": from, "output-port-name": to});
+                let name = format!("{from}_{to}");
+                let ports = json!({"name": name, "input-port-name": from, "output-port-name": to});
                 let mut state = ports.clone();
                 state["status"] = ["CONNECTED", "PENDING_CONNECTION", "FAILED"][index % 3].into();
-                json!({"name": index, "config": ports, "state": state})
+                json!({"name": name, "config": ports, "state": state})
             };
             let mut entries: Vec<_> = connections.iter().enumerate().map(entry).collect();
             entries.push(json!({"name": "old", "config": {}, "state": {"input-port-name": "port-1", "output-port-name": "port-2", "status": "INVALID"}}));
