@@ -94,6 +94,8 @@ pub enum Format {
     Names,
     /// Solution that a solver wrote.
     Solution(Dialect),
+    /// The printable report of `glpsol -o`, which HiGHS writes as style 3.
+    SolutionReport,
     /// A model for a solver.
     Model,
     /// Counts of tokens by expert.
@@ -139,6 +141,9 @@ impl Format {
             Self::Plan => "a lightbay plan",
             Self::Names => "a file of names beside a model",
             Self::Solution(_) => "the solution file of a solver",
+            Self::SolutionReport => {
+                "the printable report of glpsol (style 3 of HiGHS), which rounds its values"
+            }
             Self::Model => "a model for a solver",
             Self::ExpertLoads => "a file of token counts by expert",
             Self::JointLoads => "a table of joint token counts of two layers",
@@ -191,6 +196,7 @@ impl Format {
             Self::JointLoads => {
                 "import the counts of single layers instead: a table with the columns layer, expert and count"
             }
+            Self::SolutionReport => "write the raw form instead: `glpsol -w FILE`, or style 0 of HiGHS",
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "open it or solve it directly, without an import",
             Self::Model => {
@@ -278,6 +284,9 @@ pub fn detect(head: &[u8]) -> Format {
     }
     if let Some(dialect) = solutions::dialect(text) {
         return Format::Solution(dialect);
+    }
+    if first == "Problem:" && text.lines().nth(1).is_some_and(|line| line.starts_with("Rows:")) {
+        return Format::SolutionReport;
     }
     if is_model(text) {
         return Format::Model;
@@ -392,7 +401,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 49] = [
+        let cases: [(&[u8], Format); 50] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -436,6 +445,7 @@ mod tests {
             (b"objective value:   5.18\nx  2 \t(obj:2)\n", Format::Solution(Dialect::Scip)),
             (b"Optimal - objective value 5.18\n", Format::Solution(Dialect::Cbc)),
             (b"c Problem:    m\nc Rows: 3\n", Format::Solution(Dialect::Glpk)),
+            (b"Problem:    m\nRows:       3\nColumns:    4\n", Format::SolutionReport),
             (b"* a model\nNAME   m\nROWS\n", Format::Model),
             (b"[1, 2]", Format::OtherJson),
             (

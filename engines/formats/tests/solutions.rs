@@ -113,6 +113,16 @@ fn lines_of_later_versions_of_highs_are_passed_over_and_others_refused() {
 }
 
 #[test]
+fn the_printable_report_of_glpsol_is_refused_with_what_to_write_instead() {
+    let report = "Problem:    m\nRows:       3\nColumns:    4 (2 integer, 1 binary)\nNon-zeros:  10\nStatus:     INTEGER OPTIMAL\n";
+    for text in [report.to_owned(), report.replace("m\n", "\n")] {
+        let said = read(text.as_bytes(), &Limits::default()).unwrap_err().to_string();
+        assert!(said.contains("the printable report of glpsol (style 3 of HiGHS)"), "{said}");
+        assert!(said.contains("`glpsol -w FILE`, or style 0 of HiGHS"), "{said}");
+    }
+}
+
+#[test]
 fn files_without_a_point_say_why() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder("no_point")).unwrap() {
