@@ -118,7 +118,7 @@ fn the_bound_of_fixed_circuits_is_not_a_bound_of_the_job() {
 
 prop_compose! {
     fn stages(pp: u32)(list in prop::collection::vec((1e-3..20e-3_f64, 1e-3..40e-3_f64, prop_oneof![Just(0.0), 1e6..2e9_f64]), pp as usize)) -> Vec<MeasuredStage> {
-        list.into_iter().map(|(fwd_s, bwd_s, dp_bytes_per_gpu)| MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu }).collect()
+        list.into_iter().map(|(fwd_s, bwd_s, dp_bytes_per_gpu)| MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu, dp_bytes_per_micro_batch: 0.0 }).collect()
     }
 }
 

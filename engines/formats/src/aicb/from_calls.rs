@@ -197,9 +197,9 @@ fn stage(
                     call.bytes.saturating_mul(repeats),
                     "only the exchange of gradients and parameters is planned",
                 ),
-                (Some(group @ (Group::Dp | Group::DpEp)), _) => {
+                (Some(group @ (Group::Dp | Group::DpEp)), pass) => {
                     if let Some(found) = groups.call(kind, group, call.bytes, repeats, summary) {
-                        sorted.add(found, 0);
+                        if pass.is_some() { sorted.add_in_pass(found, 1) } else { sorted.add(found, 0) }
                     }
                 }
                 (Some(group), Some(pass)) => {
@@ -246,6 +246,7 @@ fn stage(
         }
         (_, None) => measured,
     };
+    let dp_recurring = sorted.recurring(n);
     let dp_collectives = sorted.crossing.into_list();
     let dp_bytes_per_gpu = match options.dp_bytes {
         Some(given) => given,
@@ -260,6 +261,7 @@ fn stage(
         forward_collectives_s: in_pod_times[0].per_micro_batch(n),
         backward_collectives_s: in_pod_times[1].per_micro_batch(n),
         dp_collectives,
+        dp_recurring,
         dp_bytes_per_gpu,
         order: Some(order.to_vec()),
     }

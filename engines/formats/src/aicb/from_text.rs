@@ -31,6 +31,7 @@ pub(super) fn workload(
     let mut sorted = Sorted::default();
     sort_middle(text, &period, &groups, &mut sorted, &mut summary);
     sort_once(text, &period, &groups, options, &mut sorted, &mut summary);
+    let dp_recurring = sorted.recurring(period.micro_batches);
     let crossing = sorted.crossing.into_list();
     let dp_bytes = match options.dp_bytes {
         Some(given) => given,
@@ -69,6 +70,7 @@ pub(super) fn workload(
         forward_collectives_s: None,
         backward_collectives_s: None,
         dp_collectives: crossing,
+        dp_recurring,
         dp_bytes_per_gpu: dp_bytes,
         order: None,
     };
@@ -143,7 +145,7 @@ fn sort_middle(
             let cell = &row.cells[index];
             let (Some((kind, _)), Some(group)) = (cell.collective, cell.group(column)) else { continue };
             if let Some(call) = groups.call(kind, group, cell.bytes(), 1, summary) {
-                sorted.add(call, usize::from(column != Column::Fwd));
+                sorted.add_in_pass(call, usize::from(column != Column::Fwd));
             }
         }
     }

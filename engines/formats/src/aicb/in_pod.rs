@@ -64,9 +64,27 @@ impl Tally {
 pub(super) struct Sorted {
     pub in_pod: [Tally; 2],
     pub crossing: Tally,
+    /// Those of the crossing calls that belong to the passes of micro-batches.
+    recurring: Tally,
 }
 
 impl Sorted {
+    /// Puts a call of the passes of a micro-batch where it belongs; `pass` is 0 for forward, 1 for backward.
+    pub(super) fn add_in_pass(&mut self, call: Collective, pass: usize) {
+        if matches!(call.group, Group::Dp | Group::DpEp) {
+            self.recurring.add(call);
+        }
+        self.add(call, pass);
+    }
+
+    /// The data-parallel calls that every one of `micro_batches` makes. Calls that fewer micro-batches make are made once
+    /// in an iteration, such as those of the last one.
+    pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<Collective> {
+        let calls = std::mem::take(&mut self.recurring).into_list();
+        let of_one = |call: Collective| Collective { calls: call.calls / micro_batches.max(1), ..call };
+        calls.into_iter().map(of_one).filter(|call| call.calls > 0).collect()
+    }
+
     /// Puts a call where it belongs; `pass` is 0 for forward, 1 for backward.
     pub(super) fn add(&mut self, call: Collective, pass: usize) {
         match call.group {

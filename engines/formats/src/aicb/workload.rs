@@ -67,6 +67,8 @@ pub struct StageWorkload {
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
     pub dp_collectives: Vec<Collective>,
+    /// Those of them that every micro-batch makes, with the calls of one micro-batch.
+    pub dp_recurring: Vec<Collective>,
     /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
     /// reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,

@@ -117,15 +117,23 @@ fn job_of(
         &mut problems,
     );
     let stages = workload.stages.iter().zip(times).map(|(stage, [fwd_s, bwd_s])| {
-        let bytes = match params.int("dp_bytes") {
-            Some(given) => u64::try_from(given).unwrap_or(0),
-            None => placement::crossing_bytes(stage, run.replicas().into(), &mut problems),
-        };
-        MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes as f64 }
+        let mut crossing = |calls| placement::crossing_bytes(calls, run.replicas().into(), &mut problems);
+        let (all, recurring) = (crossing(&stage.dp_collectives), crossing(&stage.dp_recurring));
+        let bytes = params.int("dp_bytes").map_or(all, |given| u64::try_from(given).unwrap_or(0)) as f64;
+        // Bytes that are given instead of the file's recur by the same share.
+        let share = if all > 0 { recurring as f64 / all as f64 } else { 0.0 };
+        MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes, dp_bytes_per_micro_batch: bytes * share }
     });
     let stages: Vec<MeasuredStage> = stages.collect();
     if !problems.is_empty() {
         return Err(problems);
+    }
+    if let Some(stage) = stages.iter().find(|stage| stage.dp_bytes_per_micro_batch > 0.0) {
+        summary.notes.push(format!(
+            "every micro-batch exchanges gradients or parameters, {} bytes per GPU between replicas: `micro_batches` \
+             changes their sum",
+            stage.dp_bytes_per_micro_batch.round()
+        ));
     }
     let measured = Measured {
         stages,

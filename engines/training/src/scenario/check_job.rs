@@ -44,7 +44,7 @@ impl Job {
         let shape = check_grouping(self, &mut problems);
         let Some(mut shape) = shape else { return Err(problems) };
         if let Some(measured) = &self.measured {
-            check_measured(measured, &shape, &mut problems);
+            check_measured(measured, self.run.micro_batches, &shape, &mut problems);
         }
         shape.exchanging = exchanging(self.measured.as_ref(), &shape);
         check_ports(self, &mut shape, &mut problems);
@@ -243,7 +243,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     })
 }
 
-fn check_measured(measured: &Measured, shape: &Shape, problems: &mut Problems) {
+fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, problems: &mut Problems) {
     if measured.stages.len() != shape.stages as usize {
         problems.add(
             "job.measured.stages",
@@ -271,6 +271,11 @@ fn check_measured(measured: &Measured, shape: &Shape, problems: &mut Problems) {
         within(path("fwd_s"), stage.fwd_s, 0.0, MAX_SECONDS);
         within(path("bwd_s"), stage.bwd_s, 0.0, MAX_SECONDS);
         within(path("dp_bytes_per_gpu"), stage.dp_bytes_per_gpu, 0.0, MAX_BYTES);
+        // A part of the bytes of all micro-batches, up to rounding.
+        let most = stage.dp_bytes_per_gpu / f64::from(micro_batches.max(1));
+        if stage.dp_bytes_per_micro_batch > most * (1.0 + 1e-9) {
+            within(path("dp_bytes_per_micro_batch"), stage.dp_bytes_per_micro_batch, 0.0, most);
+        }
     }
     let least = if shape.pods_per_replica > 1 { 1.0 } else { 0.0 };
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);

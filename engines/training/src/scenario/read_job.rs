@@ -212,8 +212,14 @@ fn measured_stage(value: &Value, path: &str, problems: &mut Problems) -> Option<
     let fwd_s = fields.float("fwd_s", 0.0..=MAX_SECONDS, problems);
     let bwd_s = fields.float("bwd_s", 0.0..=MAX_SECONDS, problems);
     let dp_bytes_per_gpu = fields.float("dp_bytes_per_gpu", 0.0..=MAX_BYTES, problems);
+    let recurring = fields.float_or("dp_bytes_per_micro_batch", 0.0..=MAX_BYTES, 0.0, problems);
     fields.finish(problems);
-    Some(MeasuredStage { fwd_s: fwd_s?, bwd_s: bwd_s?, dp_bytes_per_gpu: dp_bytes_per_gpu? })
+    Some(MeasuredStage {
+        fwd_s: fwd_s?,
+        bwd_s: bwd_s?,
+        dp_bytes_per_gpu: dp_bytes_per_gpu?,
+        dp_bytes_per_micro_batch: recurring?,
+    })
 }
 
 fn order(value: &Value, path: &str, problems: &mut Problems) -> Option<Order> {

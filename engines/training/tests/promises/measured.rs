@@ -16,6 +16,7 @@ fn measured(job: &Job) -> Job {
         fwd_s: stage.fwd_s,
         bwd_s: stage.bwd_s,
         dp_bytes_per_gpu: stage.dp_bytes_per_gpu,
+        dp_bytes_per_micro_batch: 0.0,
     });
     let pp_bytes_per_rank = load.pp_volume_bytes / f64::from(job.shape().unwrap().gpus_per_stage);
     let order = Order::OneForwardOneBackward;

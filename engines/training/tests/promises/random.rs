@@ -152,6 +152,7 @@ fn job(random: &mut Stream) -> Job {
             fwd_s: sized(random, times),
             bwd_s: sized(random, times),
             dp_bytes_per_gpu: sized(random, bytes),
+            dp_bytes_per_micro_batch: 0.0,
         });
         let stages = stages.collect();
         let order = Order::OneForwardOneBackward;

@@ -22,7 +22,8 @@ const KNOBS: [Knob; 9] = [
 const VALUES: [u32; 13] = [1, 2, 3, 4, 6, 7, 8, 16, 32, 64, 128, 256, 4096];
 
 fn measured() -> Job {
-    let stage = MeasuredStage { fwd_s: 0.1, bwd_s: 0.2, dp_bytes_per_gpu: 1e9 };
+    let stage =
+        MeasuredStage { fwd_s: 0.1, bwd_s: 0.2, dp_bytes_per_gpu: 1e9, dp_bytes_per_micro_batch: 0.0 };
     let stages = vec![stage; 4];
     let measured = Measured { stages, pp_bytes_per_rank: 1e6, order: Order::default(), replicas: None };
     Job { model: None, measured: Some(measured), ..presets::job("tiny4").unwrap().job() }

@@ -255,7 +255,8 @@ pub fn tiny4() -> Job {
 
 /// One GPU per stage, one stage per pod, round numbers: forward 1 s, backward 2 s.
 pub fn measured(stages: u32, replicas: u32, n: u32, pp_bytes: f64, dp_bytes: f64) -> Job {
-    let stage = MeasuredStage { fwd_s: 1.0, bwd_s: 2.0, dp_bytes_per_gpu: dp_bytes };
+    let stage =
+        MeasuredStage { fwd_s: 1.0, bwd_s: 2.0, dp_bytes_per_gpu: dp_bytes, dp_bytes_per_micro_batch: 0.0 };
     Job {
         model: None,
         run: RunConfig::of(1, stages, stages * replicas, 1, n),

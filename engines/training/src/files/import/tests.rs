@@ -6,7 +6,7 @@ use crate::model::reduced_dag::Dominance;
 use crate::scenario::instance::TaskKind;
 use crate::scenario::job::ModelChoice;
 use crate::simulate::evaluate::Evaluator;
-use lightbay_core::param::Setting;
+use lightbay_core::param::{ParamValue, Setting};
 
 macro_rules! resource {
     ($name:literal) => {
@@ -297,6 +297,33 @@ fn what_is_assumed_leaves_a_port_for_every_link() {
             Job { measured: None, model: Some(ModelChoice::Preset("gpt_7b".to_owned())), ..job }.shape();
         assert!(shape.is_ok(), "{stage} x {pp} x {dp}: {in_stage}, {in_pod}: {}", shape.unwrap_err());
     }
+}
+
+/// ZeRO exchanges gradients with every micro-batch: 1889785610 bytes, of which a pod of 8 reduces to an eighth, and a ring
+/// of 8 replicas sends 7 / 8: 7 x 29527901 = 206695307. Gradients of GPT are exchanged once.
+#[test]
+fn what_every_micro_batch_exchanges_follows_their_number() {
+    let bytes = |imported: &ImportedJob, micro_batches: i64| -> Vec<f64> {
+        let mut scenario = TrainingScenario::Job(imported.job.clone());
+        scenario.set("micro_batches", None, &ParamValue::Int(micro_batches)).unwrap();
+        scenario.validate().unwrap();
+        let TrainingScenario::Job(job) = scenario else { panic!("a job") };
+        job.measured.unwrap().stages.iter().map(|stage| stage.dp_bytes_per_gpu).collect()
+    };
+    let zero = import(&[ZERO3], &["gpus=64"]);
+    assert_eq!(measured(&zero).stages[0].dp_bytes_per_micro_batch, 206_695_307.0);
+    assert!(zero.summary.notes.iter().any(|note| note.contains("206695307 bytes per GPU between replicas")));
+    assert_eq!((bytes(&zero, 1), bytes(&zero, 4)), (vec![206_695_307.0], vec![826_781_228.0]));
+    let given = import(&[ZERO3], &["gpus=64", "dp_bytes=1000"]);
+    assert_eq!(bytes(&given, 3), [3000.0]);
+    let once = import(&[GPT22B], &["gpus_per_pod_per_replica=8"]);
+    assert_eq!(bytes(&once, 16), bytes(&once, 32));
+    assert!(once.summary.notes.iter().all(|note| !note.contains("every micro-batch")));
+    // Nothing recurs that is more than all.
+    let mut wrong = zero.job;
+    wrong.measured.as_mut().unwrap().stages[0].dp_bytes_per_micro_batch *= 2.0;
+    let said = TrainingScenario::Job(wrong).validate().unwrap_err().to_string();
+    assert!(said.contains("job.measured.stages[0].dp_bytes_per_micro_batch"), "{said}");
 }
 
 #[test]

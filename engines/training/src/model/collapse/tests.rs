@@ -150,7 +150,12 @@ fn too_few_ports_name_the_pod() {
 fn a_stage_that_outlasts_every_transfer_is_refused() {
     let mut job = preset("tiny4");
     job.run.gpus = 8;
-    let stage = |fwd_s: f64| MeasuredStage { fwd_s, bwd_s: 2.0 * fwd_s, dp_bytes_per_gpu: 0.0 };
+    let stage = |fwd_s: f64| MeasuredStage {
+        fwd_s,
+        bwd_s: 2.0 * fwd_s,
+        dp_bytes_per_gpu: 0.0,
+        dp_bytes_per_micro_batch: 0.0,
+    };
     job.measured = Some(Measured {
         stages: vec![stage(10.0), stage(0.001), stage(0.001), stage(0.001)],
         pp_bytes_per_rank: 1e6,
@@ -171,7 +176,12 @@ fn a_stage_that_outlasts_every_transfer_is_refused() {
 #[test]
 fn no_circuit_is_spent_on_a_ring_that_nobody_uses() {
     let mut job = preset("small");
-    let stage = |dp_bytes_per_gpu: f64| MeasuredStage { fwd_s: 0.01, bwd_s: 0.02, dp_bytes_per_gpu };
+    let stage = |dp_bytes_per_gpu: f64| MeasuredStage {
+        fwd_s: 0.01,
+        bwd_s: 0.02,
+        dp_bytes_per_gpu,
+        dp_bytes_per_micro_batch: 0.0,
+    };
     let measured = |dp_bytes: [f64; 8]| Measured {
         stages: dp_bytes.map(stage).into(),
         pp_bytes_per_rank: 1e7,

@@ -44,6 +44,14 @@ pub struct MeasuredStage {
     pub bwd_s: f64,
     /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
     pub dp_bytes_per_gpu: f64,
+    /// Those of them that every micro-batch sends (ZeRO): another number of micro-batches changes the bytes by these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dp_bytes_per_micro_batch: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(bytes: &f64) -> bool {
+    *bytes == 0.0
 }
 
 /// The order in which the stages compute.

@@ -164,14 +164,18 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
     Ok(())
 }
 
-/// Stores a value of `run`. Measured bytes hold for the replicas there were, which are kept when `gpus` changes them.
+/// Stores a value of `run`. Measured bytes hold for the replicas there were, which are kept when `gpus` changes them;
+/// those that every micro-batch sends follow the number of micro-batches.
 pub(super) fn put(job: &mut Job, knob: &RunKnob, value: &ParamValue) {
-    let replicas = job.run.replicas();
+    let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     knob.put(&mut job.run, value);
-    if let Some(measured) = &mut job.measured
-        && replicas != job.run.replicas()
-    {
+    let Some(measured) = &mut job.measured else { return };
+    if replicas != job.run.replicas() {
         measured.replicas.get_or_insert(replicas.max(1));
+    }
+    let more = f64::from(job.run.micro_batches) - f64::from(micro_batches);
+    for stage in &mut measured.stages {
+        stage.dp_bytes_per_gpu = (stage.dp_bytes_per_gpu + more * stage.dp_bytes_per_micro_batch).max(0.0);
     }
 }
 
