@@ -43,6 +43,9 @@ fn forms() -> Vec<(&'static str, AnyScenario, &'static str)> {
         ("hall", preset("crossconnect-example").unwrap(), "lumos-repair"),
         ("region", preset("moe-small").unwrap(), "mfabric-swap"),
         ("region without circuits", changed("moe-small", "optical_degree=0"), "mfabric-swap"),
+        ("region of one server", changed("moe-small", "tp=1"), "mfabric-swap"),
+        ("region of circuits alone", changed("moe-small", "optical_degree=8"), "mfabric-swap"),
+        ("region of counts", counted(), "mfabric-swap"),
         (
             "region with places",
             changed("moe-small", "expert_placement=free redundant_experts=8"),
@@ -62,6 +65,13 @@ fn measured() -> AnyScenario {
     let name = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
     let input = Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
     import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().product.scenario()
+}
+
+/// Two layers of one iteration.
+fn counted() -> AnyScenario {
+    let rows = "9,4,3,2,1,1,1,1\n1,1,1,1,2,3,4,9\n";
+    let input = Input { name: "counts.csv".to_owned(), bytes: rows.as_bytes().to_vec() };
+    import("routing_counts", &[input], &settings("axis=layers"), false).unwrap().product.scenario()
 }
 
 fn instance() -> AnyScenario {

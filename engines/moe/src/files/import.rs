@@ -226,10 +226,10 @@ fn scenario(
         return Err(Problem::new("", message, "give a number of ranks that divides the experts").into());
     }
     assumed.push(format!(
-        "widths, sequence and tensor-parallel GPUs of {} (model=), {} ranks, {} layers in a stage",
+        "widths, sequence and tensor-parallel GPUs of {} (model=), {}, {} in a stage",
         preset.word(),
-        shape.ep,
-        layers.len()
+        counted(shape.ep.into(), "rank", "ranks"),
+        counted(layers.len() as u64, "layer", "layers")
     ));
     if strict {
         let mut problems = Problems::new();
