@@ -11,6 +11,7 @@ mod faults;
 mod files;
 mod first_words;
 mod helpers;
+mod machines;
 mod models;
 mod names;
 mod readme;

@@ -18,7 +18,7 @@ use crate::scenario::{
 };
 use lightbay_core::format::{FormatInfo, ImportedPlan, ImportedScenario, Input, SubjectSort, scenario_name};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::nccl::{self, ChassisLinkSort, ChassisNetwork, IntraLinks, NetworkOptions};
 use lightbay_formats::taccl::teccl::{TecclEpoch, TecclInput, read_input};
@@ -142,9 +142,10 @@ pub(crate) fn import(
     let topology = &made.value.topology;
     let gpus = topology.gpus().count();
     let mut lines = vec![format!(
-        "found: {gpus} GPUs, {} switches, {} links",
-        topology.nodes.len() - gpus,
-        topology.links.len()
+        "found: {}, {}, {}",
+        counted(gpus as u64, "GPU", "GPUs"),
+        counted((topology.nodes.len() - gpus) as u64, "switch", "switches"),
+        counted(topology.links.len() as u64, "link", "links")
     )];
     lines.extend(told(&made));
     let assumed: Vec<_> = made

@@ -5,6 +5,7 @@ use crate::testing::preset;
 use lightbay_core::checked::downcast;
 use lightbay_core::event::EventBody;
 use lightbay_core::kind::Kind;
+use lightbay_core::param::ParamValue;
 use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::{Body, RunBeside};
 use lightbay_core::testing::Ask;
@@ -73,6 +74,40 @@ fn no_curve_is_above_the_floor() {
     };
     assert!(last("trees") > last("ring") && last("trees") > last("single tree"));
     assert!(last("trees") > 0.99 * floor.last().unwrap().value);
+}
+
+/// Baselines behind a switch that cuts through wait for a slow port too: 8 MB into it at 25 GB/s, 7 of them at most of
+/// what others have.
+#[test]
+fn no_baseline_is_above_the_floor_of_a_slow_port() {
+    for (sort, most) in [
+        (CollectiveSort::Broadcast, 25.0),
+        (CollectiveSort::AllGather, 8.0 / 7.0 * 25.0),
+        (CollectiveSort::AllReduce, 25.0),
+    ] {
+        let mut scenario = preset("h100x1-allgather-8mb");
+        scenario.demand = Demand::named(sort, 8e6);
+        for (name, text) in [("switch_hop", "cut_through"), ("stragglers", "8-1:1:18")] {
+            scenario.set(name, None, &ParamValue::Text(text.to_owned())).unwrap();
+        }
+        let scenario = lightbay_core::scenario::Scenario::new("slow port".to_owned(), scenario);
+        let report = Collective::report(&scenario, None).unwrap();
+        let section = report.section("sizes", Deadline::NEVER).unwrap();
+        let Body::Curves(curves) = &section.blocks[0].body else { panic!("no curves") };
+        let floor = curves.curves[0].points.last().unwrap().value;
+        assert!((floor / most - 1.0).abs() < 1e-3, "{sort:?}: {floor}");
+        for curve in &curves.curves[1..] {
+            for (point, floor) in curve.points.iter().zip(&curves.curves[0].points) {
+                assert_eq!(point.at, floor.at);
+                assert!(
+                    point.value <= floor.value * (1.0 + 1e-9),
+                    "{sort:?}: {} at {}",
+                    curve.name,
+                    point.at
+                );
+            }
+        }
+    }
 }
 
 /// A plan of several sizes has its own curve, and a table of its ranges.

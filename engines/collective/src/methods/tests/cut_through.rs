@@ -115,6 +115,27 @@ fn switches_that_store_pay_every_hop() {
     stored(two_switches(Broadcast), 282.1, 280.0);
 }
 
+/// Sums over ports that store: 2 or 3 MB leave the slow GPU at 10 GB/s and cross a fast link last, so 200 or 300 us, two
+/// latencies, and less than 0.05 us for pieces and epochs; AllReduce is two of them.
+#[test]
+fn sums_through_switches_that_store_pay_both_latencies() {
+    let four = [FAST, (50.0, 50.0), (25.0, 25.0), (10.0, 10.0)];
+    for (rates, sum_us) in [(&[FAST, (10.0, 10.0), FAST][..], 201.4), (&four, 301.4)] {
+        for (sort, times) in [(ReduceScatter, 1.0), (AllReduce, 2.0)] {
+            let mut scenario = star(rates, sort);
+            scenario.topology.switch_model.hop = SwitchHop::StoreAndForward;
+            ends(&scenario, times * sum_us, times * (sum_us + 0.05), times * sum_us);
+        }
+    }
+}
+
+/// 64 MiB on eight GPUs without a switch; the floor is 746.667 us.
+#[test]
+fn sums_without_switches_end_near_their_floor() {
+    let finish = solved("trees", &preset("ndv2x1-allreduce-64mb")).plan().objective.value;
+    assert!((746.666..748.115).contains(&finish), "{finish}");
+}
+
 #[test]
 fn a_slow_link_between_switches_is_paid_once() {
     ends(&two_switches(Broadcast), 200.0, 200.0, 202.1);
@@ -160,6 +181,17 @@ fn stragglers_behind_a_switch_are_waited_for() {
     ends(&eight(Scatter), 40.0, 40.0, 41.4);
     ends(&eight(ReduceScatter), 40.0, f64::INFINITY, 40.0);
     ends(&eight(AllReduce), 320.0, f64::INFINITY, 320.0);
+}
+
+/// The way down of one GPU slows no gather on another one: 7 MB enter it at 450 GB/s.
+#[test]
+fn a_straggler_slows_no_gather_elsewhere() {
+    let mut scenario = preset("h100x1-allgather-8mb");
+    scenario.demand = Demand::named(Gather, 8e6);
+    for (name, text) in [("switch_hop", "cut_through"), ("stragglers", "8-1:1:18")] {
+        scenario.set(name, None, &lightbay_core::param::ParamValue::Text(text.to_owned())).unwrap();
+    }
+    ends(&scenario, 15.55, 16.7, 15.55);
 }
 
 /// The exact methods keep to the same rule.
