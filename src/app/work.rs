@@ -255,7 +255,7 @@ impl Work {
             if let Some(problem) = idle.iter().find(|problem| problem.path == info.name) {
                 info.help = format!("{}; {}", problem.message, problem.remedy).into();
             } else if let Some(assumed) = self.now.scenario.assumed_of(&info.name) {
-                info.help = format!("{} ({assumed})", info.help).into();
+                info.help = format!("({assumed}) {}", info.help).into();
             }
             info
         };
