@@ -225,3 +225,56 @@ fn formats_of_models_are_listed_and_the_solver_is_named() {
     ]);
     place.run(&["info"]).done().prints(&["HiGHS 1.", "HiPO"]);
 }
+
+/// Files that highspy 1.16.0 wrote for these models: raw, sparse, stopped at a gap, and with every column at zero.
+#[test]
+fn solutions_of_highs_1_16_become_plans() {
+    let place = Place::new();
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/solutions/highs_1.16");
+    for (preset, method, model) in [
+        ("crossconnect-example", "lumos-exact", "example.mps"),
+        ("tiny4", "delta-select", "tiny4.mps"),
+        ("megatron_177b", "delta-select", "megatron.mps"),
+    ] {
+        let method = format!("method={method}");
+        let subject = format!("preset:{preset}");
+        place.run(&["export", &subject, "--to", "mps", "--set", &method, "-o", model]).done();
+    }
+    for (name, model, value, columns) in [
+        ("example-raw", "example", 2.0, "24 columns of the model of lumos-exact, all in the file"),
+        ("example-sparse", "example", 2.0, "16 not in the file and taken as zero"),
+        ("megatron-gap", "megatron", 12.837_166_818_111, "8 not in the file and taken as zero"),
+        ("tiny4-sparse", "tiny4", 0.450_424_228_492, "2 not in the file and taken as zero"),
+    ] {
+        let file = folder.join(format!("{name}-1.16.sol")).display().to_string();
+        let names = format!("{model}.mps.names.json");
+        place.run(&["import", "sol", &file, &names, "-o", "p.json", "--force"]).done().prints(&[columns]);
+        let plan = place.json("p.json");
+        let found = plan["objective"]["value"].as_f64().unwrap();
+        assert!((found - value).abs() < 1e-9 && plan["objective"]["bound"].is_null(), "{name}: {found}");
+    }
+    let file = folder.join("tiny4-sparse-1.16.sol").display().to_string();
+    place.run(&["import", "sol", &file, "example.mps.names.json", "-o", "q.json"]).exit(2);
+}
+
+/// Two pods with A ports alone: no circuit joins them, whatever the orientation, so that no model helps.
+#[test]
+fn circuits_that_fit_in_no_orientation_have_no_model() {
+    let place = Place::new();
+    place.write(
+        "apart.json",
+        r#"{"schema":"lightbay.scenario/1","kind":"crossconnect","name":"apart","pods":3,"ocs_count":1,"wiring":"two_sided",
+            "ports_a":[[2],[2],[0]],"ports_b":[[0],[0],[2]],"logical_circuits":[[0,1,1],[1,0,1],[1,1,0]]}"#,
+    );
+    let exact = ["--set", "method=lumos-exact", "--set", "orientation=fixed"];
+    let ran = place
+        .run(&[&["export", "apart.json", "--to", "mps", "-o", "apart.mps"], &exact[..]].concat())
+        .exit(2);
+    let ran = ran
+        .says(&["logical_circuits: fit the ports in no orientation: the ports of pods 0, 1 do not suffice"]);
+    assert!(!ran.err.contains("orientation=joint"), "{}", ran.err);
+    let fixed = ["--method", "lumos-exact", "--set", "orientation=fixed", "-o", "p.json"];
+    place.run(&[&["solve", "apart.json"], &fixed[..]].concat()).exit(4).says(&["infeasible"]);
+    place.run(&["solve", "apart.json", "-o", "p.json"]).exit(4).says(&["infeasible"]);
+}

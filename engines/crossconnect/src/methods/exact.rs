@@ -146,8 +146,11 @@ fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, Metho
     match orient(task, &switches, &task.wanted, Preference::none(), &mut Unwatched::default()) {
         Ok(oriented) => Ok(ExactProgram::new(task, Orientation::Fixed(&oriented))),
         Err(Failure::Ended(error)) => Err(error),
-        Err(Failure::Stuck(stuck)) => {
-            Err(MethodError::Failed(format!("no orientation fits: {}; set orientation=joint", stuck.words())))
-        }
+        // The bounds of this flow hold in any orientation and on any split over the switches.
+        Err(Failure::Stuck(stuck)) => Err(MethodError::Invalid(Problems::one(Problem::new(
+            "logical_circuits",
+            format!("fit the ports in no orientation: {}", stuck.words()),
+            "set fewer circuits between these pods, or give them more ports of both sides",
+        )))),
     }
 }
