@@ -304,4 +304,15 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     place.run(&["export", "p.json", "--to", "ocp_ocs", "--set", "full=true", "-o", "out/", "--force"]).done();
     let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
     assert!(text.contains("\"replaces\"") && !text.contains("another name"), "{text}");
+    // Names that follow another rule are told once, with the parameter that follows it.
+    let said =
+        "connections have names such as 'port-5-port-10'; export with connection_name={input}-{output}";
+    let ruled = state(["port-2-port-13", "port-5-port-10"]);
+    import(&place, "ocp_ocs", &ruled, &[]).done().says(&[said]);
+    let rule = ["--set", "connection_name={input}-{output}"];
+    place
+        .run(&[&["export", "p.json", "--to", "ocp_ocs", "-o", "out/", "--force"], &rule[..]].concat())
+        .done();
+    let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
+    assert!(text.contains("port-connection[name=port-2-port-13]"), "{text}");
 }

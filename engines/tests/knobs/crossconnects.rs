@@ -233,6 +233,7 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("ocp_ocs", "port_template", "", "p{n}"),
     ("ocp_ocs", "ports_per_slot", "port_template={slot}/{port}", "3"),
     ("ocp_ocs", "connections_module", "", "draft-connections"),
+    ("ocp_ocs", "connection_name", "", "{input}-{output}"),
     ("ocp_ocs", "switch_module", "full=true", "draft-switch"),
     ("sonic_ocs", "form", "", "cli1"),
     ("sonic_ocs", "port_template", "", "{side}{n}"),

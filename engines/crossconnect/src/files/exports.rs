@@ -141,6 +141,11 @@ pub fn formats() -> Vec<FormatInfo> {
                     "ocp-ocs-optical-switch",
                     "Module that defines the abilities of the switch; the model is a draft.",
                 ),
+                text_knob(
+                    "connection_name",
+                    ocp_ocs::CONNECTION_NAME,
+                    "Names of connections by their ports, {input} and {output}: deletions go by them.",
+                ),
             ],
         ),
         format(
@@ -295,6 +300,9 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
             let modules = ocp_ocs::Modules {
                 connections: word("connections_module", "ocp-ocs-optical-switch-connections")?,
                 switch: word("switch_module", "ocp-ocs-optical-switch")?,
+                connection: ocp_ocs::Modules::connection_name(
+                    params.text("connection_name").unwrap_or(ocp_ocs::CONNECTION_NAME),
+                )?,
             };
             Box::new(move |job| ocp_ocs::text(job, naming, &modules))
         }

@@ -6,6 +6,7 @@ use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
+use lightbay_core::problem::Problem;
 use serde_json::{Value, json};
 
 /// Name of the format.
@@ -13,11 +14,38 @@ pub const NAME: &str = "ocp_ocs";
 /// Its sort.
 pub const HELP: &str = "gNMI requests after the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
-/// Names of the modules, which the draft may change.
+/// Name of a connection by its ports, if the switch has no other names.
+pub const CONNECTION_NAME: &str = "{input}_{output}";
+
+/// Names of the modules, which the draft may change, and of connections by their ports.
 #[derive(Clone, Debug)]
 pub(super) struct Modules {
     pub connections: String,
     pub switch: String,
+    pub connection: String,
+}
+
+impl Modules {
+    /// A template for names of connections, with each port once.
+    ///
+    /// # Errors
+    /// Another template, or signs that a path would need to escape.
+    pub(super) fn connection_name(template: &str) -> Result<String, Problem> {
+        let rest = ["{input}", "{output}"].iter().try_fold(template.to_owned(), |rest, port| {
+            (rest.matches(port).count() == 1).then(|| rest.replacen(port, "", 1))
+        });
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        match rest {
+            Some(rest) if rest.chars().all(fits) => Ok(template.to_owned()),
+            _ => Err(Problem::new(
+                "connection_name",
+                format!("is '{template}'"),
+                format!(
+                    "give '{{input}}' and '{{output}}' once each, and letters, digits and - _ . : beside, as in '{CONNECTION_NAME}'"
+                ),
+            )),
+        }
+    }
 }
 
 pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
@@ -25,7 +53,8 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     let named = |lane: &Lane| {
         let input = naming.template.name(Role::Ingress, lane.ingress);
         let output = naming.template.name(Role::Egress, lane.egress);
-        (format!("{input}_{output}"), input, output)
+        let name = modules.connection.replace("{input}", &input).replace("{output}", &output);
+        (name, input, output)
     };
     let entry = |lane: &Lane| {
         let (name, input, output) = named(lane);
@@ -59,9 +88,12 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     );
     comment(&mut text, needs);
     if !job.removes.is_empty() {
-        let names = "Deletions name connections INPUT_OUTPUT by their ports: one with another name on the switch stays, and what needs \
-                     its ports becomes INVALID. full=true replaces the list, whatever the names.";
-        comment(&mut text, names.to_owned());
+        let names = format!(
+            "Deletions name connections '{}': one with another name on the switch stays, and what needs its ports becomes \
+             INVALID. full=true replaces the list, whatever the names.",
+            modules.connection
+        );
+        comment(&mut text, names);
     }
     let login = "gnmic --address <switch> --username <user> --password <password>";
     comment(&mut text, format!("{login} set --request-file <this file>"));

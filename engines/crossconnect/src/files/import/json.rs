@@ -4,6 +4,7 @@ use super::{Connection, Listing, table};
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::{brief, list_at, parse_json};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// A key with or without the name of its module.
 fn of_module<'v>(map: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v Value)> {
@@ -99,6 +100,8 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     }
     let mut problems = Problems::new();
     let mut listing = Listing::default();
+    // What stands between the ports in names, with an example.
+    let mut templates: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (path, list) in lists {
         for (index, entry) in list_at(list, &path, &mut problems).unwrap_or_default().iter().enumerate() {
             let place = format!("{path}[{index}]");
@@ -132,19 +135,29 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                 port(ports, "output-port-name", &place, &mut problems),
             );
             if let Some((ingress, egress)) = ingress.zip(egress) {
-                let own = format!("{ingress}_{egress}");
                 let name =
                     [entry.get("name"), ports.get("name")].into_iter().flatten().find_map(Value::as_str);
-                if let Some(name) = name.filter(|name| *name != own) {
-                    listing.notes.push(format!(
-                        "{place}: '{}' is the name of {own}; requests delete it as {own} and would leave it; rename it \
-                         before you use them, or export with full=true, which replaces the list",
-                        printable(name)
-                    ));
+                if let Some(name) = name.filter(|name| *name != format!("{ingress}_{egress}")) {
+                    let between = name.strip_prefix(&*ingress).and_then(|rest| rest.strip_suffix(&*egress));
+                    match between {
+                        Some(between) => drop(templates.insert(between.to_owned(), (place.clone(), name.to_owned()))),
+                        None => listing.notes.push(format!(
+                            "{place}: '{}' is the name of {ingress}_{egress}; requests delete connections by their ports and \
+                             would leave it; rename it before you use them, or export with full=true, which replaces the list",
+                            printable(name)
+                        )),
+                    }
                 }
                 listing.found.push(Connection { place, ingress, egress, both_ways: None });
             }
         }
+    }
+    for (between, (place, name)) in templates {
+        let (between, name) = (printable(&between), printable(&name));
+        listing.notes.push(format!(
+            "{place}: connections have names such as '{name}'; export with connection_name={{input}}{between}{{output}}, or \
+             requests would leave them"
+        ));
     }
     problems.into_result(listing)
 }

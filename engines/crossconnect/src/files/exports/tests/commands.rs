@@ -155,6 +155,12 @@ fn names_of_modules_and_lists_can_be_given() {
     );
     assert!(text.contains("\"/draft-2:connections/port-connection[name=inA3_inB5]\""), "{text}");
     assert!(text.contains("'/ocp-ocs-optical-switch:optical-switch/state/bidirectional' to be false"));
+    let text = first("ocp_ocs", &[("connection_name", words("x{output}-{input}"))]);
+    assert!(
+        text.contains("/port-connection[name=xport-")
+            && text.contains("Deletions name connections 'x{output}-"),
+        "{text}"
+    );
     let text = first("ocp_ocs", &[("switch_module", words("other"))]);
     assert!(text.contains("'/other:optical-switch/state/bidirectional'"));
     let text = first("polatis_netconf", &[("list_name", words("pairs"))]);
@@ -240,6 +246,12 @@ fn settings_that_cannot_be_are_refused() {
     assert!(refused("calient_tl1", "group", words("a;b")).contains("group: is 'a;b'"));
     assert!(refused("calient_tl1", "port_template", words("1.1")).contains("port_template"));
     assert!(refused("ocp_ocs", "connections_module", words("x]")).contains("connections_module"));
+    for wrong in ["ring", "{input}", "{input}{input}{output}", "{input}/{output}"] {
+        assert!(
+            refused("ocp_ocs", "connection_name", words(wrong))
+                .contains("'{input}' and '{output}' once each")
+        );
+    }
     assert!(refused("polatis_tl1", "egress_base", ParamValue::Int(3)).contains("egress_base: is 3"));
     assert!(refused("sonic_ocs", "ports_per_slot", ParamValue::Int(4)).contains("no {slot}"));
     let zero = [("port_template", words("{slot}/{port}")), ("ingress_base", ParamValue::Int(0))];
