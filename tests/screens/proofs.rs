@@ -32,3 +32,47 @@ fn a_plan_that_is_best_of_some_is_not_called_optimal() {
     let narrow = bench.screen("proofs-narrow", 80, 24).lines().next().unwrap().to_owned();
     has(&narrow, "gap ");
 }
+
+/// A plan that is verified, one without proof, one that is claimed, one that is best of some: header, strip and panes have
+/// the words of its standing, as the command line, reports and pictures have.
+#[test]
+fn header_strip_and_panes_have_the_words_of_every_standing() {
+    for (preset, method, brief, pane) in [
+        ("tiny4", "auto", "0.00 % verified", ""),
+        ("tiny4", "prop-alloc", "no bound", ""),
+        (
+            "crossconnect-16-8-25",
+            "auto",
+            "28.6 % verified (0.00 % claimed)",
+            "28 is optimal as auto claims, gap 28.6 % verified (0.00 % claimed)",
+        ),
+        ("ring8-allgather-1mb", "teccl-milp", "56.2 % verified (0.00 % verified in part)", ""),
+    ] {
+        let mut bench = Bench::open(preset, Style::Colour);
+        bench.solve(1, method);
+        let found = bench.app.standing_of(bench.app.plans.shown().unwrap()).brief();
+        assert_eq!(found, brief, "{preset} {method}");
+        let told = if brief == "no bound" { "gap -".to_owned() } else { format!("gap {brief}") };
+        has(&header(&mut bench), &told);
+        let screen = bench.screen("proofs-standing", 200, 60);
+        let leading = told.split(" (").next().unwrap();
+        let strip = screen.lines().skip(1).any(|row| row.contains(leading));
+        assert!(strip || brief == "no bound", "{leading} is missing in:\n{screen}");
+        has(&screen, pane);
+    }
+}
+
+/// An order of phases removes no circuit. Bounds on what changes remove are none on it, and prove nothing of it.
+#[test]
+fn a_plan_of_another_question_has_no_bound_of_the_objective() {
+    let mut bench = Bench::open("crossconnect-16-8-25", Style::Colour);
+    bench.solve(1, "auto");
+    bench.solve(2, "all-to-all-order");
+    let order = bench.app.plans.iter().find(|entry| entry.method == "all-to-all-order").unwrap().number;
+    bench.app.plans.shown = lightbay::app::plans::Shown::Chosen(order);
+    let told = header(&mut bench);
+    has(&told, "another question gap -");
+    assert!(!told.contains("verified") && !told.contains("bound"), "{told}");
+    let standing = bench.app.standing_of_shown().unwrap();
+    assert_eq!(standing.words(false), "all-to-all-order claims no bound");
+}
