@@ -90,8 +90,12 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
             Ok(found) => files.push(found),
             Err(found) => {
                 // The caller names a single file.
-                for problem in found.list().iter().cloned() {
-                    problems.push(if inputs.len() > 1 { problem.under(&input.name) } else { problem });
+                for mut problem in found.list().iter().cloned() {
+                    if inputs.len() > 1 {
+                        let place = if problem.path.is_empty() { "" } else { ": " };
+                        problem.path = format!("{}{place}{}", input.name, problem.path);
+                    }
+                    problems.push(problem);
                 }
             }
         }
