@@ -15,6 +15,8 @@ impl Task {
             return found.clone();
         }
         let mut plan = found.clone();
+        // Greedy completion, pair by pair. Invariant: `plan` respects all ports, because a circuit is only added where both
+        // of its ends are free.
         for cell in &self.lost {
             for _ in 0..cell.count {
                 let Some((ocs, one)) = self.room(&plan, cell) else { break };
@@ -65,6 +67,7 @@ impl Task {
             let is_of = |cell: &Cell| (cell.a.min(cell.b), cell.a.max(cell.b)) == (lost.a, lost.b);
             let wanted: u32 = self.wanted.iter().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
             let set: u32 = plan.ocs.iter().flatten().filter(|cell| is_of(cell)).map(|cell| cell.count).sum();
+            // Only what is above the wanted circuits, and at most what was lost, so the wanted ones stay.
             let mut surplus = set.saturating_sub(wanted).min(lost.count);
             for cell in plan.ocs.iter_mut().flatten().filter(|cell| is_of(cell)) {
                 let gone = surplus.min(cell.count);
