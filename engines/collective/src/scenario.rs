@@ -181,6 +181,16 @@ impl Default for TimeRule {
     }
 }
 
+impl TimeRule {
+    /// Returns `true` if the scenario chooses its epochs: schedules are then sought in these alone. A threshold of 0, which
+    /// leaves no latency out, chooses none.
+    pub fn is_chosen(&self) -> bool {
+        let usual = Self::default();
+        let as_usual = Self { alpha_threshold: usual.alpha_threshold, ..*self } == usual;
+        !as_usual || ![0.0, usual.alpha_threshold].contains(&self.alpha_threshold)
+    }
+}
+
 impl LinkRecord {
     /// A link that is always up and no straggler.
     pub fn new(from: u32, to: u32, capacity_gbyte_per_s: f64, alpha_us: f64, kind: &str) -> Self {

@@ -20,6 +20,7 @@ use crate::search::construct::ConstructLimits;
 use crate::trees::library::TreeEffort;
 use lightbay_core::checked::same;
 use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{Effect, ParamInfo, Params};
@@ -39,19 +40,21 @@ const PROGRAMS_S: f64 = 5.0;
 const MOST_COLUMNS: u64 = 400_000;
 /// Deliveries above which chunks are not placed one by one where trees spread them.
 const MOST_WHOLE: usize = 100_000;
+/// Parts of the shortest usual epoch that finer epochs are.
+const FINER: [f64; 3] = [4.0, 16.0, 64.0];
 /// Relative difference below which two epochs are the same.
 const SAME: f64 = 1e-9;
 
-/// Lengths of epochs to try, µs: that of the scenario, and those that the slowest link, the fastest link and their
-/// geometric mean give.
+/// Lengths of epochs to try, µs: that of the scenario, and, unless the scenario chooses its epochs, those that the slowest
+/// link, the fastest link and their geometric mean give.
 pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<f64>, MethodError> {
     let network = LinkNetwork::in_order(scenario)?;
     let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
     let mut epochs = vec![of(&scenario.time)];
-    // A fixed epoch is the user's choice; of the others each rule suits another network.
-    if others && scenario.time.epoch != EpochRule::Fixed {
+    // Chosen epochs bind; of the others each rule suits another network.
+    if others && !scenario.time.is_chosen() {
         let (slow, fast) = (ruled(EpochRule::SlowestLink), ruled(EpochRule::FastestLink));
         for epoch in [slow, fast, (slow * fast).sqrt()] {
             if epochs.iter().all(|known| (known - epoch).abs() > SAME * epoch) {
@@ -72,7 +75,8 @@ impl Method<Collective> for AutoMethod {
             name: "auto",
             help: "Constructs schedules for several epoch lengths, for chunks split into pieces and along spanning trees, \
                    and keeps the one that completes first. If it exceeds its bound, LP or MILP models search for a \
-                   better one for at most programs_s seconds.",
+                   better one for at most programs_s seconds. If the scenario sets epoch, epoch_multiplier or \
+                   alpha_threshold (other than 0), only schedules in these epochs are constructed.",
             proves: true,
             hot_start: false,
             params: vec![
@@ -85,9 +89,11 @@ impl Method<Collective> for AutoMethod {
     }
 
     fn idle(&self, scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
-        let fixed = scenario.time.epoch == EpochRule::Fixed;
-        let names = fixed.then_some("other_epochs");
-        without_effect(names, "on a fixed epoch", "leave it out, or set epoch=fastest_link").collect()
+        // Chunks in pieces take shorter epochs, by the same rule.
+        let fixed = (scenario.time.epoch == EpochRule::Fixed).then_some("pieces");
+        let names = scenario.time.is_chosen().then_some("other_epochs").into_iter().chain(fixed);
+        let remedy = "leave it out, or leave epoch, epoch_multiplier and alpha_threshold at their defaults";
+        without_effect(names, "in epochs that the scenario chooses", remedy).collect()
     }
 
     fn solve(
@@ -114,7 +120,11 @@ fn one_size(
     cx: &mut Context<'_, Collective>,
 ) -> Result<Outcome, MethodError> {
     let pieces = params.bool("pieces");
-    if pieces && trees::suits(scenario).is_ok() {
+    if scenario.time.is_chosen() {
+        let text =
+            "the scenario chooses its epochs: other lengths, and trees in epochs of their own, are not tried";
+        cx.note(Severity::Info, text.to_owned());
+    } else if pieces && trees::suits(scenario).is_ok() {
         // Exact latencies: sizes are compared by them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
         // Chunk by chunk takes minutes, and its sends fill files that nobody reads back.
@@ -174,6 +184,28 @@ fn one_size(
     kept.conclude(cx)
 }
 
+/// Constructs a schedule of each task in epochs of one length. The inner error says why there is none in these epochs;
+/// others may have one.
+#[expect(clippy::type_complexity, reason = "a schedule, a reason why there is none, or the end of the run")]
+fn constructed(
+    scenario: &Arc<CollectiveScenario>,
+    epoch_us: Option<f64>,
+    pieces: u32,
+    limits: ConstructLimits,
+    cx: &mut Context<'_, Collective>,
+) -> Result<Result<(EpochSession, Vec<EpochSchedule>), MethodError>, MethodError> {
+    let made = EpochSession::in_pieces(scenario, epoch_us, pieces, cx)
+        .and_then(|session| session.bounded(cx))
+        .and_then(|session| {
+            let schedules = session.construct(limits, cx)?;
+            Ok((session, schedules))
+        });
+    match made {
+        Err(why @ (MethodError::Invalid(_) | MethodError::Failed(_))) => Ok(Err(why)),
+        made => made.map(Ok),
+    }
+}
+
 /// The best schedule of whole chunks in epochs of several lengths.
 fn whole(
     scenario: &Arc<CollectiveScenario>,
@@ -183,16 +215,26 @@ fn whole(
 ) -> Result<(EpochSession, Vec<EpochSchedule>), MethodError> {
     let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
     let mut refused = None;
-    for length_us in epochs(scenario, params.bool("other_epochs"))? {
-        let session = match EpochSession::open(scenario, Some(length_us), cx) {
-            // Epochs too short for one rule may be long enough by another.
-            Err(error @ MethodError::Invalid(_)) => {
-                refused = Some(error);
+    let others = params.bool("other_epochs");
+    let usual = epochs(scenario, others)?;
+    // Links may be up for times that no usual epoch begins and ends in: finer ones may.
+    let timed = scenario.topology.links.iter().any(|link| !link.up_us.is_empty());
+    let shortest_us = usual.iter().copied().fold(f64::INFINITY, f64::min);
+    let finer = FINER.map(|parts| shortest_us / parts);
+    let finer = finer.into_iter().filter(|_| others && timed && !scenario.time.is_chosen());
+    let lengths = usual.iter().copied().map(|length_us| (length_us, false));
+    for (length_us, is_finer) in lengths.chain(finer.map(|length_us| (length_us, true))) {
+        if is_finer && best.is_some() {
+            break;
+        }
+        let (session, schedules) = match constructed(scenario, Some(length_us), 1, limits, cx)? {
+            Ok(made) => made,
+            // The refusal of the scenario's own epochs is the one to report.
+            Err(why) => {
+                refused.get_or_insert(why);
                 continue;
             }
-            opened => opened?.bounded(cx)?,
         };
-        let schedules = session.construct(limits, cx)?;
         // Epochs of other lengths are compared in microseconds.
         let finish_us = f64::from(session.epochs_of(&schedules)) * length_us;
         // Of schedules that end at once the one with fewer sends is kept as the plan.
@@ -251,13 +293,9 @@ fn more_pieces(
     let within = |pieces: &u32| exact.deliveries().saturating_mul(*pieces as usize) <= MOST_DELIVERIES;
     if scenario.time.epoch != EpochRule::Fixed {
         for pieces in PIECES.into_iter().filter(within) {
-            let session = EpochSession::in_pieces(scenario, None, pieces, cx)?.bounded(cx)?;
             // No restarts: the fixed orders show whether pieces help.
-            let schedules = match session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx) {
-                // Whole chunks fit the buffers, and that schedule stays.
-                Err(MethodError::Failed(_)) if scenario.buffer_limit_chunks.is_some() => continue,
-                constructed => constructed?,
-            };
+            let limits = ConstructLimits { restarts: 0, seed: 0 };
+            let Ok((session, schedules)) = constructed(scenario, None, pieces, limits, cx)? else { continue };
             let finish = session.epochs_of(&schedules);
             let finish_us = f64::from(finish) * session.tasks.epoch_us;
             if finish_us < best.as_ref().map_or(known_us, |(best_us, _)| *best_us) * (1.0 - SAME) {
@@ -268,7 +306,8 @@ fn more_pieces(
     // Trees have to beat the pieces, too.
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
     // Constructions keep to buffers, trees do not.
-    if trees::suits(scenario).is_ok()
+    if !scenario.time.is_chosen()
+        && trees::suits(scenario).is_ok()
         && (holds_nothing(scenario) || !buffers_bind(scenario, &exact))
         && piece_us > floors.without_latency.floor_us * (1.0 + SAME)
         && let Some(kept) = along_trees(scenario, &exact, piece_us, cx)?

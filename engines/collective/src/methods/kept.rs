@@ -1,4 +1,4 @@
-//! Methods of several steps: a plan that the checker refuses does not cost the plans before it.
+//! Methods of several steps: a step that fails, or whose plan the checker refuses, does not cost the plans before it.
 
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
@@ -10,7 +10,7 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// A method whose best checked plan is kept if the checker refuses a later one.
+/// A method whose best checked plan is kept if a later step fails or the checker refuses a later plan.
 pub(super) struct KeepsBest<M>(pub(super) M);
 
 impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
@@ -31,20 +31,26 @@ impl<M: Method<Collective>> Method<Collective> for KeepsBest<M> {
         // Errors other than refusals pass.
         let ended = self.0.solve(scenario, params, cx);
         let ended = ended.and_then(|outcome| cx.best_plan().map(|_| outcome));
-        let Err(MethodError::Rejected(violations)) = ended else { return ended };
+        let error = match ended {
+            Err(MethodError::Stopped(_) | MethodError::CutShort(_)) | Ok(_) => return ended,
+            Err(error) => error,
+        };
         // After a refusal the last checked plan is the best again.
         if cx.best_plan()?.is_none() {
-            return Err(MethodError::Rejected(violations));
+            return Err(error);
         }
-        let first = violations.first().map_or_else(String::new, ToString::to_string);
-        cx.note(
-            Severity::Warning,
-            format!(
-                "the checker refuses a better plan ({} violations, the first is {first}): the best checked plan is \
-                 kept; please report this defect",
-                violations.len()
-            ),
-        );
+        let text = match &error {
+            MethodError::Rejected(violations) => {
+                let first = violations.first().map_or_else(String::new, ToString::to_string);
+                format!(
+                    "the checker refuses a better plan ({} violations, the first is {first}): the best checked plan \
+                     is kept; please report this defect",
+                    violations.len()
+                )
+            }
+            error => format!("the search ends early, and the best plan found is kept: {error}"),
+        };
+        cx.note(Severity::Warning, text);
         Ok(Outcome::done(Status::Feasible))
     }
 }
@@ -60,9 +66,10 @@ mod tests {
     use lightbay_core::testing::Ask;
     use std::sync::Arc;
 
-    /// Hands a plan over, and then one that says it takes half as long.
+    /// Hands a plan over, and then one that says it takes half as long, or fails.
     struct Lies {
         plans_before: bool,
+        fails: bool,
     }
 
     impl Method<Collective> for Lies {
@@ -79,6 +86,9 @@ mod tests {
             let session = EpochSession::open(&Arc::new(scenario.body.clone()), None, cx)?.bounded(cx)?;
             if self.plans_before {
                 session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?;
+                if self.fails {
+                    return Err(crate::methods::session::never());
+                }
                 let plan = cx.best_plan()?.unwrap();
                 let plan = plan.plan();
                 let (value, metrics, result) =
@@ -96,11 +106,12 @@ mod tests {
 
     #[test]
     fn a_refused_plan_leaves_the_one_before_it() {
-        let run = |plans_before| {
-            let methods: Vec<Arc<dyn Method<Collective>>> = vec![Arc::new(KeepsBest(Lies { plans_before }))];
+        let run = |plans_before, fails| {
+            let lies = Lies { plans_before, fails };
+            let methods: Vec<Arc<dyn Method<Collective>>> = vec![Arc::new(KeepsBest(lies))];
             Ask::of(&methods, "auto", preset("dgx1-allgather-200kb")).run().told()
         };
-        let (done, told) = run(true);
+        let (done, told) = run(true, false);
         assert_eq!(done.status, EndStatus::Feasible, "{done:?}");
         assert!(
             done.plan.is_some() && done.bound.is_none_or(|bound| bound <= done.value.unwrap()),
@@ -110,7 +121,13 @@ mod tests {
             matches!(event, EventBody::Note(note) if note.text.contains("the checker refuses a better plan"))
         });
         assert!(warned, "{told:?}");
-        let (done, _) = run(false);
+        let (done, told) = run(true, true);
+        assert_eq!(done.status, EndStatus::Feasible, "{done:?}");
+        let warned = told.iter().any(
+            |event| matches!(event, EventBody::Note(note) if note.text.contains("the search ends early")),
+        );
+        assert!(done.plan.is_some() && warned, "{told:?}");
+        let (done, _) = run(false, false);
         assert_eq!(done.status, EndStatus::Failed);
         assert!(!done.violations.is_empty() && done.plan.is_none(), "{done:?}");
     }

@@ -109,7 +109,7 @@ impl<'s> RangeSearch<'s> {
         let count = self.sizes.len();
         let along_trees = ScenarioTrees::of(self.scenario, &self.tasks);
         let mut parts = None;
-        if trees::suits(self.scenario).is_ok() {
+        if !self.scenario.time.is_chosen() && trees::suits(self.scenario).is_ok() {
             // Trees serve all sizes: their shares do not depend on the bytes.
             cx.phase("trees", "shares of spanning trees for all sizes");
             parts = along_trees.parts(cx)?;

@@ -258,8 +258,8 @@ fn no_room() -> MethodError {
 
 /// The failure of a construction on links that are not up in time.
 pub(super) fn never() -> MethodError {
-    let why = "some chunk cannot reach a destination in the times at which links are up";
-    MethodError::Failed(format!("{why}: lengthen 'up_us', or leave it out"))
+    let why = "in these epochs, some chunk cannot reach a destination in the times at which links are up";
+    MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }
 
 /// The end of a run that found a schedule of a number of epochs.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::{CollectiveResult, PieceSend};
-use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop};
+use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop, TimeRule};
 use crate::testing::{in_epochs, own, preset};
 use lightbay_core::checked::{AnyChecked, BoundTrust, Checked, downcast};
 use lightbay_core::event::EndStatus;
@@ -479,4 +479,70 @@ fn epochs_too_short_to_keep_are_refused_with_one_that_works() {
         assert!(told.contains("epoch_us") && told.contains("at least 2.8e-6"), "{method}: {told}");
         assert!(refused.done.plan.is_none(), "{method}");
     }
+}
+
+/// Epochs that a scenario chooses are those of the plan, also where others, or trees, end earlier.
+#[test]
+fn chosen_epochs_bind() {
+    let solved_in = |rule: TimeRule, pieces: &str| {
+        let scenario = CollectiveScenario { time: rule, ..preset("dgx1-allgather-1mb") };
+        let ended = Ask::of(&all(), "auto", scenario).typed(&[("pieces", pieces), ("programs_s", "0")]).run();
+        let plan = downcast::<Collective>(ended.done.plan.as_ref().unwrap()).unwrap();
+        (plan.plan().objective.value, plan.plan().result.time, plan.plan().result.trees.is_empty())
+    };
+    let usual = TimeRule::default();
+    // Chunks of 125 kB over 25 and 50 GB/s.
+    for (rule, epoch_us) in [
+        (TimeRule { epoch: EpochRule::SlowestLink, ..usual }, 5.0),
+        (TimeRule { epoch_multiplier: 2.0, ..usual }, 5.0),
+        (TimeRule { epoch_multiplier: 3.0, ..usual }, 7.5),
+        (TimeRule { epoch: EpochRule::Fixed, epoch_us: Some(4.0), ..usual }, 4.0),
+        (TimeRule { alpha_threshold: 0.6, ..usual }, 2.5),
+    ] {
+        let (_, time, listed) = solved_in(rule, "false");
+        assert!((time.epoch_us - epoch_us).abs() < 1e-9 && listed, "{rule:?}: {time:?}");
+        assert_eq!((time.alpha_threshold, time.pieces_per_chunk), (rule.alpha_threshold, 1), "{rule:?}");
+        // Pieces of chunks take epochs by the same rule.
+        let (_, time, listed) = solved_in(rule, "true");
+        let of_piece =
+            epoch_us / if rule.epoch == EpochRule::Fixed { 1.0 } else { f64::from(time.pieces_per_chunk) };
+        assert!((time.epoch_us - of_piece).abs() < 1e-9 && listed, "{rule:?}: {time:?}");
+    }
+    // A threshold of 0 leaves no latency out, as trees do.
+    let free = solved_in(usual, "true").0;
+    assert!(solved_in(TimeRule { alpha_threshold: 0.0, ..usual }, "true").0 >= free * (1.0 - 1e-9));
+}
+
+/// 1 MB over a link that is up from 250 to 1300 us takes 1000 us. No usual epoch (500, 707 and 1000 us) begins in time; a
+/// quarter of the shortest does, and the chunk arrives at 1250.
+#[test]
+fn epochs_in_which_nothing_fits_end_no_search() {
+    let mut scenario = own(3, &[], &[(0, 1, 1.0, 0.0), (0, 2, 2.0, 0.0)], &[(0, &[1]), (0, &[2])]);
+    scenario.topology.links[0].up_us = vec![[250.0, 1300.0]];
+    let plan = solved("auto", &scenario);
+    assert!((plan.plan().objective.value - 1250.0).abs() < 1e-6, "{:?}", plan.plan().objective);
+    // The second of two links fits into the slowest epoch alone: 1000 us from 0.
+    scenario.topology.links[0].up_us = vec![[0.0, 1000.0]];
+    assert!((solved("auto", &scenario).plan().objective.value - 1000.0).abs() < 1e-6);
+    // Epochs that the scenario chooses stay, and are named in the refusal.
+    scenario.topology.links[0].up_us = vec![[250.0, 1300.0]];
+    for method in ["auto", "construct"] {
+        let refused = Ask::of(&all(), method, in_epochs(scenario.clone(), 500.0)).run();
+        let told = format!("{:?}", refused.done);
+        assert!(refused.done.plan.is_none() && told.contains("set shorter epochs"), "{method}: {told}");
+    }
+}
+
+/// Pieces of chunks in epochs too short to plan in are left out; the plan of whole chunks is written.
+#[test]
+fn pieces_in_epochs_too_short_end_no_search() {
+    let ring = [(0, 1), (1, 2), (2, 3), (3, 0)];
+    let links: Vec<_> = ring.into_iter().flat_map(|(a, b)| [(a, b, 1.0, 0.0), (b, a, 1.0, 0.0)]).collect();
+    let mut scenario = own(4, &[], &links, &[]);
+    scenario.demand = Demand::named(crate::scenario::CollectiveSort::AllGather, 4e6);
+    // 12 deliveries of 4e6 epochs each are below 2^26 epochs of links, those of two pieces are above.
+    scenario.time.epoch_multiplier = 2.5e-7;
+    let ended = Ask::of(&all(), "auto", scenario).typed(&[("programs_s", "0"), ("restarts", "0")]).run();
+    // A chunk takes 1000 us, and two of them follow each other on some link.
+    assert!(ended.done.value.is_some_and(|value| (value - 2000.0).abs() < 1e-3), "{:?}", ended.done);
 }
