@@ -94,7 +94,10 @@ impl Kind for Collective {
     }
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
-        crate::report::latencies_left_out(&plan.result)
+        let reduced = crate::report::not_reduced(&plan.scenario.body, &plan.result);
+        let said = [crate::report::latencies_left_out(&plan.result), reduced];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     fn report<'a>(

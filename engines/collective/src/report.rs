@@ -21,7 +21,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use finish::latencies_left_out;
+pub use finish::{latencies_left_out, not_reduced};
 
 use crate::Collective;
 use crate::compose::unfolded;

@@ -123,12 +123,15 @@ impl Reader<Collective> for EndReader {
     }
 }
 
-/// Says what became of a question.
-pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion) {
+/// Says what became of a question; `proves` is `false` if the model leaves schedules of the network out.
+pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, proves: bool) {
     let epochs = asked.program.epochs;
     let answer = match (asked.outcome, asked.program.folded_by) {
         (QuestionOutcome::Feasible, _) => format!("there is a schedule of {epochs} epochs"),
-        (QuestionOutcome::Infeasible, 1) => format!("there is no schedule of {epochs} epochs"),
+        (QuestionOutcome::Infeasible, 1) if proves => format!("there is no schedule of {epochs} epochs"),
+        (QuestionOutcome::Infeasible, 1) => {
+            format!("no schedule of {epochs} epochs is found on the reversed network, which proves nothing")
+        }
         (QuestionOutcome::Infeasible, order) => {
             format!("no schedule of {epochs} epochs has those {order} symmetries")
         }
@@ -210,9 +213,10 @@ pub(super) fn ask_all(
         // In the solver process, which a stop ends at once.
         let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
         fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
-            tell(solver.cx, asked);
-            // Only the whole program proves something about all schedules.
-            if asked.outcome == QuestionOutcome::Infeasible && asked.program.folded_by == 1 {
+            tell(solver.cx, asked, !task.slides);
+            // Only the whole program of the network as it is proves something about all schedules.
+            let whole = asked.program.folded_by == 1 && !task.slides;
+            if asked.outcome == QuestionOutcome::Infeasible && whole {
                 proven[at] = proven[at].max(asked.program.epochs + 1);
                 if asking.states {
                     state(session, proven.iter().sum(), solver.cx);

@@ -211,7 +211,7 @@ pub(super) fn ask_fluid_below(
     let folding = folding_of(task, asking.fold);
     let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
     let told = |solver: &mut RunSolver<'_, '_>, asked: &_, found: Option<&FluidSchedule>| {
-        tell(solver.cx, asked);
+        tell(solver.cx, asked, true);
         if let Some(schedule) = found {
             offer(session, &links, schedule, &bound, solver.cx)?;
         }

@@ -35,7 +35,8 @@ pub struct CollectiveTask {
     pub backwards: bool,
     /// `true` if data is added up on the way.
     pub adds: bool,
-    /// `true` if a schedule is played backwards and starts have to be settled for it: see [`super::mirror::settled`].
+    /// `true` if a schedule is played backwards and starts have to be settled for it: see [`super::mirror::settled`]. What
+    /// the reversed network does not allow then proves nothing of the network as it is, and no switch reduces.
     pub slides: bool,
 }
 

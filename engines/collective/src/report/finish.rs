@@ -1,9 +1,11 @@
 //! The finish of a schedule and what bounds it.
 
 use super::ExplainedPlan;
+use crate::model::lanes::differ_by_rate;
 use crate::plan::compact::CompactPlan;
 use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers};
-use crate::scenario::CollectiveSort;
+use crate::scenario::network::LinkNetwork;
+use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
@@ -79,6 +81,26 @@ pub fn latencies_left_out(result: &CollectiveResult) -> Option<String> {
          schedule ends before {floor_us} us{replay}",
         claims.finish_us
     ))
+}
+
+/// Says that no switch reduces in a plan, though switches can: schedules reduce only what arrives at one rate.
+pub fn not_reduced(scenario: &CollectiveScenario, result: &CollectiveResult) -> Option<String> {
+    if !scenario.topology.switch_model.reduce || !scenario.demand.collective.reduces() {
+        return None;
+    }
+    let network = LinkNetwork::in_order(scenario).ok()?;
+    if !network.is_cut_through() || !differ_by_rate(&network) {
+        return None;
+    }
+    // A switch that reduces sends less on than it receives.
+    let is_switch = |node| i64::from(network.is_switch(node));
+    let adds = result.sends.iter().filter(|send| result.pieces[send.piece as usize].adds_up);
+    let kept: i64 = adds.map(|send| is_switch(send.to) - is_switch(send.from)).sum();
+    (kept == 0).then(|| {
+        "GPUs reduce everything in this plan, though switch_reduce is true: where the ports of a cut-through switch have \
+         different rates, schedules use no in-network reduction; one that does may end earlier"
+            .to_owned()
+    })
 }
 
 /// Floors under finish and replay, whatever the chunks and epochs.

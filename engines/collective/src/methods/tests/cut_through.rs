@@ -260,15 +260,16 @@ fn a_link_between_fast_and_slow_ones_plays_backwards() {
 }
 
 /// Random networks of unequal ports, with up to three switches in a row: every plan passes the exact check, and none ends
-/// below its floor. `LIGHTBAY_RANDOM_PORTS` sets the number of networks.
+/// below its floor. `LIGHTBAY_RANDOM_PORTS` sets the number of networks, `LIGHTBAY_RANDOM_FIRST` the number of the first.
 #[test]
 fn plans_of_random_ports_pass() {
     use lightbay_core::random::Streams;
     use rand::RngExt;
     let rates = [100.0, 50.0, 25.0, 10.0];
     let sorts = [Broadcast, Scatter, Gather, AllGather, AllToAll, ReduceScatter, AllReduce];
-    let count = std::env::var("LIGHTBAY_RANDOM_PORTS").map_or(42, |text| text.parse().unwrap());
-    for case in 0..count {
+    let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let first = number("LIGHTBAY_RANDOM_FIRST", 0);
+    for case in first..first + number("LIGHTBAY_RANDOM_PORTS", 42) {
         let mut stream = Streams::new(7).stream(case);
         let mut draw = |below: u32| stream.random_range(0..below);
         let (gpus, switches) = (3 + draw(3), 1 + draw(3));
@@ -306,4 +307,42 @@ fn plans_of_random_ports_pass() {
             );
         }
     }
+}
+
+/// Schedules reduce in switches where all ports are equal, and say where they do not.
+#[test]
+fn switches_that_do_not_reduce_are_reported() {
+    use lightbay_core::kind::Kind;
+    let caveat = |rates: &[(f64, f64)], method: &str, collective, reduce| {
+        let mut scenario = star(rates, collective);
+        scenario.topology.switch_model.reduce = reduce;
+        let plan = solved(method, &scenario);
+        Collective::caveat(plan.plan()).unwrap_or_default()
+    };
+    let slow = [FAST, (10.0, 10.0), FAST];
+    // `auto` reduces in switches in epochs that take all ports as equal.
+    for method in ["construct", "ring", "trees"] {
+        for collective in [ReduceScatter, AllReduce] {
+            let told = caveat(&slow, method, collective, true);
+            assert!(told.contains("GPUs reduce everything"), "{method}: {told}");
+        }
+        for (rates, collective, reduce) in
+            [(&[FAST; 3], ReduceScatter, true), (&slow, ReduceScatter, false), (&slow, AllGather, true)]
+        {
+            let told = caveat(rates, method, collective, reduce);
+            assert!(!told.contains("reduce"), "{method} {collective:?}: {told}");
+        }
+    }
+}
+
+/// What a model of the reversed network rules out proves nothing where transmissions slide: no bound in epochs but that
+/// of paths and cuts is claimed.
+#[test]
+fn programs_on_reversed_networks_prove_nothing_where_links_slide() {
+    let mut scenario = star(&[FAST, (10.0, 10.0), FAST], ReduceScatter);
+    scenario.topology.switch_model.reduce = true;
+    let plan = solved("teccl-milp", &scenario);
+    let (objective, claims) = (&plan.plan().objective, &plan.plan().result.claims);
+    let by_cuts = f64::from(claims.lower_bound_epochs.unwrap()) * plan.plan().result.time.epoch_us;
+    assert!(objective.bound.is_none_or(|bound| bound <= by_cuts * (1.0 + 1e-9)), "{objective:?}");
 }
