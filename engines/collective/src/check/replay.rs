@@ -81,9 +81,15 @@ fn replay_part(
         cuts_through: result.time.switch_hop == SwitchHop::CutThrough,
         source: &source,
         there_us: HashMap::new(),
+        onward: HashMap::new(),
         free_us: vec![0.0; links.links.len()],
         end_us: 0.0,
     };
+    for send in &sends {
+        if replay.goes_on(send) {
+            *replay.onward.entry(replay.place(send.piece, send.from, send.epoch)).or_default() += 1;
+        }
+    }
     let bytes = |piece: u32| scale * result.pieces[piece as usize].size_bytes;
     if result.time.discipline == Discipline::Fluid {
         // Parts that pass several links in one epoch go on in the order of their links.
@@ -118,6 +124,9 @@ struct Replay<'a> {
     switch_copies: bool,
     /// Times at which a piece is at a node: at a switch by the epoch in which it has to leave, at a GPU from then on.
     there_us: HashMap<(u32, u32, u32), Vec<Passing>>,
+    /// Departures from a switch to another one that are not replayed yet. They take what arrives before departures to GPUs
+    /// do: parts that cross between two switches would go round in a circle else.
+    onward: HashMap<(u32, u32, u32), u32>,
     free_us: Vec<f64>,
     end_us: f64,
 }
@@ -127,6 +136,11 @@ impl Replay<'_> {
         (piece, node, if self.links.is_switch[node as usize] { epoch } else { u32::MAX })
     }
 
+    /// Returns `true` if a send goes from a switch to another one.
+    fn goes_on(&self, send: &Replayed) -> bool {
+        self.links.is_switch[send.from as usize] && self.links.is_switch[send.to as usize]
+    }
+
     /// Replays a send; `false` if its data is not there yet.
     fn send(&mut self, send: &Replayed, bytes: f64) -> bool {
         let link = &self.links.links[send.link as usize];
@@ -134,8 +148,15 @@ impl Replay<'_> {
             ((self.source)(send.piece) == send.from).then_some(Passing { first_us: 0.0, last_us: 0.0 });
         let is_taken = self.links.is_switch[send.from as usize] && !self.switch_copies;
         let place = self.place(send.piece, send.from, send.epoch);
+        let goes_on = self.goes_on(send);
+        if is_taken && !goes_on && self.onward.get(&place).is_some_and(|waiting| *waiting > 0) {
+            return false;
+        }
         let there = || first(self.there_us.get_mut(&place)?, is_taken);
         let Some(data) = at_source.or_else(there) else { return false };
+        if let (true, Some(waiting)) = (goes_on, self.onward.get_mut(&place)) {
+            *waiting -= 1;
+        }
         let takes_us = bytes / link.bytes_per_us;
         let is_through = self.cuts_through && self.links.is_switch[send.from as usize];
         let free_us = &mut self.free_us[send.link as usize];

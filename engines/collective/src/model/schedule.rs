@@ -149,19 +149,35 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     let mut end = 0.0f64;
     // Sums share an arrival wherever switches add up, even if no search plans for it.
     let shares = if task.adds { task.real.switch_reduces() } else { task.switch_copies };
+    // Departures from a switch to another one take what arrives before those to GPUs do: parts that cross between two
+    // switches would go round in a circle else.
+    let ends = |send: &Replayed| &task.network.links()[send.start.link as usize];
+    let goes_on =
+        |send: &Replayed| task.network.is_switch(ends(send).from) && task.network.is_switch(ends(send).to);
+    let place = |send: &Replayed| (send.start.chunk, task.origins[ends(send).from as usize], send.epoch);
+    let mut onward: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
+    let mut order = replayed(task, schedule);
+    for send in order.iter().filter(|send| goes_on(send)) {
+        *onward.entry(place(send)).or_default() += 1;
+    }
     let mut send = |send: &Replayed, at_gpu: &mut FxHashMap<_, Passing>, at_switch: &mut FxHashMap<_, _>| {
         let start = send.start;
         let link = &task.network.links()[start.link as usize];
         let model = &task.epochs.links[start.link as usize];
+        let waits = onward.get_mut(&place(send)).filter(|waiting| **waiting > 0);
+        if !shares && waits.is_some() && task.network.is_switch(link.from) && !goes_on(send) {
+            return false;
+        }
         let data = if task.network.is_switch(link.from) {
             // Without copies every departure takes an arrival of its own.
-            at_switch
-                .get_mut(&(start.chunk, task.origins[link.from as usize], send.epoch))
-                .and_then(|pieces| first(pieces, !shares))
+            at_switch.get_mut(&place(send)).and_then(|pieces| first(pieces, !shares))
         } else {
             at_gpu.get(&(start.chunk, link.from)).copied()
         };
         let Some(data) = data else { return false };
+        if let (true, Some(waiting)) = (goes_on(send), waits) {
+            *waiting -= 1;
+        }
         let transmission = chunk_bytes / (1000.0 * link.capacity_gbyte_per_s);
         let free = &mut free[model.carrier as usize];
         let arrival = data.over(model.through, transmission, link.alpha_us, free);
@@ -179,7 +195,6 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     };
     // In the order of transmission, then in that in which plans list sends: on a link that starts several at once it
     // decides.
-    let mut order = replayed(task, schedule);
     order.sort_unstable_by_key(|send| {
         let link = &task.real.links()[task.epochs.links[send.start.link as usize].carrier as usize];
         (send.begin, link.from, link.to, send.start.chunk)
