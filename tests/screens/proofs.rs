@@ -37,16 +37,23 @@ fn a_plan_that_is_best_of_some_is_not_called_optimal() {
 /// the words of its standing, as the command line, reports and pictures have.
 #[test]
 fn header_strip_and_panes_have_the_words_of_every_standing() {
-    for (preset, method, brief, pane) in [
-        ("tiny4", "auto", "0.00 % verified", ""),
-        ("tiny4", "prop-alloc", "no bound", ""),
+    let claimed = "28 is optimal as auto claims, gap 28.6 % verified (0.00 % claimed)";
+    for (preset, method, brief, strip_and_pane) in [
+        // The strip has the loss over an ideal network, as the header may.
+        ("tiny4", "auto", "0.00 % verified", ["loss verified", ""]),
+        ("tiny4", "prop-alloc", "no bound", ["", ""]),
         (
             "crossconnect-16-8-25",
             "auto",
             "28.6 % verified (0.00 % claimed)",
-            "28 is optimal as auto claims, gap 28.6 % verified (0.00 % claimed)",
+            ["  gap 28.6 % verified", claimed],
         ),
-        ("ring8-allgather-1mb", "teccl-milp", "56.2 % verified (0.00 % verified in part)", ""),
+        (
+            "ring8-allgather-1mb",
+            "teccl-milp",
+            "56.2 % verified (0.00 % verified in part)",
+            ["  gap 56.2 % verified", ""],
+        ),
     ] {
         let mut bench = Bench::open(preset, Style::Colour);
         bench.solve(1, method);
@@ -55,10 +62,7 @@ fn header_strip_and_panes_have_the_words_of_every_standing() {
         let told = if brief == "no bound" { "gap -".to_owned() } else { format!("gap {brief}") };
         has(&header(&mut bench), &told);
         let screen = bench.screen("proofs-standing", 200, 60);
-        let leading = told.split(" (").next().unwrap();
-        let strip = screen.lines().skip(1).any(|row| row.contains(leading));
-        assert!(strip || brief == "no bound", "{leading} is missing in:\n{screen}");
-        has(&screen, pane);
+        strip_and_pane.iter().for_each(|text| has(&screen, text));
     }
 }
 
