@@ -1,8 +1,8 @@
 //! The run log of a session: one event per line, in the order in which runs said them, with plan numbers.
 //!
 //! A line is a core event record (`lightbay.event/1`) and, where a plan belongs to it, the session's number
-//! of that plan as `"plan"`, with the SHA-256 of a final plan's content as `"content"`. A line counts once its line end is written; whatever follows the last line end
-//! is a record that a kill cut off.
+//! of that plan as `"plan"`, with the SHA-256 of a final plan's content as `"content"`. A line counts once its line
+//! end is written; whatever follows the last line end is a record that a kill cut off.
 
 use crate::book::PlanId;
 use crate::error::SessionError;
