@@ -106,6 +106,7 @@ impl ExactProgram {
             entries: Vec::new(),
             places: FxHashMap::default(),
         };
+        // Removals are what is installed less what is kept, so kept circuits cost -1.
         program.model.offset = task.installed.circuits() as f64;
         let asked = asked(task, orientation);
         for (pair, &(cell, both)) in asked.iter().enumerate() {
@@ -118,6 +119,7 @@ impl ExactProgram {
                     terms.extend(program.entry(task, ocs, Cell { a: cell.b, b: cell.a, count: cell.count }));
                 }
             }
+            // Demand: the circuits of a pair over all switches, and with both orientations over both.
             let Cell { a, b, count } = cell;
             let name = format!("circuits_{a}_{b}");
             program.model.equal(name, f64::from(count), terms.into_iter().map(|column| (column, 1.0)));
@@ -129,6 +131,7 @@ impl ExactProgram {
                 go_on()?;
             }
             let Entry { ocs, a, b, circuits, kept } = program.entries[at];
+            // Kept are at most the circuits that are there: with `y <= u` this is min(x, u) at the optimum.
             if let Some((kept, _)) = kept {
                 program.model.at_most(format!("kept_{ocs}_{a}_{b}"), 0.0, [(kept, 1.0), (circuits, -1.0)]);
             }
@@ -140,6 +143,7 @@ impl ExactProgram {
     fn entry(&mut self, task: &Task, ocs: usize, cell: Cell) -> Option<Column> {
         let Cell { a, b, count } = cell;
         let far = if task.single_sided { &task.ports_a } else { &task.ports_b };
+        // Bound tightening: no cell exceeds the demand or the ports of either end.
         let most = count.min(task.ports_a[ocs][a as usize]).min(far[ocs][b as usize]);
         if most == 0 {
             return None;
@@ -194,6 +198,7 @@ impl ExactProgram {
             let letter = if side == 0 { "a" } else { "b" };
             for pod in 0..task.pods {
                 go_on()?;
+                // A demand equal to all ports of a pod leaves none free on any switch.
                 let all = |table: &[Vec<u32>]| table.iter().map(|row| u64::from(row[pod])).sum::<u64>();
                 let full = if either[pod] > 0 {
                     either[pod] == all(&task.ports_a) + all(&task.ports_b)
@@ -249,6 +254,7 @@ impl ExactProgram {
         }
         let joined = 0.25 / (1.0 + pairs.len() as f64);
         for ((a, b), circuits) in pairs {
+            // `any` is at most the circuits of the pair: it reaches 1 only where the pair has one.
             let any = self.model.column(format!("any_{a}_{b}"), 0.0, 1.0, -joined);
             let terms = circuits.into_iter().map(|column| (column, -1.0)).chain([(any, 1.0)]);
             self.model.at_most(format!("any_{a}_{b}"), 0.0, terms);
@@ -281,6 +287,7 @@ impl ExactProgram {
     pub fn assignment(&self, point: &[f64]) -> Assignment {
         let mut found = Assignment { ocs: vec![Vec::new(); self.ocs_count] };
         for entry in &self.entries {
+            // Whole up to the solver's tolerance.
             let count = point[entry.circuits.index()].round() as u32;
             if count > 0 {
                 found.ocs[entry.ocs as usize].push(Cell { a: entry.a, b: entry.b, count });

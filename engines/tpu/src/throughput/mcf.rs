@@ -143,6 +143,7 @@ pub fn attempt(
     watch: &mut impl Watch,
 ) -> Attempt {
     let symmetric = pod.symmetry().is_some();
+    // Aggregation of sources: fewer columns and convexity rows, and a flow that still serves every pair.
     let grouped = if pod.nodes() >= GROUPED { crate::model::pod::CHIPS } else { 1 };
     let network = Network::pod(pod, grouped);
     let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
@@ -185,7 +186,7 @@ pub fn interval<W: Watch>(
 }
 
 fn certificate(pod: &Topology, known: &Interval) -> Certificate {
-    // Links that carry nothing cost nothing.
+    // Links across failed switches have length 0 in the list, and are left out where it is read.
     let symmetric = pod.symmetry().is_some();
     let mut lengths = vec![0.0; if symmetric { LINK_CLASSES } else { 3 * pod.nodes() }];
     for (class, length) in Network::working(pod).into_iter().zip(&known.lengths) {

@@ -104,6 +104,7 @@ pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         let found = wavefront.run(lengths, 0)[0]?;
         return Some(Hops { hop_sum: found.sum * cubes as u64, diameter: found.longest });
     }
+    // No symmetry: one run of 64 sources for each cube.
     let mut hops = Hops { hop_sum: 0, diameter: 0 };
     for cube in 0..cubes {
         let found = wavefront.run(lengths, cube)[0]?;
@@ -128,6 +129,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
     let mut hops = Hops { hop_sum: 0, diameter: 0 };
     for &source in network.sources() {
         sweep::distances(&network, &lengths, source as usize, &mut scratch);
+        // A chip that was not reached makes the throughput 0: no metric to speak of.
         if scratch.order.len() < network.nodes() {
             return None;
         }
@@ -135,6 +137,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         let longest = scratch.distance.iter().copied().max().unwrap_or(0);
         hops.diameter = hops.diameter.max(u32::try_from(longest).unwrap_or(u32::MAX));
     }
+    // Sources of one cube stand for those of all.
     hops.hop_sum *= (network.nodes() / network.sources().len().max(1)) as u64;
     Some(hops)
 }

@@ -73,10 +73,12 @@ impl Master {
     /// If the solver fails.
     pub fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("concurrent flow");
+        // Minimise the load `t` of the fullest class, relative to its capacity; the flow is its reciprocal.
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
         for class in 0..network.class_count() {
             model.at_most(format!("class{class}"), 0.0, [(t, -network.capacity())]);
         }
+        // Convexity: the shares of a group's columns make one whole flow.
         for group in 0..network.groups() {
             model.equal(format!("group{group}"), 1.0, []);
         }
@@ -131,6 +133,7 @@ impl Master {
                 piece.idle = if *status == BasisStatus::Basic { 0 } else { piece.idle + 1 };
             }
         }
+        // Duals of rows `load <= capacity t` are not positive; as prices they are the lengths of the next sweep.
         let classes = solution.row_duals[..self.classes].iter().map(|dual| (-dual).max(0.0)).collect();
         let groups = solution.row_duals[self.classes..].iter().map(|dual| dual * self.unit).collect();
         Ok(Prices { classes, groups })

@@ -37,6 +37,7 @@ impl Network {
         // Counting sort of arcs by tail, and of their numbers by head.
         order.sort_by_key(|at| arcs[*at].0);
         let mut starts = vec![0_u32; nodes + 1];
+        // Compressed rows both ways by counting sort: arcs of a node lie side by side.
         let mut into_starts = vec![0_u32; nodes + 1];
         for (tail, head, _) in arcs {
             starts[*tail as usize + 1] += 1;
@@ -108,6 +109,7 @@ impl Network {
         }
         let class_count = working.len();
         let mut network = Self::new(pod.nodes(), &arcs, class_count, 2.0);
+        // The automorphisms map cube 0 to every other, so its 64 chips load the classes as all chips do.
         if symmetric {
             network.sources.truncate(CHIPS);
         } else {

@@ -35,6 +35,7 @@ impl LinearCut {
         if !sum.is_finite() || sum <= 0.0 {
             return None;
         }
+        // Electrical links are the same in every pod: their distances are the constant.
         let electrical: f64 = ELECTRICAL
             .iter()
             .map(|&(low, axis)| distances[usize::from(low)][usize::from(low) + (1 << (2 * axis))])
@@ -76,12 +77,13 @@ impl LinearCut {
     }
 
     /// The cut seen through a symmetry of the cube: the bound of an image equals that of its original.
-    #[must_use]
     /// A symmetry of the cube maps pods to pods of equal throughput, so the image of a bound is a bound.
+    #[must_use]
     pub fn image(&self, symmetry: &CubeSymmetry, group: &Group) -> Self {
         let mut by_voltage = vec![0.0; self.by_voltage.len()];
         for switch in 0..SWITCHES {
             let (to, reversed) = symmetry.switch(switch);
+            // Exchanged sides: the circuit runs the other way, which the inverse element says.
             for voltage in 0..self.order {
                 let image = if reversed { group.inverse(voltage) } else { voltage };
                 by_voltage[to * self.order + image] = self.by_voltage[switch * self.order + voltage];
@@ -94,6 +96,7 @@ impl LinearCut {
     pub fn images(&self, group: &Group) -> Vec<Self> {
         let mut images: Vec<Self> = Vec::new();
         for symmetry in CubeSymmetry::all() {
+            // Symmetries that fix the cut give it again; each different image cuts other designs.
             let image = self.image(&symmetry, group);
             if !images.contains(&image) {
                 images.push(image);
@@ -217,7 +220,6 @@ impl Walk {
     }
 
     /// Distances from a chip to all others (Dijkstra); infinite where no path leads.
-    /// Dijkstra over all chips.
     pub fn distances(&mut self, source: u32, class_lengths: &[f64; LINK_CLASSES]) -> &[f64] {
         self.distance.fill(f64::INFINITY);
         self.distance[source as usize] = 0.0;
@@ -225,9 +227,11 @@ impl Walk {
         self.heap.push(Reverse((0, source)));
         while let Some(Reverse((bits, node))) = self.heap.pop() {
             let here = f64::from_bits(bits);
+            // Lazy deletion: entries that a shorter path has outdated stay in the heap and are skipped here.
             if here > self.distance[node as usize] {
                 continue;
             }
+            // Invariant: the distance of a node that is taken from the heap is final, because no length is negative.
             let (_, chip) = pod::parts(node);
             for (port, &far) in self.near[node as usize].iter().enumerate() {
                 let length = class_lengths[usize::from(LINK_OF_ARC[pod::arc_class(chip, port as u8)])];
