@@ -132,6 +132,7 @@ impl<'n, 's> Choice<'n, 's> {
         let mut start = 0;
         // Arcs in order of rising cost; the flow fills them in that order (convexity).
         for (cost, capacity) in (-1..=1).zip(capacities) {
+            // The part of the segment within the bounds of the choice.
             let (begin, end) = (start.max(low), (start + capacity).min(high));
             start += capacity;
             if end > begin {
@@ -200,6 +201,7 @@ pub fn orient(
         degree[b as usize] += wanted;
         let (mut low, mut high) = (0, wanted);
         if !task.uniform {
+            // Each circuit needs a switch with ports for it at both ends, whichever way it is oriented.
             high = wanted.min(reach(task, switches, a, b));
             low = wanted.saturating_sub(reach(task, switches, b, a));
             if low > high {
@@ -213,6 +215,7 @@ pub fn orient(
         // Every circuit enters at b; what flows over to a is oriented a -> b.
         network.add_supply(cell.b, i64::from(cell.count));
     }
+    // The hub takes one unit per circuit, from the pod whose A port it uses.
     network.add_supply(hub, -(circuits as i64));
     for pod in 0..hub {
         let (degree, a, b) = (degree[pod as usize], sum_a[pod as usize], sum_b[pod as usize]);

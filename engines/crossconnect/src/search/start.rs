@@ -73,6 +73,7 @@ pub fn halved<W: Watch>(
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
         let mut order: Vec<usize> = (0..task.ocs_count).collect();
+        // The order decides which switches are split from which; the first try keeps that of the scenario unless asked.
         if number > 0 || tries.random_order {
             order.shuffle(&mut stream);
         }
@@ -80,6 +81,7 @@ pub fn halved<W: Watch>(
         let likes = if number > 0 { Preference::random(&mut stream) } else { Preference::none() };
         let demand = match orient(task, &order, &task.wanted, likes, watch) {
             Ok(demand) => demand,
+            // No orientation for all switches together: a cut of the flow proves that no plan exists.
             Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
             Err(Failure::Ended(error)) => return Err(error.into()),
         };
@@ -128,6 +130,7 @@ pub fn anyhow(
         order.shuffle(&mut stream);
         let settings = halving::HalvingSettings { bipartition, preference };
         let found = match feasible(halving::halve(task, demand.clone(), order, settings, watch))? {
+            // Chains exchange circuits between switches, which halving cannot once it has split them.
             None => feasible(repair(task, &demand, &task.installed, watch))?,
             halved => halved,
         };

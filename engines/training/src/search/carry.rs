@@ -77,6 +77,7 @@ pub(crate) fn fit(evaluator: &Evaluator, x: &mut [u32]) -> Result<bool, String> 
     let budget = &evaluator.network.budget;
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
     let before = x.to_vec();
+    // DELTA Alg. 6, with a fixed seed: equal plans are carried over equally.
     let mut random = Streams::new(0).stream(REPAIR_STREAM);
     if (PortLimits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
         Ok(x != before)

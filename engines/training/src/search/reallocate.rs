@@ -136,6 +136,7 @@ impl Team {
 
     /// Reserves of a job: what the pods have minus what `used` says of every other job.
     fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
+        // Differences stop at 0: a carried plan may still overfill a pod.
         let mut left = self.budget.clone();
         for (_, other) in self.members.iter().enumerate().filter(|(index, _)| *index != member) {
             for (left, used) in left.iter_mut().skip(other.first).zip(used(other)) {
@@ -172,6 +173,7 @@ impl Team {
         let asked = &mut self.members[member];
         // The present plan is one of the seeds, so the result is never longer.
         let seeds = [asked.alone.found.x.clone()];
+        // Shortest first, then the fewest ports that keep it (Eq. 4): what is saved here others can take.
         let solved = best(&asked.evaluator, rates, &seeds, effort, streams, watch)?;
         asked.alone = fewest(&asked.evaluator, rates, solved, effort, watch)?.kept;
         Ok(())

@@ -41,6 +41,7 @@ impl Team {
             let (mut alone, remarks) = of(&job.alone)?;
             let (now, _) = of(&job.shared)?;
             repairs.extend(remarks.into_iter().map(|remark| format!("'{}': {remark}", member.name)));
+            // Repair (DELTA Alg. 6): every job fits the ports that it brings, so all of them together fit the pods.
             if fit(&member.evaluator, &mut alone)? {
                 repairs.push(format!("'{}': circuits were taken away to fit its ports", member.name));
             }
@@ -56,6 +57,7 @@ impl Team {
             let evaluator = member.evaluator.with_ports(&ports);
             let had = member.used(&Kept::from(Circuits { x: x.clone(), makespan: 0.0, ports: 0 }));
             let plan = worth(&evaluator, x, rates);
+            // Invariant: all present plans together fit; a wish is granted within what the others leave.
             let fits = evaluator.network.budget.fits(&plan.found.x);
             if fits && plan.found.makespan < member.alone.found.makespan {
                 member.now = plan;

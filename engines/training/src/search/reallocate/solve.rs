@@ -86,6 +86,7 @@ pub fn best<W: Watch<Proposal>>(
         tried.push(x);
     }
     tried.extend(seeds.iter().filter(|x| network.budget.fits(x)).cloned());
+    // Incumbent: the best of baselines and seeds, so that the result is never worse than any of them.
     let mut first: Option<Circuits> = None;
     for x in &tried {
         let makespan = evaluator.makespan(x, rates, &mut scratch);
@@ -151,6 +152,7 @@ impl JobSearch<'_> {
         if !outer::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
+        // Search with a proof (docs/methods/training.md, section 7): its bound holds even where it ends early.
         let proof = outer::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
@@ -171,6 +173,7 @@ impl JobSearch<'_> {
         let search =
             general::TreeSearch::new(self.evaluator, self.caps, best.clone(), floor, settings, &mut aside);
         let closed = search.run()?;
+        // Both bounds hold, so the larger one does.
         let bound = closed.bound.max(floor);
         let found = closed.best.unwrap_or(best);
         // The schedule belongs to the circuits that the tree found last.
@@ -187,6 +190,7 @@ impl JobSearch<'_> {
         let within = |x: &Vec<u32>| -> Vec<u32> {
             x.iter().zip(self.caps).map(|(circuits, cap)| *circuits.min(cap)).collect()
         };
+        // Cutting a seed down to the caps keeps it within the ports.
         let seeds: Vec<Vec<u32>> = self.tried.iter().map(within).collect();
         let settings = ga::GaSettings { stall_generations: STALL, ..ga::GaSettings::default() };
         let task = ga::GaTask { evaluator: self.evaluator, rates: self.rates, caps: self.caps, target };
