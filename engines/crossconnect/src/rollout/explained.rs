@@ -123,6 +123,7 @@ impl ChangeFacts {
             let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
             if !is_failed(ocs, (pod_a, port_a_index), (pod_b, port_b_index)) {
                 let (a, b) = (pod_a as usize, pod_b as usize);
+                // The table is symmetric: a circuit counts for both orders of its pods.
                 for at in [a * pods + b, b * pods + a] {
                     if let Some(count) = facts.before.get_mut(at) {
                         *count += 1;
@@ -150,6 +151,7 @@ impl ChangeFacts {
         let mut cells: BTreeMap<(u32, u32), SwitchCell> = BTreeMap::new();
         for entry in entries {
             let (mut a, mut b) = (entry.pod_a, entry.pod_b);
+            // Without sides a circuit has no direction: the lower pod stands first.
             if single && a > b {
                 std::mem::swap(&mut a, &mut b);
             }

@@ -166,6 +166,7 @@ impl<'s> RelaxedProgram<'s> {
         for group in 0..space.network.groups() {
             model.equal(format!("group{group}"), 1.0, []);
         }
+        // Primal simplex (strategy 4) from the last basis, which presolve would lose.
         let mut instance = Instance::new(&model)?;
         let options = Options::new()
             .set("output_flag", false)
@@ -215,6 +216,7 @@ impl<'s> RelaxedProgram<'s> {
         let mut best = (f64::INFINITY, vec![1; classes]);
         let mut found =
             Relaxed { upper: f64::INFINITY, lower: 0.0, shares: vec![vec![0.0; cubes]; SWITCHES], rounds: 0 };
+        // Until a program has been solved the shares are even, which is a feasible pod of divided circuits.
         for (switch, elements) in allowed.iter().enumerate() {
             for element in elements {
                 found.shares[switch][usize::from(*element)] = 1.0 / elements.len() as f64;
@@ -225,6 +227,7 @@ impl<'s> RelaxedProgram<'s> {
             for lengths in std::mem::take(&mut queue) {
                 let swept = sweep(&space.network, &lengths, watch).map_err(Trouble::Run)?;
                 found.rounds += 1;
+                // No way to some chip: nothing that is allowed connects the pod.
                 let Some(distance) = swept.distance else {
                     return Ok(Relaxed { upper: 0.0, ..found });
                 };

@@ -135,6 +135,7 @@ impl IntervalModel {
 
     /// The same model for the second goal (Eq. 4): the fewest ports at a makespan of at most `makespan_s`.
     pub fn fewest_ports(&self, evaluator: &Evaluator, makespan_s: f64) -> Model {
+        // Lexicographic goals in two solves: the first goal becomes a bound of its column, the second the objective.
         let mut model = self.model.clone();
         model.costs[self.columns.end.index()] = 0.0;
         model.upper[self.columns.end.index()] = makespan_s / self.unit_s;
@@ -181,6 +182,7 @@ impl<'a> Writer<'a> {
         }
         for task in (0..self.tau.len()).filter(|task| windows.counts(*task)) {
             let (first, last) = (windows.first[task] as usize, windows.last[task] as usize);
+            // The task is over by event `last`, and not before its earliest start and shortest duration allow.
             self.earliest[last] = self.earliest[last].max(self.est[task] + self.tau[task]);
             self.latest[first - 1] = self.latest[first - 1].min(self.lct[task] - self.tau[task]);
         }
@@ -195,6 +197,7 @@ impl<'a> Writer<'a> {
 
     /// The longest that an interval (1-based) can be.
     fn longest(&self, interval: u32) -> f64 {
+        // From the earliest of its first event to the latest of its last: a bound for products with its length.
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
     }
 

@@ -134,6 +134,7 @@ impl Selection {
         for recipe in &self.recipes {
             let value = match recipe {
                 Recipe::Reach { link, circuits } => f64::from(u8::from(x[*link as usize] >= *circuits)),
+                // V/(min(F, x) B), as the telescoping row of the model sums it up.
                 Recipe::Duration { link, flows, work, base } => {
                     work / (f64::from(x[*link as usize]) / flows).min(1.0) - base
                 }
@@ -148,6 +149,7 @@ impl Selection {
                     makespan - self.makespan.constant
                 }
                 Recipe::Piece { share, piece, from, to } => {
+                    // Convex hull of circuits times length: only the piece of the count that is chosen has a length.
                     let circuits = x[self.shares[*share].link];
                     let inside = (*from..=*to).contains(&circuits);
                     if inside { served[*share].length(*piece, makespan) } else { 0.0 }

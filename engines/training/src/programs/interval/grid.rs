@@ -110,6 +110,7 @@ impl Grid {
                 *sent = 0.0;
             }
         }
+        // Shorter windows leave more room between a task and those before and after it.
         let lead = sent.iter().take_while(|sent| **sent == 0.0).count();
         if lead == sent.len() {
             return;
@@ -154,6 +155,7 @@ impl Grid {
                 *length = length.max(*sum);
             }
         };
+        // Links first: an interval lasts at least as long as its circuits need for what is sent within it.
         for (via, tasks) in network.carried.iter().enumerate() {
             let circuits = f64::from(self.circuits[via / 2]);
             resource(&mut tasks.iter().map(|task| (*task, 1.0 / circuits)));
@@ -162,6 +164,7 @@ impl Grid {
             let members = group.members.iter();
             resource(&mut members.map(|&(task, weight)| (task, weight / network.flows[task as usize])));
         }
+        // A flow runs at the rate of one NIC at most, however many circuits are free.
         for (task, sent) in self.sent.iter().enumerate() {
             for (place, sent) in sent.iter().enumerate() {
                 let length = &mut lengths[self.first[task] as usize - 1 + place];
@@ -283,6 +286,7 @@ impl Grid {
                 let start = if place == 0 { timed.start[task] } else { timed.events[from] };
                 let end = timed.events[from + 1];
                 let last = place + 1 == self.sent[task].len();
+                // The last piece takes the rest, so that volumes add up exactly.
                 let volume = if last { left } else { (sent * network.rate).min(left) };
                 left -= volume;
                 if end > start {

@@ -145,6 +145,7 @@ impl Shape {
                     IndexWindows::around(network, subject.anchor, &counted, margin, intervals)
                 }
             };
+            // Invariant at the end: the run to start from is a point of the model, unless no width can hold it.
             let fits = grid.as_ref().map_or(true, |grid| {
                 grid.intervals <= intervals
                     && (0..counted.len()).filter(|task| counted[*task]).all(|task| {

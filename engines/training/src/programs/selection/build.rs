@@ -98,6 +98,7 @@ impl<'a> Builder<'a> {
 
     /// A column between two values, and its value as a sum.
     pub fn shifted(&mut self, name: String, least: f64, most: f64) -> (Column, Sum) {
+        // Shifted columns begin at 0; their least is a constant of the sums that they stand in.
         let base = if self.sums() == 0 { 0.0 } else { least };
         let column = self.model.column(name, least - base, most - base, 0.0);
         let mut value = Sum::column(column);
@@ -164,6 +165,7 @@ impl<'a> Builder<'a> {
 
     /// 1 if the link has at least this many circuits.
     pub fn reaches(&self, link: usize, circuits: u32) -> Sum {
+        // Counts outside the range are settled: constants instead of columns.
         if circuits <= self.range.low[link] {
             Sum::of(1.0)
         } else if circuits > self.range.high[link] {
@@ -185,6 +187,7 @@ impl<'a> Builder<'a> {
         }
         let (low, high) = (self.range.low[link], self.range.high[link]);
         let at = |circuits: u32| 1e3 * network.duration_alone(task, circuits);
+        // One count, or no more flows than the fewest circuits: the duration is settled.
         let value = if at(low) == at(high) {
             Sum::of(at(high))
         } else {
@@ -235,6 +238,7 @@ impl<'a> Builder<'a> {
                 needed[sink as usize] = true;
             }
             if sinks.len() > 1 {
+                // Sinks of one directed link compete; the rows of section 8 share its circuits among them.
                 sharing.push((via, sinks));
             } else {
                 alone.extend(sinks);
@@ -296,6 +300,7 @@ impl<'a> Builder<'a> {
 
     fn need_predecessors(&self, needed: &mut [bool]) {
         let network = &self.ask.evaluator.network;
+        // Backward in topological order: a task is settled before its predecessors are looked at.
         for &task in network.order.iter().rev() {
             if !needed[task as usize] {
                 continue;
