@@ -15,7 +15,7 @@ const OWN: &str = "own";
 pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
     Knobs::new(vec![
         model(),
-        width("layers").idle_if(|moe| {
+        width("layers").refused_if(|moe| {
             let why = "on a trace that was counted, which says the layers of a stage";
             is_counted(moe).then_some((why.into(), "set `pp`, whose stages have as many layers each"))
         }),
@@ -47,7 +47,12 @@ pub static KNOBS: LazyLock<Knobs<MoeScenario>> = LazyLock::new(|| {
         region("pipeline_chunks").described(|info| usual(info, 8)).idle_if(on_one_server),
         planned_iteration(),
         drawn("seed").described(|info| ParamInfo { name: "trace_seed".into(), ..info }),
-        drawn("kappa"),
+        drawn("kappa").idle_if(|moe| {
+            // Shares of ranks leave the tokens of every expert and of every rank as they are.
+            let inside = moe.region.servers == 1 && moe.placement.is_none();
+            let why = "in a region of one server, whose exchange waits for the busiest expert or rank";
+            inside.then_some((why.into(), "raise `ep` or `tp`"))
+        }),
         expert_placement(),
         room("redundant_experts"),
         room("expert_groups"),
@@ -108,7 +113,12 @@ fn on_one_server(moe: &MoeScenario) -> Option<Idle> {
 fn without_circuits(moe: &MoeScenario) -> Option<Idle> {
     let none = moe.region.ocs_nics.is_empty();
     let why = "without NICs at an optical switch";
-    on_one_server(moe).or_else(|| none.then_some((why.into(), "raise `optical_degree`")))
+    let alone = moe.region.eps_nics.is_empty();
+    let no_plan =
+        "without packet-switched NICs: the gradients of the replicas have no way, so that no plan exists";
+    on_one_server(moe)
+        .or_else(|| none.then_some((why.into(), "raise `optical_degree`")))
+        .or_else(|| alone.then_some((no_plan.into(), "lower `optical_degree`")))
 }
 
 /// A whole number of the model.
