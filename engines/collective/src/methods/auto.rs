@@ -184,16 +184,18 @@ fn one_size(
     kept.conclude(cx)
 }
 
+/// Tasks with a schedule of each.
+type Constructed = (EpochSession, Vec<EpochSchedule>);
+
 /// Constructs a schedule of each task in epochs of one length. The inner error says why there is none in these epochs;
 /// others may have one.
-#[expect(clippy::type_complexity, reason = "a schedule, a reason why there is none, or the end of the run")]
 fn constructed(
     scenario: &Arc<CollectiveScenario>,
     epoch_us: Option<f64>,
     pieces: u32,
     limits: ConstructLimits,
     cx: &mut Context<'_, Collective>,
-) -> Result<Result<(EpochSession, Vec<EpochSchedule>), MethodError>, MethodError> {
+) -> Result<Result<Constructed, MethodError>, MethodError> {
     let made = EpochSession::in_pieces(scenario, epoch_us, pieces, cx)
         .and_then(|session| session.bounded(cx))
         .and_then(|session| {
@@ -212,7 +214,7 @@ fn whole(
     limits: ConstructLimits,
     params: &Params,
     cx: &mut Context<'_, Collective>,
-) -> Result<(EpochSession, Vec<EpochSchedule>), MethodError> {
+) -> Result<Constructed, MethodError> {
     let mut best: Option<((f64, usize), Vec<EpochSchedule>, EpochSession)> = None;
     let mut refused = None;
     let others = params.bool("other_epochs");
