@@ -22,8 +22,8 @@ pub enum Failure {
 }
 
 /// Message on output that was cut.
-const READER_LEFT: &str = "standard output: the reader closed it before it had the whole output; name a file with -o to \
-     keep a result";
+const READER_LEFT: &str =
+    "standard output: the reader closed it before it had the whole output; commands with -o can write a file";
 
 impl Failure {
     /// Wrong input with one problem.
@@ -76,7 +76,7 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderLeft,
             _ => Self::Mendable(format!(
-                "standard output cannot be written: {error}; redirect it, free some space, or name a file with -o"
+                "standard output cannot be written: {error}; redirect it or free some space; commands with -o can write a file"
             )),
         }
     }
