@@ -1,16 +1,15 @@
 //! Maximum flows by Dinic's algorithm, on capacities that may be changed between flows. Whole numbers: no rounding.
 
-use num_traits::PrimInt;
 use std::collections::VecDeque;
 
 /// A network for maximum flows. Arcs are added, then any number of flows is computed; a capacity may be set anew in
 /// between.
 #[derive(Clone, Debug)]
-pub struct FlowNetwork<C> {
+pub struct FlowNetwork {
     /// Head of each directed edge; the edges of arc `a` are `2a` and, turned round, `2a + 1`.
     heads: Vec<u32>,
-    capacities: Vec<C>,
-    residual: Vec<C>,
+    capacities: Vec<i128>,
+    residual: Vec<i128>,
     /// Edges by tail, and where each tail's begin.
     edges: Vec<u32>,
     starts: Vec<u32>,
@@ -22,7 +21,7 @@ pub struct FlowNetwork<C> {
     path: Vec<u32>,
 }
 
-impl<C: PrimInt> FlowNetwork<C> {
+impl FlowNetwork {
     /// A network of `nodes` nodes without arcs.
     pub fn new(nodes: usize) -> Self {
         Self {
@@ -41,27 +40,27 @@ impl<C: PrimInt> FlowNetwork<C> {
     }
 
     /// Adds an arc and returns its position.
-    pub fn add(&mut self, from: u32, to: u32, capacity: C) -> usize {
+    pub fn add(&mut self, from: u32, to: u32, capacity: i128) -> usize {
         // Edges 2a and 2a + 1 are each other's reverse.
         let position = self.heads.len() / 2;
         self.heads.extend([to, from]);
-        self.capacities.extend([capacity, C::zero()]);
+        self.capacities.extend([capacity, 0]);
         self.sorted = false;
         position
     }
 
     /// Sets the capacity of an arc for the flows that follow.
-    pub fn set(&mut self, arc: usize, capacity: C) {
+    pub fn set(&mut self, arc: usize, capacity: i128) {
         self.capacities[2 * arc] = capacity;
     }
 
     /// Returns the capacity of an arc.
-    pub fn capacity(&self, arc: usize) -> C {
+    pub fn capacity(&self, arc: usize) -> i128 {
         self.capacities[2 * arc]
     }
 
     /// Returns the flow on an arc after [`FlowNetwork::max_flow`].
-    pub fn flow(&self, arc: usize) -> C {
+    pub fn flow(&self, arc: usize) -> i128 {
         self.residual[2 * arc + 1]
     }
 
@@ -88,7 +87,7 @@ impl<C: PrimInt> FlowNetwork<C> {
 
     /// Returns the maximum flow from `source` to `sink`, or `limit` if it is at least that. A flow of a node to itself
     /// is the limit.
-    pub fn max_flow(&mut self, source: u32, sink: u32, limit: C) -> C {
+    pub fn max_flow(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         if !self.sorted {
             self.sort();
         }
@@ -98,16 +97,16 @@ impl<C: PrimInt> FlowNetwork<C> {
         if source == sink {
             return limit;
         }
-        let mut total = C::zero();
+        let mut total = 0;
         // Phases: layers of shortest paths, then a blocking flow in them.
         while total < limit && self.layers(source, sink) {
             self.current.copy_from_slice(&self.starts[..self.nodes]);
             loop {
                 let pushed = self.augment(source, sink, limit - total);
-                if pushed == C::zero() {
+                if pushed == 0 {
                     break;
                 }
-                total = total + pushed;
+                total += pushed;
                 if total >= limit {
                     return limit;
                 }
@@ -128,7 +127,7 @@ impl<C: PrimInt> FlowNetwork<C> {
             for place in self.starts[node as usize]..self.starts[node as usize + 1] {
                 let edge = self.edges[place as usize] as usize;
                 let head = self.heads[edge] as usize;
-                if self.levels[head] == u32::MAX && self.residual[edge] > C::zero() {
+                if self.levels[head] == u32::MAX && self.residual[edge] > 0 {
                     self.levels[head] = level + 1;
                     self.queue.push_back(head as u32);
                 }
@@ -138,13 +137,13 @@ impl<C: PrimInt> FlowNetwork<C> {
     }
 
     /// Pushes along one path of the layers; zero once they are blocked.
-    fn augment(&mut self, source: u32, sink: u32, limit: C) -> C {
+    fn augment(&mut self, source: u32, sink: u32, limit: i128) -> i128 {
         self.path.clear();
         let mut node = source;
         loop {
             if node == sink {
                 // Bottleneck of the path.
-                let room = self.path.iter().map(|edge| self.residual[*edge as usize]).fold(limit, C::min);
+                let room = self.path.iter().map(|edge| self.residual[*edge as usize]).fold(limit, i128::min);
                 for &edge in &self.path {
                     let edge = edge as usize;
                     self.residual[edge] = self.residual[edge] - room;
@@ -162,7 +161,7 @@ impl<C: PrimInt> FlowNetwork<C> {
                 }
                 let edge = self.edges[place as usize];
                 let head = self.heads[edge as usize];
-                if self.residual[edge as usize] > C::zero() && self.levels[head as usize] == level + 1 {
+                if self.residual[edge as usize] > 0 && self.levels[head as usize] == level + 1 {
                     break Some((edge, head));
                 }
                 place += 1;
@@ -174,7 +173,7 @@ impl<C: PrimInt> FlowNetwork<C> {
             } else {
                 // A dead end: nothing leads through this node any more.
                 self.levels[node as usize] = u32::MAX;
-                let Some(edge) = self.path.pop() else { return C::zero() };
+                let Some(edge) = self.path.pop() else { return 0 };
                 node = self.heads[(edge ^ 1) as usize];
             }
         }
@@ -193,7 +192,7 @@ impl<C: PrimInt> FlowNetwork<C> {
 mod tests {
     use super::*;
 
-    fn network(arcs: &[(u32, u32, i64)], nodes: usize) -> FlowNetwork<i64> {
+    fn network(arcs: &[(u32, u32, i128)], nodes: usize) -> FlowNetwork {
         let mut network = FlowNetwork::new(nodes);
         for &(from, to, capacity) in arcs {
             network.add(from, to, capacity);
@@ -216,10 +215,10 @@ mod tests {
             (4, 5, 4),
         ];
         let mut network = network(&arcs, 6);
-        assert_eq!(network.max_flow(0, 5, i64::MAX), 23);
+        assert_eq!(network.max_flow(0, 5, i128::MAX), 23);
         let side = network.source_side(0);
         assert_eq!(side, [true, true, true, false, true, false]);
-        let leaving: i64 =
+        let leaving: i128 =
             arcs.iter().filter(|(a, b, _)| side[*a as usize] && !side[*b as usize]).map(|arc| arc.2).sum();
         assert_eq!(leaving, 23);
     }

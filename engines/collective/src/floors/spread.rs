@@ -112,7 +112,7 @@ impl Destination<'_> {
         // No sum of flows exceeds these two, so that nothing below overflows.
         let most = all.checked_mul(denominator).ok_or(Overflow)?;
         most.checked_add(wanted).ok_or(Overflow)?;
-        let mut network = FlowNetwork::<i128>::new(self.graph.nodes() + 1);
+        let mut network = FlowNetwork::new(self.graph.nodes() + 1);
         for arc in self.graph.arcs() {
             network.add(arc.from, arc.to, arc.capacity * denominator);
         }
