@@ -39,6 +39,22 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The fields of a line of a CSV file (RFC 4180), without their quotes. A quoted field may hold commas and doubled
+/// quotes, but no line end.
+pub fn fields(line: &str) -> Vec<Cow<'_, str>> {
+    if !line.contains('"') {
+        return line.split(',').map(Cow::Borrowed).collect();
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(line.len())
+        .from_reader(line.as_bytes());
+    // Text in memory is always read, and is UTF-8.
+    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+    record.iter().map(|field| Cow::Owned(field.to_owned())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +75,20 @@ mod tests {
             assert_eq!(csv(text), field);
         }
         assert_eq!(quoted("-1"), "-1", "numbers stay numbers");
+    }
+
+    #[test]
+    fn fields_of_a_line_are_read_as_they_are_written() {
+        for (line, wanted) in [
+            ("a,b,,", &["a", "b", "", ""][..]),
+            ("\"a,b\",\"say \"\"yes\"\"\",c", &["a,b", "say \"yes\"", "c"]),
+            ("\"\",x,\"\"", &["", "x", ""]),
+            ("1,\"((4096, 8), (8, 8))\",2", &["1", "((4096, 8), (8, 8))", "2"]),
+        ] {
+            assert_eq!(fields(line), wanted, "{line}");
+        }
+        let texts = ["plain", "a,b", "say \"yes\"", ""];
+        let line: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+        assert_eq!(fields(&line.join(",")), texts);
     }
 }

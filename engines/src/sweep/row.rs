@@ -3,12 +3,14 @@
 
 use super::{Cell, Sweep};
 use crate::catalogue;
+use lightbay_core::cells;
 use lightbay_core::event::{Done, EndStatus, HotStartFate};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::{Problem, printable};
 use lightbay_core::read::{brief, parse_json};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Columns that every table has, those of axes and figures aside.
@@ -251,10 +253,11 @@ impl TableForm {
             }
             let found = match self {
                 Self::Csv => {
-                    let fields = csv_fields(line.trim_end());
+                    let fields = cells::fields(line.trim_end());
                     if fields.len() != columns.len() {
                         return Err(other(format!("has {} fields of {}", fields.len(), columns.len())));
                     }
+                    let fields = fields.into_iter().map(Cow::into_owned);
                     columns.iter().map(String::as_str).zip(fields).collect::<BTreeMap<_, _>>()
                 }
                 Self::JsonLines => {
@@ -307,33 +310,7 @@ fn field(value: &Value) -> String {
 }
 
 fn csv_line(fields: impl Iterator<Item = String>) -> String {
-    let quoted = fields.map(|text| {
-        if text.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text
-        }
-    });
-    let mut line = quoted.collect::<Vec<_>>().join(",");
+    let mut line = fields.map(|text| cells::quoted(&text).into_owned()).collect::<Vec<_>>().join(",");
     line.push('\n');
     line
-}
-
-/// The fields of a line that [`csv_line`] wrote.
-fn csv_fields(line: &str) -> Vec<String> {
-    let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(std::mem::take(&mut field)),
-            c => field.push(c),
-        }
-    }
-    fields.push(field);
-    fields
 }

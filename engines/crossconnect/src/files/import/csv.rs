@@ -4,6 +4,7 @@ use super::{Imported, Input, in_file, text_of};
 use crate::files::exports::csv::COLUMNS;
 use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Wiring};
+use lightbay_core::cells::fields;
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use std::collections::HashMap;
 
@@ -39,7 +40,8 @@ pub(super) fn read(
         let mut counts = [0u64; 3];
         let mut rows =
             (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
-        let header: Vec<&str> = rows.next().map_or_else(Vec::new, |(_, line)| cells(line));
+        let header = rows.next().map_or_else(Vec::new, |(_, line)| fields(line));
+        let header: Vec<&str> = header.iter().map(|name| name.trim()).collect();
         if !header.starts_with(&COLUMNS) {
             let message = format!("has the columns '{}'", header.join(","));
             problems.push(Problem::new(
@@ -89,15 +91,10 @@ pub(super) fn read(
     problems.into_result(Imported { installed, strays: Vec::new(), half: 0, lines, assumed })
 }
 
-/// The cells of a line, quoted or not.
-fn cells(line: &str) -> Vec<&str> {
-    let bare = |cell| str::strip_prefix(cell, '"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell);
-    line.split(',').map(str::trim).map(bare).collect()
-}
-
 /// A row: switch, action, circuit.
 fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circuit), Problem> {
-    let cells = cells(line);
+    let cells = fields(line);
+    let cells: Vec<&str> = cells.iter().map(|cell| cell.trim()).collect();
     // Further columns are for people.
     if cells.len() < COLUMNS.len() {
         return Err(Problem::new(

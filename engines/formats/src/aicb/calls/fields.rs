@@ -1,7 +1,5 @@
 //! The parts of a line: quoted fields, kinds of call, rank lists.
 
-use std::borrow::Cow;
-
 use super::{CallKind, Peer};
 use crate::aicb::collective::CollectiveKind;
 
@@ -86,28 +84,4 @@ pub(super) fn parse_ranks(text: &str, room: usize) -> Result<Vec<u32>, String> {
         ranks.extend((first..=rank).skip(listed));
     }
     if ranks.is_empty() { Err("the stage line names no rank".to_owned()) } else { Ok(ranks) }
-}
-
-/// Fields of one line; double quotes keep commas together.
-pub(super) fn split(line: &str) -> Vec<Cow<'_, str>> {
-    if !line.contains('"') {
-        return line.split(',').map(Cow::Borrowed).collect();
-    }
-    let mut fields = Vec::new();
-    let mut field = String::new();
-    let mut quoted = false;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(Cow::Owned(std::mem::take(&mut field))),
-            _ => field.push(c),
-        }
-    }
-    fields.push(Cow::Owned(field));
-    fields
 }

@@ -1,8 +1,9 @@
 //! Line by line through a per-call CSV: sections, headers, rows, iterations.
 
+use lightbay_core::cells;
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
-use super::fields::{KINDS, MAX_RANKS, call_kind, parse_ranks, present, split};
+use super::fields::{KINDS, MAX_RANKS, call_kind, parse_ranks, present};
 use super::{Call, CallGroup, CallKind, Calls, GROUPS, Phase, Section};
 use crate::aicb::order::Pass;
 use crate::gz::Limits;
@@ -180,7 +181,7 @@ impl Reading {
         columns: Columns,
         problems: &mut Problems,
     ) -> Result<(), Problem> {
-        let fields = split(text);
+        let fields = cells::fields(text);
         if fields.len() != columns.width {
             return Err(Problem::new(
                 format!("line {number}"),
