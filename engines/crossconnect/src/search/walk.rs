@@ -24,6 +24,7 @@ mod tests;
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
+use lightbay_core::random::SplitMix;
 use lines::Lines;
 
 /// A cell of the table: switch, pod at the A port, pod at the B port.
@@ -34,23 +35,19 @@ pub(crate) struct Spot {
     b: u16,
 }
 
-/// A fast source of random numbers (splitmix64), seeded from a stream of the run.
+/// A fast source of random numbers, seeded from a stream of the run.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Dice(SplitMix);
 
 impl Dice {
     /// From a seed.
     pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix::new(seed))
     }
 
     /// Splitmix64: a step needs several numbers, and the streams of the run are too slow for that.
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.draw()
     }
 
     /// A number below `end`.

@@ -1,6 +1,7 @@
 //! Test of a quadratic form for convexity: HiGHS does not find out reliably and may then answer wrongly.
 
 use super::Quadratic;
+use petgraph::unionfind::UnionFind;
 
 /// The first column at which factorising shows that the form is not positive semidefinite (negative
 /// semidefinite with `negate`), or `None` if it is. Pivots within 1e-9 of the largest diagonal entry count as
@@ -19,36 +20,33 @@ pub(super) fn first_concave(part: &Quadratic, negate: bool) -> Option<u32> {
         })
         .filter(|(_, _, value)| *value != 0.0)
         .collect();
-    let mut leader: Vec<usize> = (0..columns).collect();
+    let mut joined = UnionFind::new(columns);
     for (row, column, _) in &entries {
-        let (one, other) = (lead(&mut leader, *row), lead(&mut leader, *column));
-        leader[one.max(other)] = one.min(other);
+        joined.union(*row, *column);
     }
-    // Columns of each part, ascending, and the place of each column in its part.
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); columns];
+    let label = joined.into_labeling();
+    // Parts in the order of their first columns, columns of each part ascending, and the place of each in its part.
+    let mut part_of = vec![usize::MAX; columns];
+    let mut members: Vec<Vec<u32>> = Vec::new();
     let mut place = vec![0; columns];
     for (column, place) in place.iter_mut().enumerate() {
-        let part = &mut members[lead(&mut leader, column)];
-        *place = part.len();
-        part.push(column as u32);
+        let part = &mut part_of[label[column]];
+        if *part == usize::MAX {
+            *part = members.len();
+            members.push(Vec::new());
+        }
+        *place = members[*part].len();
+        members[*part].push(column as u32);
     }
-    let mut of_part: Vec<Vec<(usize, usize, f64)>> = vec![Vec::new(); columns];
+    let mut of_part: Vec<Vec<(usize, usize, f64)>> = vec![Vec::new(); members.len()];
     for (row, column, value) in entries {
-        of_part[lead(&mut leader, column)].push((place[row], place[column], value));
+        of_part[part_of[label[column]]].push((place[row], place[column], value));
     }
     of_part
         .iter()
         .zip(&members)
         .filter(|(entries, _)| !entries.is_empty())
         .find_map(|(entries, members)| concave_at(members.len(), entries).map(|at| members[at]))
-}
-
-fn lead(leader: &mut [usize], mut column: usize) -> usize {
-    while leader[column] != column {
-        leader[column] = leader[leader[column]];
-        column = leader[column];
-    }
-    column
 }
 
 /// The pivot at which a form of `size` columns turns out not to be positive semidefinite.

@@ -10,6 +10,7 @@ use crate::model::group::Folding;
 use crate::model::schedule::ChunkStart;
 use crate::model::task::CollectiveTask;
 use lightbay_core::method::MethodError;
+use lightbay_core::random::SplitMix;
 use lightbay_core::watch::Watch;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -149,14 +150,8 @@ impl<'t> Placer<'t> {
         if most == 0.0 {
             return 0.0;
         }
-        // A step of SplitMix64 for each number: noise depends on pass, chunk and chain alone, not on the order of the
-        // search.
-        let mix = |state: u64| {
-            let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
+        // Noise depends on pass, chunk and chain alone, not on the order of the search.
+        let mix = |state: u64| SplitMix::new(state).draw();
         let bits = mix(mix(self.salt ^ u64::from(chunk)) ^ u64::from(chain));
         // 53 bits fill the mantissa.
         most * (bits >> 11) as f64 / (1u64 << 53) as f64
