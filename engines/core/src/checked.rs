@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -37,6 +38,49 @@ impl Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, crate::problem::printable(&self.message))
+    }
+}
+
+/// Most violations of one rule that are spelled out.
+const MOST_OF_A_RULE: usize = 20;
+
+/// What a checker finds, in order. Of a rule that is broken often the first twenty violations are spelled out and the
+/// others counted.
+#[derive(Debug, Default)]
+pub struct Findings {
+    list: Vec<Violation>,
+    of_rule: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    /// Adds a violation of the rule `code`.
+    pub fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        let seen = self.of_rule.entry(code).or_default();
+        *seen += 1;
+        if *seen <= MOST_OF_A_RULE {
+            self.list.push(Violation::new(code, message));
+        }
+    }
+
+    /// Returns `true` if nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Number of violations, those that are only counted included.
+    pub fn count(&self) -> usize {
+        self.of_rule.values().sum()
+    }
+
+    /// All violations; rules that were broken more often than is spelled out say so.
+    pub fn finish(mut self) -> Vec<Violation> {
+        for (code, count) in self.of_rule {
+            if count > MOST_OF_A_RULE {
+                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
+                self.list.push(Violation::new(code, message));
+            }
+        }
+        self.list
     }
 }
 
@@ -338,4 +382,25 @@ impl<K: Kind> AnyChecked for Checked<K> {
 /// The plan as kind `K`, if it is of that kind.
 pub fn downcast<K: Kind>(plan: &SharedPlan) -> Option<Arc<Checked<K>>> {
     Arc::clone(plan).into_any().downcast::<Checked<K>>().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_spell_out_twenty_of_a_rule_and_count_the_others() {
+        let mut found = Findings::default();
+        assert!(found.is_empty());
+        for at in 0..23 {
+            found.add("ports", format!("pod {at}"));
+        }
+        found.add("bound", "is too high");
+        assert_eq!(found.count(), 24);
+        let list = found.finish();
+        assert_eq!(list.len(), 22);
+        assert_eq!(list[19], Violation::new("ports", "pod 19"));
+        assert_eq!(list[20], Violation::new("bound", "is too high"));
+        assert_eq!(list[21], Violation::new("ports", "and 3 more of this rule"));
+    }
 }

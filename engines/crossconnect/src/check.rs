@@ -16,7 +16,9 @@ mod tests;
 
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
-use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, Violation, compare_metrics};
+use lightbay_core::checked::{
+    BoundTrust, Figure, Findings, Verdict, VerifiedBound, Violation, compare_metrics,
+};
 use lightbay_core::kind::Depth;
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
@@ -122,47 +124,13 @@ pub struct Envelope<'a> {
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Most violations of one rule that are spelled out.
-const MOST_OF_A_RULE: usize = 20;
 /// Tolerance of figures that are whole numbers.
 const EXACT: f64 = 1e-9;
 
-/// Violations in the order in which they are found.
-#[derive(Debug, Default)]
-struct Findings {
-    list: Vec<Violation>,
-    of_rule: BTreeMap<&'static str, usize>,
-}
-
-impl Findings {
-    fn add(&mut self, code: &'static str, message: impl Into<String>) {
-        let seen = self.of_rule.entry(code).or_default();
-        *seen += 1;
-        if *seen <= MOST_OF_A_RULE {
-            self.list.push(Violation::new(code, message));
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// A figure that repeats a whole number.
-    fn compare(&mut self, code: &'static str, name: &str, claimed: u64, exact: u64) {
-        if claimed != exact {
-            self.add(code, format!("'{name}' is {claimed}, the entries give {exact}"));
-        }
-    }
-
-    /// All violations; rules that were broken more often than is spelled out say so.
-    fn finish(mut self) -> Vec<Violation> {
-        for (code, count) in self.of_rule {
-            if count > MOST_OF_A_RULE {
-                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
-                self.list.push(Violation::new(code, message));
-            }
-        }
-        self.list
+/// A figure that repeats a whole number.
+fn compare_figure(found: &mut Findings, code: &'static str, name: &str, claimed: u64, exact: u64) {
+    if claimed != exact {
+        found.add(code, format!("'{name}' is {claimed}, the entries give {exact}"));
     }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::plan::{FabricKind, MoeResult, ON_CIRCUITS, ON_STRICT_CIRCUITS};
 use crate::scenario::MoeScenario;
-use lightbay_core::checked::{BoundTrust, SAME, Verdict, VerifiedBound, Violation, compare_metrics, same};
+use lightbay_core::checked::{BoundTrust, Findings, SAME, Verdict, VerifiedBound, compare_metrics, same};
 use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::Params;
 use sizes::Sizes;
@@ -85,34 +85,17 @@ pub struct RegionEnvelope<'a> {
 
 /// Relative difference of two bounds that the gaps of two solvers make.
 const ALIKE: f64 = 1e-7;
-/// Most violations of one rule that are spelled out.
-const MOST_OF_A_RULE: usize = 20;
 
-/// Violations in the order in which they are found.
-#[derive(Debug, Default)]
-struct Findings {
-    list: Vec<Violation>,
-    of_rule: BTreeMap<&'static str, usize>,
-}
-
-impl Findings {
-    fn add(&mut self, code: &'static str, message: impl Into<String>) {
-        let seen = self.of_rule.entry(code).or_default();
-        *seen += 1;
-        if *seen <= MOST_OF_A_RULE {
-            self.list.push(Violation::new(code, message));
-        }
-    }
-
-    /// A figure that has to be another one, but for rounding.
-    fn compare(&mut self, code: &'static str, name: impl std::fmt::Display, claimed: f64, exact: f64) {
-        if !same(claimed, exact) {
-            self.add(code, format!("{name} is {claimed}, must be {exact}"));
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
+/// A figure that has to be another one, but for rounding.
+fn compare_figure(
+    found: &mut Findings,
+    code: &'static str,
+    name: impl std::fmt::Display,
+    claimed: f64,
+    exact: f64,
+) {
+    if !same(claimed, exact) {
+        found.add(code, format!("{name} is {claimed}, must be {exact}"));
     }
 }
 
@@ -126,17 +109,17 @@ pub fn check(
     let mut found = Findings::default();
     figures::finite(result, envelope, &mut found);
     if !found.is_empty() {
-        return Verdict::refused(found.list);
+        return Verdict::refused(found.finish());
     }
     let sizes = Sizes::of(scenario);
     placement::check(scenario, &sizes, result, &mut found);
     if !found.is_empty() {
-        return Verdict::refused(found.list);
+        return Verdict::refused(found.finish());
     }
     let demands = demand::of(scenario, &sizes, result);
     demand::compare(result, &demands, &mut found);
     if !found.is_empty() {
-        return Verdict::refused(found.list);
+        return Verdict::refused(found.finish());
     }
     let fabric = result.iteration.fabric;
     for (layer, demand) in result.layers.iter().zip(&demands) {
@@ -156,7 +139,7 @@ pub fn check(
         timeline::check(&sizes, result.layers.len(), layer, &mut found);
     }
     let floors = figures::check(scenario, &sizes, result, &demands, envelope, &mut found);
-    let mut violations = found.list;
+    let mut violations = found.finish();
     violations.extend(compare_metrics(envelope.metrics, &figures::metrics(result)));
     let Some(floors) = floors.filter(|_| violations.is_empty()) else {
         return Verdict::refused(violations);

@@ -23,7 +23,7 @@ mod tests;
 
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::scenario::TpuScenario;
-use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
+use lightbay_core::checked::{BoundTrust, Findings, Verdict, VerifiedBound, compare_metrics};
 use lightbay_core::kind::{Depth, Sense};
 use std::collections::BTreeMap;
 
@@ -100,8 +100,6 @@ pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, S
 /// Reason for having no routes.
 pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
 
-/// Most violations of one rule that are spelled out.
-const MOST_OF_A_RULE: usize = 20;
 /// Chips up to which plans list their routes unless told otherwise.
 const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
@@ -114,38 +112,6 @@ const SOLVED: f64 = 1e-6;
 /// True if a claim is another figure than the exact one.
 fn off(claimed: f64, exact: f64) -> bool {
     (claimed - exact).abs() > EXACT * exact.abs().max(1e-12)
-}
-
-/// Violations in the order in which they are found.
-#[derive(Debug, Default)]
-struct Findings {
-    list: Vec<Violation>,
-    of_rule: BTreeMap<&'static str, usize>,
-}
-
-impl Findings {
-    fn add(&mut self, code: &'static str, message: impl Into<String>) {
-        let seen = self.of_rule.entry(code).or_default();
-        *seen += 1;
-        if *seen <= MOST_OF_A_RULE {
-            self.list.push(Violation::new(code, message));
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// All violations; rules that were broken more often than is spelled out say so.
-    fn finish(mut self) -> Vec<Violation> {
-        for (code, count) in self.of_rule {
-            if count > MOST_OF_A_RULE {
-                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
-                self.list.push(Violation::new(code, message));
-            }
-        }
-        self.list
-    }
 }
 
 /// Checks a plan for a pod.

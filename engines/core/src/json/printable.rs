@@ -19,6 +19,7 @@ macro_rules! as_inside {
 }
 
 impl<F: Formatter> Formatter for Printable<F> {
+    scalar_methods!(as_inside);
     as_inside!(
         begin_array(),
         end_array(),
@@ -31,21 +32,6 @@ impl<F: Formatter> Formatter for Printable<F> {
         begin_object_value(),
         end_object_value(),
         begin_string(),
-        write_null(),
-        write_bool(value: bool),
-        write_i8(value: i8),
-        write_i16(value: i16),
-        write_i32(value: i32),
-        write_i64(value: i64),
-        write_i128(value: i128),
-        write_u8(value: u8),
-        write_u16(value: u16),
-        write_u32(value: u32),
-        write_u64(value: u64),
-        write_u128(value: u128),
-        write_f32(value: f32),
-        write_f64(value: f64),
-        write_number_str(value: &str),
     );
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {

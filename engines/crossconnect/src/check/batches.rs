@@ -2,7 +2,7 @@
 
 use super::entries::{End, Judged};
 use super::states::PairCounts;
-use super::{EXACT, Findings, code};
+use super::{EXACT, Findings, code, compare_figure};
 use crate::plan::{Action, Changes, EntryRef};
 use crate::scenario::{CrossconnectScenario, Rollout};
 use lightbay_core::checked::Figure;
@@ -135,7 +135,8 @@ pub(super) fn check(
                 live.change(judged, |count| count.saturating_sub(1));
             }
         }
-        found.compare(
+        compare_figure(
+            found,
             code::DARK,
             &format!("batches[{number}].dark_circuits"),
             batch.dark_circuits,

@@ -4,7 +4,7 @@ use super::batches::{self, Dark};
 use super::entries::Judged;
 use super::program::{Covers, Proof};
 use super::states::PairCounts;
-use super::{EXACT, Envelope, Findings, code};
+use super::{EXACT, Envelope, Findings, code, compare_figure};
 use crate::plan::{Action, Changes, Totals};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
@@ -185,11 +185,11 @@ pub(super) fn compare_totals(
             exact.lower_bound_removed_circuits,
         ),
     ] {
-        found.compare(code::TOTALS, name, claimed, exact);
+        compare_figure(found, code::TOTALS, name, claimed, exact);
     }
     match (claimed.forced_removed_circuits, exact.forced_removed_circuits) {
         (Some(claimed), Some(exact)) => {
-            found.compare(code::TOTALS, "totals.forced_removed_circuits", claimed, exact);
+            compare_figure(found, code::TOTALS, "totals.forced_removed_circuits", claimed, exact);
         }
         (None, Some(_)) => found.add(
             code::TOTALS,

@@ -1,6 +1,6 @@
 //! An order of all-to-all phases: its rule, receivers, pairs and figures.
 
-use super::{EXACT, Envelope, Findings, code};
+use super::{EXACT, Envelope, Findings, code, compare_figure};
 use crate::plan::{PhaseOrder, PhaseRule};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::Figure;
@@ -47,8 +47,14 @@ pub(super) fn check(
     each_pair_once(order, found);
     let contended = receivers(order, found);
     let flows = most_flows(n as usize, p as usize, order);
-    found.compare(code::FLOWS, "contended_phases", u64::from(order.contended_phases), contended);
-    found.compare(code::FLOWS, "max_flows_per_pod_pair", u64::from(order.max_flows_per_pod_pair), flows);
+    compare_figure(found, code::FLOWS, "contended_phases", u64::from(order.contended_phases), contended);
+    compare_figure(
+        found,
+        code::FLOWS,
+        "max_flows_per_pod_pair",
+        u64::from(order.max_flows_per_pod_pair),
+        flows,
+    );
     let figures = [
         ("phases", gpus),
         ("contended_phases", contended),

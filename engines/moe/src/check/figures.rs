@@ -3,7 +3,7 @@
 use super::demand::Dispatch;
 use super::fabrics::{PATCHED, least_on_circuits, times};
 use super::sizes::Sizes;
-use super::{Findings, RegionEnvelope, claims, code};
+use super::{Findings, RegionEnvelope, claims, code, compare_figure};
 use crate::plan::{FabricKind, LayerPhase, MoeResult, RoutePath};
 use crate::scenario::MoeScenario;
 use lightbay_core::checked::{Figure, SAME};
@@ -127,7 +127,7 @@ pub(super) fn check(
         ("eps_bytes", plan.eps_bytes, packets),
         ("the objective", envelope.value, total),
     ] {
-        found.compare(code::ITERATION, name, claimed, exact);
+        compare_figure(found, code::ITERATION, name, claimed, exact);
     }
     if plan.fabric != FabricKind::Mfabric && plan.free_changes != 0 {
         found.add(code::CHANGE, format!("free_changes is {}, but nothing changes", plan.free_changes));
@@ -196,7 +196,7 @@ fn costs(scenario: &MoeScenario, result: &MoeResult, fat_tree_ms: f64, found: &m
             fat_tree_ms / result.iteration.iteration_ms * ratio,
         ),
     ] {
-        found.compare(code::COST, name, claimed, exact);
+        compare_figure(found, code::COST, name, claimed, exact);
     }
 }
 

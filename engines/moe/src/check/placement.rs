@@ -1,7 +1,7 @@
 //! Experts of the ranks: every expert has a slot, every rank as many slots, and groups stay on their server.
 
 use super::sizes::Sizes;
-use super::{Findings, code};
+use super::{Findings, code, compare_figure};
 use crate::plan::{ExpertPlacement, FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::scenario::trace::GateHistory;
@@ -87,5 +87,11 @@ fn of_layer(
     let sum: f64 = loads.iter().sum();
     let most = loads.iter().copied().fold(0.0, f64::max);
     let exact = if sum > 0.0 { most * ranks as f64 / sum } else { 1.0 };
-    found.compare(code::PLACEMENT, format!("busiest_rank of layer {layer}"), placement.busiest_rank, exact);
+    compare_figure(
+        found,
+        code::PLACEMENT,
+        format!("busiest_rank of layer {layer}"),
+        placement.busiest_rank,
+        exact,
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::demand::Dispatch;
 use super::sizes::Sizes;
-use super::{Findings, code};
+use super::{Findings, code, compare_figure};
 use crate::plan::{AllToAll, CircuitAction, LayerPlan, RegionCircuit, RegionRoute, RoutePath};
 use crate::scenario::MoeScenario;
 use lightbay_core::checked::same;
@@ -124,7 +124,7 @@ pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &
         ("all_to_all_ms", claimed.all_to_all_ms, exact.all_to_all_ms),
     ];
     for (step, claimed, exact) in pairs {
-        found.compare(code::TIMES, format!("{name}: {step}"), claimed, exact);
+        compare_figure(found, code::TIMES, format!("{name}: {step}"), claimed, exact);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Events of a layer: the phases one after the other, with the stalls of the changes that are listed.
 
 use super::sizes::Sizes;
-use super::{Findings, code};
+use super::{Findings, code, compare_figure};
 use crate::plan::{LayerPhase, LayerPlan, Reconfiguration, STALL};
 use lightbay_core::checked::same;
 
@@ -84,8 +84,8 @@ fn change(sizes: &Sizes, name: &str, last: bool, change: &Reconfiguration, found
         found.add(code::CHANGE, text);
         return;
     };
-    found.compare(code::CHANGE, format!("{name}: delay before {word}"), change.delay_ms, sizes.delay);
-    found.compare(code::CHANGE, format!("{name}: window before {word}"), change.window_ms, *length);
+    compare_figure(found, code::CHANGE, format!("{name}: delay before {word}"), change.delay_ms, sizes.delay);
+    compare_figure(found, code::CHANGE, format!("{name}: window before {word}"), change.window_ms, *length);
     let stall = (sizes.delay - length).max(0.0);
-    found.compare(code::CHANGE, format!("{name}: stall before {word}"), change.stall_ms, stall);
+    compare_figure(found, code::CHANGE, format!("{name}: stall before {word}"), change.stall_ms, stall);
 }

@@ -62,13 +62,13 @@ pub(super) fn check(
         unlisted(pod, routing, copies, mcf_upper, place, found);
         return None;
     }
-    let before = found.list.len();
+    let before = found.count();
     pairs(wiring, routing, sources, place, found);
     let mut tally = Tally::new(wiring, sources, vcs);
     for route in &routing.routes {
         tally.follow(wiring, route, avoided, place, found);
     }
-    if found.list.len() > before {
+    if found.count() > before {
         return None;
     }
     let max_load = tally.loads.iter().copied().max().unwrap_or(0);

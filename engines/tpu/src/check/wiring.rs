@@ -64,7 +64,7 @@ pub(super) fn of(
     failed: &[u8],
     found: &mut Findings,
 ) -> Option<Wiring> {
-    let before = found.list.len();
+    let before = found.count();
     if record.ocs.len() != SWITCHES {
         found.add(code::TOPOLOGY, format!("{} switches are listed, a pod has 48", record.ocs.len()));
         return None;
@@ -103,7 +103,7 @@ pub(super) fn of(
             }
         }
     }
-    if found.list.len() > before {
+    if found.count() > before {
         return None;
     }
     let to: Vec<Vec<u16>> = record.ocs.iter().map(|state| state.to.clone()).collect();
