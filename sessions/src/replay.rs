@@ -192,11 +192,6 @@ impl Replay {
         self.finals.iter().cloned()
     }
 
-    /// The highest run number there is.
-    pub fn last_run(&self) -> Option<RunId> {
-        self.runs.keys().next_back().copied()
-    }
-
     /// Runs whose end is not in the log: the program ended under them, or they are still at work.
     pub fn unfinished(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.values().filter(|run| run.done.is_none())

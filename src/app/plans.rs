@@ -185,11 +185,6 @@ impl PlanTable {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
-    /// A plan by the run that found it and its number there.
-    pub fn by_origin(&self, run: RunId, within: u64) -> Option<&PlanEntry> {
-        self.entries.iter().find(|entry| entry.origin == Some((run, within)))
-    }
-
     /// The newest plan of a run: the one that it ended with, if an earlier run had found it.
     pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
         let again = self.entries.iter().find(|entry| entry.found_again.contains(&run));
@@ -284,11 +279,6 @@ impl PlanTable {
     /// Returns `true` if there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
-    }
-
-    /// The number the next plan takes.
-    pub const fn next_number(&self) -> u64 {
-        self.next
     }
 
     /// Lets go of plans that nothing needs; their rows stay.

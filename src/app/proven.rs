@@ -60,11 +60,6 @@ impl App {
         }
     }
 
-    /// The best bound that anybody knows to hold for every plan of the scenario of `entry`.
-    pub fn bound_of(&self, entry: &PlanEntry) -> Option<f64> {
-        self.standing_of(entry).on_all().map(|bound| bound.value)
-    }
-
     /// The state of a run in a word. `OPTIMAL` says that no plan of the scenario is better, so a run that proves that of
     /// some plans only, or whose plan another one beats, is done.
     pub fn run_word(&self, run: &Run) -> &'static str {

@@ -48,14 +48,6 @@ impl Target {
         }
     }
 
-    /// Returns `true` if writing may wait for a reader: standard output and pipes, other than files.
-    pub const fn may_wait(&self) -> bool {
-        match self {
-            Self::Stdout => true,
-            Self::File(file) => file.stream,
-        }
-    }
-
     /// Writes the result.
     ///
     /// # Errors

@@ -61,7 +61,6 @@ pub struct Screen {
     tty: File,
     mouse: bool,
     repaint: bool,
-    sync: bool,
 }
 
 impl std::fmt::Debug for Screen {
@@ -94,7 +93,7 @@ impl Screen {
         // Fixed, because the size is asked of our own descriptor and only when a frame is drawn.
         let viewport = Viewport::Fixed(Rect::ZERO);
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
-        let mut screen = Self { terminal, out, tty, mouse, repaint: true, sync: true };
+        let mut screen = Self { terminal, out, tty, mouse, repaint: true };
         screen.take()?;
         if ask {
             screen.out.write_all(QUESTIONS.as_bytes())?;
@@ -142,11 +141,6 @@ impl Screen {
         self.repaint = true;
     }
 
-    /// Switches the bracketing of frames on or off; the terminal shows each bracketed frame as a whole.
-    pub const fn bracket_frames(&mut self, sync: bool) {
-        self.sync = sync;
-    }
-
     /// Draws a frame of the present size. `None` if there is no room for anything.
     ///
     /// # Errors
@@ -184,14 +178,12 @@ impl Screen {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        if self.sync { self.terminal.backend_mut().write_all(SYNC_BEGIN.as_bytes()) } else { Ok(()) }
+        self.terminal.backend_mut().write_all(SYNC_BEGIN.as_bytes())
     }
 
     fn end(&mut self) -> io::Result<()> {
         let backend = self.terminal.backend_mut();
-        if self.sync {
-            backend.write_all(SYNC_END.as_bytes())?;
-        }
+        backend.write_all(SYNC_END.as_bytes())?;
         io::Write::flush(backend)
     }
 

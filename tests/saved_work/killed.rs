@@ -143,11 +143,11 @@ fn go_on(place: &Place, saved: &Saved) {
         terminal.until("a plan", |view| view.rows[0].contains("plan "));
     }
     terminal.keys("r");
-    let last = saved.replay.last_run().map_or(0, |run| run.0);
+    let last = saved.replay.runs.keys().next_back().map_or(0, |run| run.0);
     let log = sessions_of(place).join(SESSION).join("run.log");
     let (run, replay) = until("a plan of a new run", || {
         let replay = Replay::read(&log, ReplayLimits::ALL).unwrap();
-        let run = replay.last_run().filter(|run| run.0 > last)?;
+        let run = *replay.runs.keys().next_back().filter(|run| run.0 > last)?;
         (replay.runs[&run].plans > 0).then_some((run, replay))
     });
     let of_run = || replay.records.iter().filter(|line| line.record.run == run);

@@ -108,16 +108,6 @@ impl ActivityState {
             .and_then(|index| choices().nth(index))
             .map(|row| row.id);
     }
-
-    /// Moves the selected interval, stopping at the ends.
-    pub fn step_interval(&mut self, intervals: usize, steps: i32) {
-        self.interval = scroll::stepped(self.interval, intervals, steps);
-    }
-
-    /// Shows the last intervals at the next draw.
-    pub fn show_end(&mut self) {
-        self.column_offset = usize::MAX;
-    }
 }
 
 /// Columns of the names: one in front for the selection, one behind for the mark of the critical path.

@@ -72,7 +72,6 @@ pub struct LogLines<'a> {
     theme: &'a Theme,
     entries: &'a [LogEntry],
     right: &'a [Piece],
-    back: usize,
 }
 
 impl<'a> LogLines<'a> {
@@ -81,20 +80,13 @@ impl<'a> LogLines<'a> {
 
     /// Entries in order of time.
     pub const fn new(theme: &'a Theme, entries: &'a [LogEntry]) -> Self {
-        Self { theme, entries, right: &[], back: 0 }
+        Self { theme, entries, right: &[] }
     }
 
     /// At the right end of the last line (`1 of 6  L log`).
     #[must_use]
     pub const fn right(mut self, right: &'a [Piece]) -> Self {
         self.right = right;
-        self
-    }
-
-    /// Scrolls back by this many entries.
-    #[must_use]
-    pub const fn scrolled_back(mut self, entries: usize) -> Self {
-        self.back = entries;
         self
     }
 }
@@ -106,7 +98,7 @@ impl Widget for &LogLines<'_> {
             return;
         }
         let height = pen.height() as usize;
-        let end = self.entries.len().saturating_sub(self.back.min(self.entries.len().saturating_sub(1)));
+        let end = self.entries.len();
         let from = end.saturating_sub(height);
         let shown = self.entries.get(from..end).unwrap_or(&[]);
         let glyphs = pen.glyphs();

@@ -120,11 +120,6 @@ impl<'a> Pane<'a> {
         }
     }
 
-    /// True if the caller draws the body.
-    pub const fn shows_body(&self) -> bool {
-        matches!(self.state, PaneState::Ready | PaneState::Stale(_))
-    }
-
     fn title(&self, pen: &mut Pen<'_>) {
         let glyphs = pen.glyphs();
         let (rule, rule_style) = if self.focused {

@@ -6,7 +6,6 @@
 //! | [`tree`] | spanning trees whose hops may pass through switches |
 //! | [`grow`], [`hops`], [`arborescence`] | trees of small price |
 //! | [`columns`] | shares of trees by a linear program that makes its columns |
-//! | [`split`], [`pack`], [`exact`] | trees at exactly the rate of the floor |
 //! | [`timing`], [`pieces`], [`list`] | equal pieces, sent as soon as links are free |
 //! | [`matching`] | equal pieces, each along a tree of its own that grows over the links that are free |
 //! | [`periodic`] | one piece per tree and epoch |
@@ -18,18 +17,15 @@
 pub mod arborescence;
 pub mod columns;
 pub mod compact;
-pub mod exact;
 pub mod fold;
 pub mod grow;
 pub mod hops;
 pub mod library;
 pub mod list;
 pub mod matching;
-pub mod pack;
 pub mod parts;
 pub mod periodic;
 pub mod pieces;
 pub mod sends;
-pub mod split;
 pub mod timing;
 pub mod tree;

@@ -13,7 +13,6 @@ mod table;
 mod tests;
 
 pub use long::is_long_header;
-pub use table::{JointCounts, read_joint};
 
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
@@ -281,23 +280,6 @@ pub fn write(loads: &ExpertLoads) -> String {
                     };
                 }
             }
-        }
-    }
-    text
-}
-
-/// Writes JSON lines: `{"iteration":…,"layer":…,"tokens":[[…]]}`, a list of counts for each rank.
-pub fn write_lines(loads: &ExpertLoads) -> String {
-    let mut text = String::new();
-    for (i, iteration) in loads.iterations.iter().enumerate() {
-        for (l, layer) in loads.layers.iter().enumerate() {
-            let rows: Vec<&[f64]> =
-                (0..loads.ranks.unwrap_or(1)).map(|rank| loads.row(i, l, rank as usize)).collect();
-            let tokens = match (loads.ranks, rows.first()) {
-                (None, Some(row)) => serde_json::json!(row),
-                _ => serde_json::json!(rows),
-            };
-            let _ = writeln!(text, "{{\"iteration\":{iteration},\"layer\":{layer},\"tokens\":{tokens}}}");
         }
     }
     text

@@ -11,7 +11,7 @@ mod topology;
 #[cfg(test)]
 mod tests;
 
-pub use sketch::{TacclSketch, read_sketch, write_sketch};
+pub use sketch::{TacclSketch, read_sketch};
 pub use topology::{
     Megabyte, MscclSwitch, MscclTopology, TacclTopology, read_msccl, read_taccl, write_msccl, write_taccl,
 };

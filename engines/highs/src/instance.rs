@@ -28,11 +28,6 @@ impl Interrupt {
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
-
-    /// Returns `true` if it was asked.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// A HiGHS instance with its model.

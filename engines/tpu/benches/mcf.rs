@@ -6,6 +6,7 @@ use lightbay_core::watch::Unwatched;
 use lightbay_tpu::model::group::Group;
 use lightbay_tpu::model::topology::Topology;
 use lightbay_tpu::throughput::mcf::{FlowSettings, certify};
+use lightbay_tpu::throughput::metrics::{hop_bound, hops};
 use rand::RngExt;
 use std::time::Instant;
 
@@ -13,12 +14,11 @@ use std::time::Instant;
 fn random(cubes: usize) -> Topology {
     let group = Group::most_square(cubes);
     let mut stream = Streams::new(7).stream(cubes as u64);
-    let uniform = vec![1.0; lightbay_tpu::model::pod::LINK_CLASSES];
     let pods = (0..20).map(|_| {
         let voltage = std::array::from_fn(|_| stream.random_range(0..cubes) as u16);
         Topology::symmetric(group.clone(), voltage)
     });
-    let bound = |pod: &Topology| lightbay_tpu::throughput::mcf::upper_of_lengths(pod, &uniform);
+    let bound = |pod: &Topology| hops(pod).map_or(0.0, |hops| hop_bound(pod.nodes(), hops.hop_sum));
     pods.max_by(|one, other| bound(one).total_cmp(&bound(other))).unwrap()
 }
 

@@ -79,13 +79,6 @@ impl Utilisation {
     }
 }
 
-/// Returns the difference in throughput of all chips together under uniform traffic between two designs, TB/s: the
-/// difference of the flows per pair, times all pairs, times the bandwidth of a link.
-pub fn throughput_difference_tb_per_s(nodes: usize, mcf: f64, other_mcf: f64, link_gbyte_per_s: f64) -> f64 {
-    let pairs = nodes as f64 * (nodes as f64 - 1.0);
-    (mcf - other_mcf) * pairs * link_gbyte_per_s / 1e3
-}
-
 impl Schedule {
     /// The schedule run backwards on reversed arcs: an all-gather becomes a reduce-scatter and the other way round.
     /// `None` for other collectives.

@@ -271,11 +271,6 @@ impl Analysis {
         LinkRates::new(&self.setting.evaluator.network, trace, direction)
     }
 
-    /// Returns the time by which the second chain ends before the critical path, seconds.
-    pub fn second_behind_s(&self) -> Option<f64> {
-        self.second.as_ref().map(|second| self.chain.end_s - second.end_s)
-    }
-
     /// Successors of a task with delay in seconds, and whether it dictates the start of each.
     pub fn successors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let finish = self.tasks[task as usize].finish_s;

@@ -48,7 +48,7 @@ fn runs_side_by_side_come_back_interleaved_with_their_histories() {
     assert!((first.elapsed_s - 0.4).abs() < 1e-12);
     assert!(replay.runs[&RunId(2)].done.is_some());
     assert_eq!(replay.unfinished().map(|run| run.run.0).collect::<Vec<_>>(), [1, 3]);
-    assert_eq!(replay.last_run(), Some(RunId(3)));
+    assert_eq!(replay.runs.keys().next_back(), Some(&RunId(3)));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn memory_is_bounded_and_curves_keep_their_shape() {
 fn no_log_is_an_empty_replay() {
     let folder = tempfile::tempdir().unwrap();
     let replay = Replay::read(&folder.path().join("run.log"), ReplayLimits::default()).unwrap();
-    assert!(replay.records.is_empty() && replay.last_run().is_none());
+    assert!(replay.records.is_empty() && replay.runs.is_empty());
 }
 
 #[test]

@@ -88,8 +88,8 @@ pub fn activity_rows() -> Vec<ActivityRow> {
 }
 
 pub fn draw_activity(theme: &Theme, area: Rect, buf: &mut Buffer) {
-    let mut state = ActivityState { selected: Some(8), ..ActivityState::default() };
-    state.show_end();
+    let mut state =
+        ActivityState { selected: Some(8), column_offset: usize::MAX, ..ActivityState::default() };
     Activity::new(theme, &intervals(), &activity_rows()).render(area, buf, &mut state);
 }
 

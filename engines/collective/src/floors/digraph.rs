@@ -69,11 +69,6 @@ impl Digraph {
         self.into(node).iter().map(|arc| self.arcs[*arc as usize].capacity).sum()
     }
 
-    /// Sum of the capacities of the links that leave a node.
-    pub fn out_capacity(&self, node: u32) -> i128 {
-        self.out(node).iter().map(|arc| self.arcs[*arc as usize].capacity).sum()
-    }
-
     /// The same graph with all links turned round; positions of links stay.
     #[must_use]
     pub fn reversed(&self) -> Self {

@@ -1,9 +1,9 @@
 //! Floors of scenarios with what proves them, in a form that can be worked out again: cuts, paths, and sums over all
 //! links (docs/methods/collective.md, section 5).
 
-use super::collective::partition_floors;
 use super::floor::network_floor;
 use super::latency::{LatencyFloor, LatencyQuestion, distances, latency_floor};
+use super::partition::partition_floors;
 use crate::bounds::{candidates, set_name};
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{FloorProof, ScenarioFloors, floor_words};

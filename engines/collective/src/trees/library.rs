@@ -326,6 +326,7 @@ impl<'n> TreeLibrary<'n> {
     }
 
     /// Returns the periodic schedule of some trees with the best number of pieces; `None` without trees.
+    #[cfg(test)]
     pub fn periodic_figures(
         &self,
         variant: usize,

@@ -2,9 +2,7 @@
 
 use super::fold::{Fold, image_of};
 use super::list::{Batch, ListSchedule};
-use super::periodic::{depths, fluid_epochs};
 use super::timing::PieceTiming;
-use super::tree::{ROOT, Tree};
 use crate::scenario::network::LinkNetwork;
 
 /// The start of a piece on a link.
@@ -65,24 +63,4 @@ pub fn list_sends(
     all.sends.sort_unstable();
     all.sends.dedup();
     all
-}
-
-/// Returns the epochs at which the first piece of a tree starts on each of its links, in the order of
-/// [`Tree::links`]; later pieces start one epoch later each.
-pub fn periodic_starts(network: &LinkNetwork, tree: &Tree, epoch_us: f64) -> Vec<u64> {
-    let mut takes = vec![0; network.links().len()];
-    for &link in tree.links() {
-        takes[link as usize] = fluid_epochs(network, link, epoch_us);
-    }
-    let reached = depths(tree, &takes);
-    let mut starts = Vec::with_capacity(tree.links().len());
-    // Hops start when the one before has ended; links of a hop follow each other.
-    for hop in tree.hops() {
-        let mut epoch = if hop.parent == ROOT { 0 } else { reached[hop.parent as usize] };
-        for &link in tree.links_of(hop) {
-            starts.push(epoch);
-            epoch += takes[link as usize];
-        }
-    }
-    starts
 }

@@ -5,7 +5,7 @@
 //! moves the other way, which may take a port at its far end, and so on: a Kempe chain. Between two switches of equal
 //! ports every chain ends, as in the proof that bipartite graphs of degree d have d edge colours.
 
-use crate::model::assignment::{Assignment, Cell};
+use crate::model::assignment::Assignment;
 use crate::model::task::Task;
 use lightbay_core::random::Stream;
 use rand::RngExt;
@@ -337,12 +337,5 @@ impl<'t> Board<'t> {
             i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
         };
         slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))
-    }
-
-    /// Installed circuits: switch, A pod, B pod and count, in order.
-    pub fn installed_cells(&self) -> impl Iterator<Item = (u32, Cell)> + '_ {
-        (0u32..)
-            .zip(&self.task.installed.ocs)
-            .flat_map(|(ocs, cells)| cells.iter().map(move |&cell| (ocs, cell)))
     }
 }

@@ -1,28 +1,13 @@
-//! Expert loads as dense tables, and joint counts of two layers.
+//! Expert loads as long and dense tables.
 
 use super::grids::Grids;
 use super::json::{along, ambiguous};
 use super::{Grid, LoadAxis, LoadFile, LoadOptions, MOST_TOKENS, UsedOptions, long};
-use crate::gz::{self, Limits};
+use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, printable};
-use std::collections::BTreeMap;
-use std::io::BufRead;
 
-/// Largest file of joint counts, bytes.
-const MOST_BYTES: u64 = 64 << 20;
 /// Most numbers of iterations, layers, ranks, experts.
 const MOST_NUMBER: f64 = 1e9;
-
-/// Tokens by their experts in two layers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointCounts {
-    /// The earlier layer.
-    pub from_layer: u32,
-    /// The later layer.
-    pub to_layer: u32,
-    /// Counts, a row for each expert of the earlier layer.
-    pub counts: Vec<Vec<f64>>,
-}
 
 pub(super) fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ';', '\t']).map(str::trim)
@@ -88,58 +73,4 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
     let Some(axis) = axis else { return Err(ambiguous(grids.len())) };
     along(axis, &mut grids);
     Ok(LoadFile::dense(grids, UsedOptions { axis: true, ..UsedOptions::default() }))
-}
-
-/// Reads joint counts: `layer_from,expert_from,layer_to,expert_to,count`.
-///
-/// # Errors
-/// Every row that is none, and pairs of experts without a row.
-pub fn read_joint(reader: impl BufRead, limits: &Limits) -> Result<Vec<JointCounts>, Problems> {
-    const HEADER: &str = "layer_from,expert_from,layer_to,expert_to,count";
-    let text = gz::text(reader, limits, MOST_BYTES)?;
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let header = lines.next().map_or("", |(_, line)| line.trim());
-    if header != HEADER {
-        let message = format!("begins with '{}'", printable(header));
-        return Err(
-            Problem::new("line 1", message, format!("give joint counts, which begin with {HEADER}")).into()
-        );
-    }
-    let mut problems = Problems::new();
-    let mut pairs: BTreeMap<(u64, u64), BTreeMap<(u64, u64), f64>> = BTreeMap::new();
-    for (row, (at, line)) in lines.enumerate() {
-        let place = format!("line {}", at + 1);
-        if row >= limits.rows {
-            problems.add(place, "is one row too many", "give fewer");
-            break;
-        }
-        let cells: Vec<&str> = cells(line).take(6).collect();
-        let numbers: Option<Vec<u64>> = cells.iter().take(4).map(|cell| index(cell)).collect();
-        let tokens = cells.get(4).and_then(|cell| count(cell, MOST_TOKENS));
-        let (Some([from, expert, to, other]), Some(tokens), 5) = (numbers.as_deref(), tokens, cells.len())
-        else {
-            problems.add(
-                place,
-                format!("is '{}'", printable(line)),
-                "give four numbers and a count, 0 or more",
-            );
-            continue;
-        };
-        if pairs.entry((*from, *to)).or_default().insert((*expert, *other), tokens).is_some() {
-            problems.add(place, "is about the same experts as a line before", "leave one out");
-        }
-    }
-    let mut found = Vec::new();
-    for ((from, to), counts) in pairs {
-        let most = counts.keys().fold((0, 0), |most: (u64, u64), key| (most.0.max(key.0), most.1.max(key.1)));
-        if (most.0 + 1).saturating_mul(most.1 + 1) != counts.len() as u64 {
-            let message = format!("has {} of {} x {} counts", counts.len(), most.0 + 1, most.1 + 1);
-            problems.add(format!("layers {from} and {to}"), message, "give every pair of experts");
-            continue;
-        }
-        let values: Vec<f64> = counts.into_values().collect();
-        let counts = values.chunks(most.1 as usize + 1).map(<[f64]>::to_vec).collect();
-        found.push(JointCounts { from_layer: from as u32, to_layer: to as u32, counts });
-    }
-    problems.into_result(found)
 }

@@ -4,7 +4,7 @@ use super::{MOST_RANKS, json};
 use crate::gz::Limits;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief, list_at, whole_numbers};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
@@ -127,33 +127,4 @@ fn by_gpu(value: &Value, path: &str, problems: &mut Problems) -> BTreeMap<u32, V
         }
     }
     found
-}
-
-/// Writes a sketch.
-pub fn write_sketch(sketch: &TacclSketch) -> String {
-    let map = |lists: &BTreeMap<u32, Vec<u32>>| -> Value {
-        let map: Map<String, Value> =
-            lists.iter().map(|(gpu, list)| (gpu.to_string(), json!(list))).collect();
-        Value::Object(map)
-    };
-    let mut intra = json!({ "strategy": sketch.intra_strategy });
-    if !sketch.switches.is_empty() {
-        intra["switches"] = json!(sketch.switches);
-    }
-    if !sketch.switch_strategies.is_empty() {
-        intra["switch_hyperedge_strategy"] = json!(sketch.switch_strategies);
-    }
-    let mut inter = json!({ "strategy": sketch.inter_strategy, "internode_conn": map(&sketch.connections) });
-    if !sketch.senders.is_empty() {
-        inter["gpus_to_sender_rev_map"] = map(&sketch.senders);
-    }
-    inter["enforce_ordering"] = json!(sketch.ordered);
-    let value = json!({
-        "nnodes": sketch.nodes,
-        "intranode_sketch": intra,
-        "internode_sketch": inter,
-        "symmetry_offsets": sketch.symmetry_offsets,
-        "hyperparameters": { "input_chunkup": sketch.chunks },
-    });
-    format!("{value:#}\n")
 }

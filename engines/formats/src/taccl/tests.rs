@@ -36,9 +36,7 @@ fn published_topologies_and_sketches() {
     assert_eq!((sketch.connections[&15].as_slice(), sketch.senders[&3].as_slice()), (&[14][..], &[2, 3][..]));
     assert_eq!(sketch.symmetry_offsets, [[2, 16], [16, 32]]);
     let other = read_sketch(resource!("sk1-ndv2-n2.json"), &LIMITS).unwrap();
-    for sketch in [sketch, other] {
-        assert_eq!(read_sketch(write_sketch(&sketch).as_bytes(), &LIMITS).unwrap(), sketch);
-    }
+    assert_eq!((other.nodes, other.ordered), (2, false));
 }
 
 #[test]

@@ -5,12 +5,6 @@
 //! `2 (P A - B)`, sums of whole columns.
 
 use super::splitting;
-use lightbay_highs::error::Error;
-use lightbay_highs::event::NoListener;
-use lightbay_highs::instance::solve_here;
-use lightbay_highs::model::Model;
-use lightbay_highs::options::Options;
-use lightbay_highs::solution::Start;
 
 /// Experts from which the ridge is a tenth: with many experts shares are small, and the ridge weighs more against them.
 const MANY: usize = 32;
@@ -152,34 +146,6 @@ impl PassageFit {
     /// Improves a passage until it is the best one; returns the steps.
     pub fn solve(&self, passage: &mut [f64]) -> usize {
         splitting::solve(&self.problem(), passage)
-    }
-
-    /// The best passage as a quadratic program, to check [`Self::solve`] with: n² columns, n rows.
-    ///
-    /// # Errors
-    /// If the solver fails.
-    pub fn by_program(&self) -> Result<Vec<f64>, Error> {
-        let n = self.n;
-        let problem = self.problem();
-        let mut model = Model::new("passage");
-        // 0 <= P <= 1 are the bounds of the columns; the linear term is -2 B.
-        model.offset = problem.constant;
-        let columns: Vec<_> = (0..n * n)
-            .map(|at| model.column(format!("p_{}_{}", at % n, at / n), 0.0, 1.0, -2.0 * problem.b[at]))
-            .collect();
-        // Every column sums to 1.
-        for column in 0..n {
-            let terms = (0..n).map(|row| (columns[column * n + row], 1.0));
-            model.equal(format!("column_{column}"), 1.0, terms);
-        }
-        // The lower triangle of the Hessian 2 A for each row of P: rows do not meet in the objective.
-        let rows = |i: usize| (0..n).flat_map(move |j| (0..=j).map(move |k| (i, j, k)));
-        let entries = (0..n)
-            .flat_map(rows)
-            .map(|(i, j, k)| ((j * n + i) as u32, (k * n + i) as u32, 2.0 * problem.a[j * n + k]));
-        model.set_quadratic(entries);
-        let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener)?;
-        Ok(solution.values.unwrap_or_default())
     }
 }
 

@@ -3,12 +3,6 @@
 /// Numbers that are summed side by side, as the lanes of a vector register.
 const LANES: usize = 4;
 
-/// Moves a point to the nearest one with entries of at least 0 that sum to 1.
-pub fn project(point: &mut [f64]) {
-    let even = even_threshold(point);
-    project_from(point, even);
-}
-
 /// The same with a threshold to begin with, such as that of a point nearby; returns the threshold that is taken off
 /// every entry.
 ///

@@ -97,12 +97,6 @@ impl PodFacts {
         Ok(Self { pod, group, claims: result.claims, routes, stated, faults })
     }
 
-    /// Routes over the fullest arc, counted or stated.
-    pub fn most_routes(&self) -> Option<u64> {
-        let stated = || self.stated.as_ref().map(|stated| stated.max_channel_load);
-        self.routes.as_ref().map(|routes| routes.most).or_else(stated)
-    }
-
     /// Chips of the pod.
     pub fn chips(&self) -> usize {
         self.pod.nodes()

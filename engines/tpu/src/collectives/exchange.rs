@@ -23,13 +23,6 @@ pub struct Exchange {
     pub max_load: u64,
 }
 
-impl Exchange {
-    /// Against the best that any routes could do: one over the upper bound of the flow.
-    pub fn utilisation(&self, mcf_upper: f64) -> Utilisation {
-        Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: f64::from(self.schedule.epochs) }
-    }
-}
-
 /// A shard on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {

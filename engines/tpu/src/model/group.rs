@@ -147,6 +147,7 @@ impl Group {
     }
 
     /// Returns `true` if a·b = b·a for all elements.
+    #[cfg(test)]
     pub fn is_abelian(&self) -> bool {
         (0..self.order).all(|a| (0..a).all(|b| self.times(a, b) == self.times(b, a)))
     }

@@ -3,7 +3,7 @@
 //! A failed switch takes one class of links out of every cube, so that a symmetric pod stays symmetric. It is known
 //! before the job starts; at most one fails at a time.
 
-use crate::model::pod::{CHIPS, SWITCHES};
+use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
 use crate::plan::{FaultCase, Routing};
 use crate::routing::frame::Frame;
@@ -189,26 +189,6 @@ fn under_shared(
     let missing = routing::unrouted(&selection, &frame).total;
     let found = FoundRoutes { frame, selection, ..found.clone() };
     Ok(Shared { found, missing })
-}
-
-/// Distinct switches that a cut around one cube crosses at least if the pod carries `throughput` flits per cycle and
-/// ordered pair: the cut has `throughput * 64 * (nodes - 64)` links, and a switch has at most two of them (C8).
-pub fn least_cut_switches(throughput: f64, nodes: usize) -> f64 {
-    // Each cut around a cube carries lambda per ordered pair in both directions; a switch has two of its links at most.
-    throughput * 32.0 * nodes.saturating_sub(CHIPS) as f64
-}
-
-/// Throughput from which on no `faults` failed switches can cut off a cube (C8); 0 for a pod of one cube.
-pub fn least_throughput(nodes: usize, faults: u8) -> f64 {
-    match nodes.saturating_sub(CHIPS) {
-        0 => 0.0,
-        others => f64::from(faults + 1) / (32.0 * others as f64),
-    }
-}
-
-/// Returns `true` if the throughput of a pod promises by itself that `faults` failed switches cut off no cube (C8).
-pub fn promises(throughput: f64, nodes: usize, faults: u8) -> bool {
-    throughput >= least_throughput(nodes, faults)
 }
 
 #[cfg(test)]

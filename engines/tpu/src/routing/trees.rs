@@ -4,7 +4,6 @@
 use super::frame::Frame;
 use super::turns::Builder;
 use crate::model::pod::{self, PORTS, SWITCHES};
-use crate::model::topology::Topology;
 
 /// A spanning tree: the port of every node to its parent; `None` at the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,60 +126,6 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
     let whole = queues.iter().all(|queue| queue.len() == frame.nodes());
     let [one, other] = parents;
     whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
-}
-
-/// Returns two disjoint sets of switches that each connect the cubes of a pod, if they are found: for a symmetric pod,
-/// the voltages of each set generate the group. Switches are given to the set that they bring further, in order.
-pub fn disjoint_switches(topology: &Topology) -> Option<[Vec<u8>; 2]> {
-    // Union-find over cubes; a switch goes to the set that needs it more.
-    let mut sets = [Cubes::new(topology.cubes()), Cubes::new(topology.cubes())];
-    let mut used = [Vec::new(), Vec::new()];
-    for switch in 0..SWITCHES {
-        // The set with more parts needs the switch more.
-        let mut order = [0, 1];
-        order.sort_by_key(|set| std::cmp::Reverse(sets[*set].parts));
-        for set in order {
-            // A switch that connects nothing new is left to the other set.
-            if sets[set].join(topology, switch) {
-                used[set].push(switch as u8);
-                break;
-            }
-        }
-    }
-    sets.iter().all(|set| set.parts == 1).then_some(used)
-}
-
-/// Cubes that are connected so far.
-struct Cubes {
-    leader: Vec<usize>,
-    parts: usize,
-}
-
-impl Cubes {
-    fn new(cubes: usize) -> Self {
-        Self { leader: (0..cubes).collect(), parts: cubes }
-    }
-
-    fn find(&self, mut cube: usize) -> usize {
-        // Without path compression: pods have few cubes.
-        while self.leader[cube] != cube {
-            cube = self.leader[cube];
-        }
-        cube
-    }
-
-    /// Adds the circuits of a switch; whether they connect anything new.
-    fn join(&mut self, topology: &Topology, switch: usize) -> bool {
-        let before = self.parts;
-        for cube in 0..topology.cubes() {
-            let (one, other) = (self.find(cube), self.find(topology.to(switch, cube)));
-            if one != other {
-                self.leader[one] = other;
-                self.parts -= 1;
-            }
-        }
-        self.parts < before
-    }
 }
 
 /// Allows the turns of ways that go up a tree and then down, on one virtual channel. Returns `true` if all fitted.

@@ -65,6 +65,7 @@ impl Turns {
     }
 
     /// Returns `true` if no channels wait for each other in a circle, by plain search.
+    #[cfg(test)]
     pub fn is_safe(&self, frame: &Frame) -> bool {
         let channels = self.versions.len() / PORTS * self.vcs;
         let mut ahead: Vec<Vec<u32>> = vec![Vec::new(); channels];

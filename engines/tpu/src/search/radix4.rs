@@ -48,33 +48,6 @@ impl Digraph {
         Self { nodes, arcs }
     }
 
-    /// The Kautz graph K(4, k): words of k letters out of five without equal neighbours, arcs by shifting.
-    pub fn kautz(letters: usize) -> Self {
-        let mut words: Vec<Vec<u8>> = vec![Vec::new()];
-        for _ in 0..letters {
-            let longer = |word: &Vec<u8>| {
-                let word = word.clone();
-                let last = word.last().copied();
-                (0..=DEGREE as u8).filter(move |letter| Some(*letter) != last).map(move |letter| {
-                    let mut longer = word.clone();
-                    longer.push(letter);
-                    longer
-                })
-            };
-            words = words.iter().flat_map(longer).collect();
-        }
-        let mut arcs = Vec::new();
-        for (tail, word) in words.iter().enumerate() {
-            for (head, other) in words.iter().enumerate() {
-                // The word without its first letter is the other one without its last.
-                if tail != head && word.get(1..) == other.get(..letters.saturating_sub(1)) {
-                    arcs.push((tail as u32, head as u32));
-                }
-            }
-        }
-        Self { nodes: words.len(), arcs }
-    }
-
     /// A random 4-regular network, both directions of each link: stubs are paired at random, and links that cannot be
     /// are mended by swapping with others. `None` below 5 nodes.
     pub fn jellyfish(nodes: usize, stream: &mut Stream) -> Option<Self> {

@@ -194,12 +194,14 @@ impl<'a> Simulator<'a> {
     }
 
     /// Flits in buffers and on links.
+    #[cfg(test)]
     pub fn in_network(&self) -> u64 {
         let buffered: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();
         buffered + self.wheel.pending() as u64
     }
 
     /// Slots that outputs hold to be occupied: the same as [`Self::in_network`] if no credit was lost.
+    #[cfg(test)]
     pub fn credits_in_use(&self) -> u64 {
         let used = |output: &Output| -> u64 {
             output.room[..self.net.lanes].iter().map(|&room| u64::from(self.net.buffer - room)).sum()
@@ -208,6 +210,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// Flits in source queues.
+    #[cfg(test)]
     pub fn at_sources(&self) -> u64 {
         let packet_flits = self.net.packet;
         let queued = |packet: &Packet| u64::from(packet_flits - packet.sent);
@@ -215,6 +218,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// Stops generating packets: what is in the network drains.
+    #[cfg(test)]
     pub const fn stop_sources(&mut self) {
         self.whole = 0;
         self.chance = 0;

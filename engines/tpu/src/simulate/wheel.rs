@@ -41,6 +41,7 @@ impl Wheel {
     }
 
     /// Returns the number of arrivals to come.
+    #[cfg(test)]
     pub(super) fn pending(&self) -> usize {
         self.slots.iter().map(Vec::len).sum()
     }

@@ -17,10 +17,12 @@ use lightbay_core::event::{EventBody, Note, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use network::Network;
+#[cfg(test)]
 use sweep::Scratch;
 
 pub mod columns;
 mod interior;
+#[cfg(test)]
 pub mod leighton_rao;
 pub(crate) mod master;
 pub mod network;
@@ -218,6 +220,7 @@ pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
 
 /// Returns the bound that the metric of some class lengths proves: no flow is larger. Infinite if the pod is not
 /// connected or the lengths are not 192.
+#[cfg(test)]
 pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     if class_lengths.len() != LINK_CLASSES {
         return f64::INFINITY;
@@ -226,14 +229,7 @@ pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
     upper_of(&Network::pod(pod, 1), &of_working(pod, &lengths))
 }
 
-/// Returns the bound that the metric of some lengths of a general pod's links (`3·node + axis`) proves.
-pub fn upper_of_link_lengths(pod: &Topology, link_lengths: &[f64]) -> f64 {
-    if link_lengths.len() != 3 * pod.nodes() || pod.symmetry().is_some() {
-        return f64::INFINITY;
-    }
-    upper_of(&Network::pod(pod, 1), &of_working(pod, link_lengths))
-}
-
+#[cfg(test)]
 fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
     let lengths = Network::whole(lengths);
     // A metric bound needs the distances from all sources once.

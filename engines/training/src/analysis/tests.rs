@@ -61,7 +61,7 @@ fn links_that_nothing_critical_needs_are_donors() {
         slack_bins(&analysis.tasks).iter().map(|bin| (bin.to_s, bin.tasks)).collect();
     // B has none; A would have 10 ms if B ran at ideal speed, and C has 15.
     assert_eq!(bins, [(1e-6, 1), (1e-4, 0), (1e-3, 0), (1e-2, 1), (1e-1, 1)]);
-    assert!((analysis.second_behind_s().unwrap() - 0.015).abs() < 1e-12);
+    assert!((analysis.chain.end_s - analysis.second.unwrap().end_s - 0.015).abs() < 1e-12);
 }
 
 #[test]

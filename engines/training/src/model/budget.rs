@@ -165,15 +165,6 @@ impl Budget {
             && self.free(x).iter().all(|free| *free >= 0)
     }
 
-    /// The first real pod that cannot give one circuit to each of its links: (pod, ports needed, ports).
-    pub fn overloaded_pod(&self) -> Option<(u32, u64, u32)> {
-        self.at_pod.iter().enumerate().find_map(|(pod, links)| {
-            let needed: u64 = links.iter().map(|(_, cost)| u64::from(*cost)).sum();
-            let ports = self.ports[pod]?;
-            (needed > u64::from(ports)).then_some((pod as u32, needed, ports))
-        })
-    }
-
     /// Takes or gives back circuits of a link in a free-port vector.
     pub fn take(&self, link: usize, circuits: i64, free: &mut [i64]) {
         for end in &self.ends[link] {

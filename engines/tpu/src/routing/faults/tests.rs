@@ -61,12 +61,3 @@ fn saturation_is_asked_for_each_case() {
     assert_eq!(case.saturation_flits_per_cycle_per_node, Some(expected));
     assert!(case.routing.is_none());
 }
-
-#[test]
-fn cuts_around_a_cube_bound_the_switches() {
-    // 256 chips at 0.0063: 32 · 0.0063 · 192 = 38.7 switches.
-    assert!((least_cut_switches(0.0063, 256) - 38.7072).abs() < 1e-9);
-    assert!((least_throughput(256, 1) - 2.0 / (32.0 * 192.0)).abs() < 1e-15);
-    assert!(promises(0.0063, 256, 1) && !promises(0.0003, 256, 1));
-    assert_eq!(least_throughput(64, 1), 0.0);
-}

@@ -52,21 +52,3 @@ fn seeds_of_a_tree_fit_and_connect_every_pair() {
     }
     assert!(all(&frame).count() > turns.count());
 }
-
-#[test]
-fn one_connected_switch_is_not_enough_for_two_sets() {
-    let group = || Group::abelian(&[3]).unwrap();
-    let mut voltage = [0; SWITCHES];
-    voltage[9] = 1;
-    assert_eq!(disjoint_switches(&Topology::symmetric(group(), voltage)), None);
-    voltage[30] = 2;
-    let sets = disjoint_switches(&Topology::symmetric(group(), voltage)).unwrap();
-    assert_eq!(sets, [vec![9], vec![30]]);
-    // Z2 x Z2 needs two generators in each set.
-    let group = || Group::abelian(&[2, 2]).unwrap();
-    let mut voltage = [0; SWITCHES];
-    (voltage[0], voltage[1], voltage[2]) = (1, 2, 3);
-    assert_eq!(disjoint_switches(&Topology::symmetric(group(), voltage)), None);
-    voltage[3] = 1;
-    assert!(disjoint_switches(&Topology::symmetric(group(), voltage)).is_some());
-}

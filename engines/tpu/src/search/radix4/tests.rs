@@ -20,15 +20,6 @@ fn the_deterministic_columns_of_the_study_are_exact() {
 }
 
 #[test]
-fn kautz_graphs_have_their_size_and_degree() {
-    for (letters, nodes) in [(2, 20), (3, 80)] {
-        let graph = Digraph::kautz(letters);
-        assert_eq!((graph.nodes(), graph.arcs().len()), (nodes, DEGREE * nodes));
-    }
-    assert!((scaled(&Digraph::kautz(2)) - 2.2951).abs() < 8e-5);
-}
-
-#[test]
 fn random_families_are_regular_and_simple() {
     let mut stream = Streams::new(3).stream(0);
     for graph in [Digraph::jellyfish(22, &mut stream), Digraph::xpander(25, &mut stream)] {

@@ -186,25 +186,6 @@ impl CubeSymmetry {
     }
 }
 
-/// Classes of links under the 48 symmetries of a cube: 6 electrical ones, then 3 optical ones.
-pub const POSITION_CLASSES: usize = 9;
-
-/// The position class of a link class: whether an electrical link is in the middle of its axis and on how many
-/// faces it lies; on how many edges a switch lies.
-pub fn position_class(class: usize) -> usize {
-    let outer = |coordinate: u8| usize::from(coordinate == 0 || coordinate == 3);
-    if class >= ELECTRICAL_LINKS {
-        let [u, v] = pod::switch_position(class - ELECTRICAL_LINKS);
-        return 6 + outer(u) + outer(v);
-    }
-    let (low, axis) = ELECTRICAL[class];
-    let at = pod::position(low);
-    let middle = usize::from(at[usize::from(axis)] == 1);
-    let faces =
-        (0..3u8).filter(|&other| other != axis).map(|other| outer(at[usize::from(other)])).sum::<usize>();
-    3 * middle + faces
-}
-
 /// Shortest paths by real lengths of the link classes.
 #[derive(Clone, Debug)]
 pub struct Walk {
