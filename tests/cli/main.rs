@@ -11,6 +11,7 @@ mod faults;
 mod files;
 mod first_words;
 mod helpers;
+mod infeasible;
 mod machines;
 mod models;
 mod names;

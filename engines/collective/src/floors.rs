@@ -6,6 +6,7 @@
 //! | [`spread`], [`quotient`] | floor of data that may be copied, by cuts |
 //! | [`latency`] | floors that count latencies |
 //! | [`mod@floor`], [`partition`] | floors of networks, and of reductions by partitions of the ranks |
+//! | [`reach`] | data that links which are up too early cannot deliver |
 //! | [`proof`] | floors of scenarios, with what proves them |
 
 pub mod digraph;
@@ -15,5 +16,6 @@ pub mod maxflow;
 pub mod partition;
 pub mod proof;
 pub mod quotient;
+pub mod reach;
 pub mod scale;
 pub mod spread;

@@ -62,6 +62,9 @@ pub enum MethodError {
     /// The scenario or a parameter does not suit the method.
     #[error("{0}")]
     Invalid(Problems),
+    /// No plan of the scenario exists; why, in the words of the problem. Ends the run like [`Outcome::Infeasible`].
+    #[error("{0}")]
+    Infeasible(String),
     /// The checker refused what the method handed over: a defect of the method.
     #[error("the checker found {} violations in a candidate", .0.len())]
     Rejected(Vec<Violation>),

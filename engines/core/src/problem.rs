@@ -227,6 +227,17 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// Most items of a list in a sentence.
+const MOST_LISTED: usize = 8;
+
+/// A list in a sentence: its first items, at most eight, and how many more there are.
+pub fn few(items: &[String]) -> String {
+    match items.split_at_checked(MOST_LISTED) {
+        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+        _ => items.join(", "),
+    }
+}
+
 /// `did you mean 'x'?` or the valid names, for unknown names of any sort.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
@@ -252,6 +263,14 @@ mod tests {
         let text = problems.to_string();
         assert!(text.starts_with("a.json: tasks[0]: is wrong; mend it\n"));
         assert!(text.ends_with("and 5 more"));
+    }
+
+    #[test]
+    fn lists_name_eight_items_and_count_the_rest() {
+        let items = |count: u32| (0..count).map(|item| item.to_string()).collect::<Vec<_>>();
+        assert_eq!(few(&items(2)), "0, 1");
+        assert_eq!(few(&items(8)), "0, 1, 2, 3, 4, 5, 6, 7");
+        assert_eq!(few(&items(10)), "0, 1, 2, 3, 4, 5, 6, 7 and 2 more");
     }
 
     #[test]

@@ -292,6 +292,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         },
         Ok(Err(MethodError::CutShort(why))) if cx.best_checked().is_some() => (EndStatus::Stopped, why),
         Ok(Err(MethodError::Invalid(problems))) => (EndStatus::Invalid, problems.to_string()),
+        Ok(Err(MethodError::Infeasible(why))) => (EndStatus::Infeasible, why),
         Ok(Err(error)) => {
             let message = error.to_string();
             if let MethodError::Rejected(refused) = error {
@@ -410,11 +411,6 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned());
     format!("the method crashed: {text}")
-}
-
-/// Splits an edit into what a running method takes and what needs a new run.
-pub fn edit_effect(infos: &[ParamInfo], name: &str) -> Option<Effect> {
-    infos.iter().find(|info| info.name == name).map(|info| info.effect)
 }
 
 /// Adds an event to a sink on behalf of a run that never began.

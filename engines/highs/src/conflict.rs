@@ -1,9 +1,8 @@
-//! Reasons that a model has no optimum: the rows and bounds that cannot hold together, the columns that grow without
-//! end.
+//! Reasons that a model has no point: the rows and bounds that cannot hold together.
 
 use crate::error::Error;
 use crate::instance::Instance;
-use crate::model::{Column, Domain, Model, Row};
+use crate::model::{Domain, Model, Row};
 use crate::raw::{Highs, Subsystem};
 use crate::settings::Settings;
 use crate::solution::Status;
@@ -51,6 +50,35 @@ pub struct Conflict {
     pub minimal: bool,
 }
 
+/// Most constraints that a sentence names.
+const MOST_NAMED: usize = 8;
+
+/// Returns the sentence that some constraints cannot hold together: "A cannot hold", "A and B cannot both hold", "A, B
+/// and C cannot all hold". `words` are the constraints in the words of the problem; the ones that repeat count once.
+pub fn sentence(words: impl IntoIterator<Item = String>, conflict: &Conflict) -> String {
+    let mut named: Vec<String> = Vec::new();
+    for word in words {
+        if !named.contains(&word) {
+            named.push(word);
+        }
+    }
+    let more = named.len().saturating_sub(MOST_NAMED);
+    named.truncate(MOST_NAMED);
+    if more > 0 {
+        named.push(format!("{more} more constraints"));
+    }
+    let end = match named.len() {
+        0 | 1 => "cannot hold",
+        2 => "cannot both hold",
+        _ => "cannot all hold",
+    };
+    let last = named.pop().unwrap_or_default();
+    let list = if named.is_empty() { last } else { format!("{} and {last}", named.join(", ")) };
+    let whole = if conflict.relaxed { "" } else { " in whole numbers" };
+    let part = if conflict.minimal { "" } else { " (perhaps fewer of them suffice)" };
+    format!("{list} {end}{whole}{part}")
+}
+
 impl fmt::Display for Party {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
@@ -77,37 +105,18 @@ impl fmt::Display for Conflict {
     }
 }
 
-impl Instance {
-    /// The rows and bounds that make the model infeasible; `None` if it is feasible. Solved in an instance of
-    /// its own: this one keeps its basis.
-    ///
-    /// The linear relaxation is looked at first. If that is feasible and the model needs whole numbers, rows are
-    /// left out one after another for at most about ten seconds.
-    ///
-    /// # Errors
-    /// If the solver fails.
-    pub fn conflict(&mut self) -> Result<Option<Conflict>, Error> {
-        conflict_of(&self.model, 10.0)
-    }
-
-    /// The columns that grow without end, with the direction of each, if the last run found the model unbounded
-    /// and HiGHS knows a direction.
-    pub fn ray(&self) -> Option<Vec<(Column, f64)>> {
-        let values = self.highs.ray()?;
-        let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        let along = |(column, value): (usize, f64)| {
-            (value.abs() > 1e-9 * largest).then_some((Column(column as u32), value))
-        };
-        Some(values.into_iter().enumerate().filter_map(along).collect())
-    }
-}
-
-/// The conflict of a model, searched for at most about `seconds`; `None` if it is feasible.
+/// The rows and bounds that make a model infeasible, searched for at most about `seconds`; `None` if it is feasible.
+///
+/// The linear relaxation is looked at first. If that is feasible and the model needs whole numbers, rows are left out
+/// one after another.
 ///
 /// # Errors
 /// If the model is not sound or the solver fails.
 pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
     model.check()?;
+    if let Some(alone) = broken_by_itself(model) {
+        return Ok(Some(alone));
+    }
     let mut relaxed = model.clone();
     relaxed.quadratic = None;
     relaxed.costs.fill(0.0);
@@ -133,6 +142,24 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
         return Ok(None);
     }
     in_whole_numbers(model, seconds)
+}
+
+/// A row without columns whose bounds exclude zero. HiGHS looks for no conflict in a model without columns.
+fn broken_by_itself(model: &Model) -> Option<Conflict> {
+    let rows = 0..model.rows() as u32;
+    let mut bare = rows.filter(|row| model.terms(Row(*row)).next().is_none());
+    bare.find_map(|index| {
+        let at = index as usize;
+        let (lower, upper) = (model.row_lower[at], model.row_upper[at]);
+        let sides = match (lower > 0.0, upper < 0.0) {
+            (false, false) => return None,
+            (true, false) => Sides::Lower,
+            (false, true) => Sides::Upper,
+            (true, true) => Sides::Both,
+        };
+        let party = Party { index, name: model.row_names[at].clone(), sides, lower, upper };
+        Some(Conflict { rows: vec![party], columns: Vec::new(), relaxed: true, minimal: true })
+    })
 }
 
 fn named(model: &Model, subsystem: &Subsystem) -> Conflict {

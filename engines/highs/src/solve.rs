@@ -1,7 +1,7 @@
 //! A model solved on behalf of a method: in a helper process where the program allows one, with everything that
 //! the solver says turned into what a run says.
 
-use crate::conflict::conflict_of;
+use crate::conflict::{Conflict, conflict_of};
 use crate::error::Error;
 use crate::instance::solve_here;
 use crate::listener::RunListener;
@@ -138,8 +138,9 @@ pub fn run<K: Kind>(
     close(ask.model, solution, bridge)
 }
 
-/// Returns the reason that a model has no point, in the names of its rows and columns, for [`Outcome::Infeasible`]. It
-/// is searched for at most about ten seconds, in a helper process as [`run`] does.
+/// Returns the rows and bounds of a model without a point that cannot hold together, for the words of
+/// [`Outcome::Infeasible`]; `None` if the search for them ended without any. It takes at most about ten seconds, in a
+/// helper process as [`run`] does. [`crate::conflict::sentence`] makes a sentence of them.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.
@@ -149,8 +150,8 @@ pub fn why_infeasible<K: Kind>(
     model: &Model,
     isolated: bool,
     cx: &mut Context<'_, K>,
-) -> Result<String, MethodError> {
-    cx.phase("conflict", "what cannot hold together");
+) -> Result<Option<Conflict>, MethodError> {
+    cx.phase("conflict", "search for constraints that cannot hold together");
     let left_s = cx.control().time_left().map_or(EXPLAIN_S, |left| left.as_secs_f64());
     let seconds = EXPLAIN_S.min(left_s);
     let helper = isolated.then(|| cx.launcher().cloned()).flatten();
@@ -169,15 +170,12 @@ pub fn why_infeasible<K: Kind>(
     };
     let ended = listener.finish();
     if let Some(how) = broken {
-        let text = format!("the search for what cannot hold together broke off: the solver process {how}");
+        let text = format!("the search for the conflicting constraints broke off: the solver process {how}");
         cx.note(Severity::Warning, text);
     }
     ended?;
     cx.checkpoint()?;
-    Ok(match found.map_err(MethodError::Failed)? {
-        Some(conflict) => format!("these cannot hold together: {conflict}"),
-        None => "no point satisfies all rows and bounds of the model".to_owned(),
-    })
+    found.map_err(MethodError::Failed)
 }
 
 /// Options that keep a solve within the time a run has left, the only limit that works in every stage of the own

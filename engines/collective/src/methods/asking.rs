@@ -14,6 +14,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_highs::conflict::{Conflict, Party, sentence};
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start};
@@ -61,6 +62,8 @@ pub(super) fn seed(cx: &Context<'_, Collective>) -> u64 {
 pub(super) struct RunSolver<'c, 'a> {
     pub(super) cx: &'c mut Context<'a, Collective>,
     pub(super) isolated: bool,
+    /// `true` to name the constraints of a program without a point.
+    pub(super) explains: bool,
 }
 
 impl ProgramSolver for RunSolver<'_, '_> {
@@ -70,6 +73,18 @@ impl ProgramSolver for RunSolver<'_, '_> {
 
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.cx.checkpoint()
+    }
+
+    fn impossible(&mut self, model: &Model) -> Result<(), MethodError> {
+        if self.explains
+            && let Some(conflict) = solve::why_infeasible(model, self.isolated, self.cx)?
+        {
+            let words = constraints(&conflict);
+            if !words.is_empty() {
+                self.cx.note(Severity::Info, sentence(words, &conflict));
+            }
+        }
+        Ok(())
     }
 
     fn elapsed_s(&self) -> f64 {
@@ -98,6 +113,23 @@ impl ProgramSolver for RunSolver<'_, '_> {
             integers: u64::from(program.size.integers),
         }));
     }
+}
+
+/// The deliveries, links and buffers in a conflict of a program; its other rows say where chunks are.
+fn constraints(conflict: &Conflict) -> Vec<String> {
+    let of = |party: &Party| {
+        let words: Vec<&str> = party.name.split(' ').collect();
+        match *words.as_slice() {
+            ["deliver", chunk, node] => Some(format!("the delivery of chunk {chunk} to node {node}")),
+            ["at", chunk, node, _] if party.lower > 0.0 => {
+                Some(format!("the delivery of chunk {chunk} to node {node}"))
+            }
+            ["window", link, _] => Some(format!("the capacity of link {link}")),
+            ["buffer", node, _] => Some(format!("the buffer limit of node {node}")),
+            _ => None,
+        }
+    };
+    conflict.rows.iter().chain(&conflict.columns).filter_map(of).collect()
 }
 
 /// Leaves points and bounds of a solve to its end: the objective of a program is not that of plans.
@@ -211,7 +243,11 @@ pub(super) fn ask_all(
         }
         let folding = folding_of(task, asking.fold);
         // In the solver process, which a stop ends at once.
-        let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+        let mut solver = RunSolver {
+            cx: &mut *cx,
+            isolated: solve::isolated(asking.params),
+            explains: asking.only.is_some(),
+        };
         fewest_epochs(task, bound, top, &folding, &asking.limits, &mut solver, |solver, asked, found| {
             tell(solver.cx, asked, !task.slides);
             // Only the whole program of the network as it is proves something about all schedules.

@@ -73,7 +73,7 @@ impl Method<Collective> for RoundsMethod {
                 options: options(params, &KNOBS, seed(cx)),
             };
             let folding = folding_of(task, params.bool("fold"));
-            let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(params) };
+            let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(params), explains: false };
             let told = |solver: &mut RunSolver<'_, '_>, end: crate::search::rounds::RoundEnd| {
                 let text =
                     format!("round {}: {} of {} deliveries wait", end.round, end.waiting, end.deliveries);

@@ -249,7 +249,7 @@ fn whole(
         }
     }
     let found = best.map(|(_, schedules, session)| (session, schedules));
-    found.ok_or_else(|| refused.unwrap_or_else(super::session::never))
+    found.ok_or_else(|| refused.unwrap_or_else(|| super::session::never(None)))
 }
 
 /// The end of a run whose schedule of whole chunks meets a floor, which is then stated.

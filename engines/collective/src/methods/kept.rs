@@ -87,7 +87,7 @@ mod tests {
             if self.plans_before {
                 session.construct(ConstructLimits { restarts: 0, seed: 0 }, cx)?;
                 if self.fails {
-                    return Err(crate::methods::session::never());
+                    return Err(crate::methods::session::never(None));
                 }
                 let plan = cx.best_plan()?.unwrap();
                 let plan = plan.plan();

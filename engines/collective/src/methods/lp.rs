@@ -117,7 +117,7 @@ impl Method<Collective> for FluidMethod {
             best.state_bound(cx);
         }
         ended?;
-        let best = best.ok_or_else(super::session::never)?;
+        let best = best.ok_or_else(|| super::session::never(Some(task)))?;
         Ok(end(best.finish, best.proven))
     }
 }
@@ -209,7 +209,7 @@ pub(super) fn ask_fluid_below(
     }
     let (known, limits) = (kept.finish, &asking.limits);
     let folding = folding_of(task, asking.fold);
-    let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+    let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params), explains: false };
     let told = |solver: &mut RunSolver<'_, '_>, asked: &_, found: Option<&FluidSchedule>| {
         tell(solver.cx, asked, true);
         if let Some(schedule) = found {

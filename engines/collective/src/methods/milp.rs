@@ -117,7 +117,8 @@ fn make_early(
         let mut program = CopyProgram::new(question, cx)?;
         program.reward_early();
         let start = program.point(schedule).map_or(Start::None, Start::Full);
-        let mut solver = RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params) };
+        let mut solver =
+            RunSolver { cx: &mut *cx, isolated: solve::isolated(asking.params), explains: false };
         solver.built(&program.built());
         let options = asking.limits.options.clone().time_limit_s(asking.limits.seconds);
         let solution = solver.solve(&program.model, options, start)?;

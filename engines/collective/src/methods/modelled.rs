@@ -87,7 +87,7 @@ impl Modelled<Collective> for CopyModel {
             if let Some(broken) = program.model.first_broken(values, TOLERANCE) {
                 return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
             }
-            let task = tasks.tasks.first().ok_or_else(super::session::never)?;
+            let task = tasks.tasks.first().ok_or_else(|| super::session::never(None))?;
             let least = bound::<_, ()>(task, &mut Unwatched::default())?;
             Ok(whole_chunks(&scenario.body, tasks, &[program.schedule(values)], Some(&[least])))
         })

@@ -49,7 +49,7 @@ pub(super) fn plan_ranges(
     let mut search = RangeSearch::of(scenario, limits)?;
     // A stop keeps what was planned so far.
     let ended = search.plan_all(cx);
-    if matches!(ended, Err(MethodError::Failed(_) | MethodError::Rejected(_))) {
+    if matches!(ended, Err(MethodError::Failed(_) | MethodError::Infeasible(_) | MethodError::Rejected(_))) {
         return ended;
     }
     let (Some(best), Some((_, secondary))) = (cx.best_plan()?, cx.best()) else { return ended };

@@ -3,9 +3,10 @@
 use crate::Collective;
 use crate::bounds::{EpochBound, bound};
 use crate::compose::{MOST_LISTED_SENDS, epochs_of, exchange_in_short, is_readable, whole_chunks};
+use crate::floors::reach::out_of_reach;
 use crate::model::buffers::most_held;
 use crate::model::schedule::EpochSchedule;
-use crate::model::task::CollectiveTasks;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{Discipline, covers};
 use crate::scenario::{CollectiveScenario, EpochRule};
 use crate::search::construct::{ConstructLimits, Placer, construct};
@@ -168,7 +169,7 @@ impl EpochSession {
     ) -> Result<EpochSchedule, MethodError> {
         let (task, bound) = (&self.tasks.tasks[at], &self.bounds[at]);
         let Some(limit) = self.scenario.buffer_limit_chunks else {
-            return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(never);
+            return construct::<_, ()>(task, bound, limits, cx, found)?.ok_or_else(|| never(Some(task)));
         };
         // The construction plans without buffers. Its best schedule that fits them all the same is kept.
         let most = limit.saturating_mul(self.tasks.pieces);
@@ -180,13 +181,13 @@ impl EpochSession {
             }
             Ok(())
         })?
-        .ok_or_else(never)?;
+        .ok_or_else(|| never(Some(task)))?;
         if let Some(fitting) = fitting {
             return Ok(fitting);
         }
         let mut placer = Placer::new(task);
         let within = placer.within_buffers::<_, ()>(most, cx)?;
-        within.ok_or_else(|| if limit == 0 { no_room() } else { never() })?;
+        within.ok_or_else(|| if limit == 0 { no_room() } else { never(Some(task)) })?;
         let schedule = EpochSchedule::pruned(task, placer.starts);
         found(cx, &schedule)?;
         Ok(schedule)
@@ -256,8 +257,11 @@ fn no_room() -> MethodError {
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())
 }
 
-/// The failure of a construction on links that are not up in time.
-pub(super) fn never() -> MethodError {
+/// The failure of a construction on links that are not up in time: a proof, if a chunk cannot arrive even by itself.
+pub(super) fn never(task: Option<&CollectiveTask>) -> MethodError {
+    if let Some(why) = task.and_then(out_of_reach) {
+        return MethodError::Infeasible(why);
+    }
     let why = "in these epochs, some chunk cannot reach a destination in the times at which links are up";
     MethodError::Failed(format!("{why}: lengthen 'up_us', or set shorter epochs"))
 }

@@ -91,13 +91,13 @@ impl Method<Collective> for TreesMethod {
         };
         let trees = ScenarioTrees::of(scenario, &tasks);
         cx.phase("trees", "shares of spanning trees");
-        let Some(parts) = trees.parts(cx)? else { return Err(super::session::never()) };
+        let Some(parts) = trees.parts(cx)? else { return Err(super::session::never(tasks.tasks.first())) };
         for library in parts.libraries() {
             cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
         }
         cx.phase("pieces", "numbers of pieces and orders of them");
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
-            return Err(super::session::never());
+            return Err(super::session::never(tasks.tasks.first()));
         };
         let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
         let candidate = made.candidate(scenario)?;

@@ -103,7 +103,13 @@ pub fn ask<S: ProgramSolver>(
     let end = any_point(&program.model, limits.options.clone(), seconds, solver)?;
     let (outcome, schedule) = match end {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point))),
-        FeasibilityEnd::Infeasible => (QuestionOutcome::Infeasible, None),
+        FeasibilityEnd::Infeasible => {
+            // What no symmetric schedule satisfies, another one may.
+            if folding.is_trivial() {
+                solver.impossible(&program.model)?;
+            }
+            (QuestionOutcome::Infeasible, None)
+        }
         FeasibilityEnd::Unknown => (QuestionOutcome::Unknown, None),
     };
     let asked = AskedQuestion { program: built, seconds: solver.elapsed_s() - began, outcome };

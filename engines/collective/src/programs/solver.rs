@@ -26,6 +26,14 @@ pub trait ProgramSolver {
     /// Hears of a program before it is solved.
     fn built(&mut self, _program: &BuiltProgram) {}
 
+    /// Is called with a program of all schedules that has no point.
+    ///
+    /// # Errors
+    /// The reason to stop, or that the solver failed.
+    fn impossible(&mut self, _model: &Model) -> Result<(), MethodError> {
+        Ok(())
+    }
+
     /// Seconds of the run's clock.
     fn elapsed_s(&self) -> f64;
 }
@@ -105,6 +113,11 @@ pub fn any_point<S: ProgramSolver>(
     seconds: f64,
     solver: &mut S,
 ) -> Result<FeasibilityEnd, MethodError> {
+    if model.columns() == 0 {
+        // HiGHS calls such a model empty, whatever its rows say.
+        let is_broken = model.first_broken(&[], 1e-5).is_some();
+        return Ok(if is_broken { FeasibilityEnd::Infeasible } else { FeasibilityEnd::Point(Vec::new()) });
+    }
     // The first point answers the question, so the solver stops at it.
     let options = options.set("mip_max_improving_sols", 1).time_limit_s(seconds);
     let solution = solver.solve(model, options, Start::None)?;

@@ -2,6 +2,7 @@
 //! other solvers.
 
 use super::anneal::anneal;
+use super::finish::impossible;
 use super::first::start;
 use super::proof::prove;
 use super::session::{FirstPlan, TaskSession};
@@ -71,10 +72,11 @@ impl Method<Crossconnect> for Exact {
             }
             return prove(&session, best.as_ref(), None, params, None, cx);
         }
-        let Some(oriented) = session.oriented(cx)? else {
-            let words = "no orientation of the circuits fits the ports: some pods together want more circuits than \
-                         their A and B ports allow";
-            return Ok(Outcome::Infeasible(words.to_owned()));
+        let switches: Vec<usize> = (0..session.task.ocs_count).collect();
+        let oriented = match orient(&session.task, &switches, &session.task.wanted, Preference::none(), cx) {
+            Ok(oriented) => oriented,
+            Err(Failure::Ended(error)) => return Err(error),
+            Err(Failure::Stuck(stuck)) => return Ok(impossible(&stuck)),
         };
         let hot = session.hot_start(cx)?;
         let mut best = session.starts(&oriented, cx)?.into_iter().next();

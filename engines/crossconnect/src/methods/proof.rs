@@ -4,7 +4,8 @@ use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use crate::Crossconnect;
 use crate::model::assignment::Cell;
 use crate::programs::bound::whole;
-use crate::programs::exact::{ExactProgram, Orientation, infeasible};
+use crate::programs::exact::reason::infeasible;
+use crate::programs::exact::{ExactProgram, Orientation};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize};
 use lightbay_core::method::{MethodError, Outcome};
@@ -39,7 +40,7 @@ pub(super) fn prove(
     if program.model().columns() == 0 {
         // Nothing is wanted, or no circuit that is has two ports on one switch.
         if session.circuits() > 0 {
-            return Ok(Outcome::Infeasible(infeasible(&session.task, orientation)));
+            return Ok(Outcome::Infeasible(infeasible(&session.task, orientation, None)));
         }
         let nothing = program.assignment(&[]);
         session.offer(cx, session.task.removed(&nothing), &nothing, "nothing is wanted")?;
@@ -79,7 +80,8 @@ pub(super) fn prove(
     Ok(match solution.status {
         // Only without any plan is that an answer; else tolerances are to blame.
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
-            Outcome::Infeasible(infeasible(&session.task, orientation))
+            let conflict = solve::why_infeasible(program.model(), solve::isolated(params), cx)?;
+            Outcome::Infeasible(infeasible(&session.task, orientation, conflict.as_ref()))
         }
         Ending::Optimal => match outcome(cx, Limit::Work) {
             // The solver stopped at the gap that was asked for.

@@ -23,6 +23,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
+pub mod reason;
 #[cfg(test)]
 mod tests;
 
@@ -305,34 +306,4 @@ impl ExactProgram {
         model.domains.fill(Domain::Continuous);
         model
     }
-}
-
-/// Returns the reason that no solution exists, in the words of the domain, after a proof that none does.
-pub fn infeasible(task: &Task, orientation: Orientation<'_>) -> String {
-    let circuits: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
-    let switches = task.ocs_count;
-    if task.single_sided {
-        // Each switch joins ports in pairs.
-        let most: u64 =
-            task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();
-        if most < circuits {
-            return format!(
-                "{circuits} circuits are wanted, but the {switches} switches can hold {most}: every circuit takes \
-                 two ports of one switch; give more switches or ports"
-            );
-        }
-        return format!(
-            "the {circuits} wanted circuits cannot be spread over {switches} switches so that every pod has the ports \
-             for its circuits on each: with single_sided wiring that can fail although all degrees fit (an edge \
-             colouring); give one more switch, or two_sided wiring"
-        );
-    }
-    let which = match orientation {
-        Orientation::Joint => "however they are oriented",
-        Orientation::Fixed(_) => "in the orientation that was chosen first (try orientation=joint)",
-    };
-    format!(
-        "the {circuits} wanted circuits cannot be spread over {switches} switches with these ports, {which}: the ports of \
-         some pods lie on different switches"
-    )
 }

@@ -9,6 +9,7 @@ use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
 use crate::search::flow::{Arc, FlowError, FlowNetwork};
 use lightbay_core::method::MethodError;
+use lightbay_core::problem::few;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::RngExt;
@@ -37,15 +38,9 @@ pub struct Stuck {
 impl Stuck {
     /// In words.
     pub fn words(&self) -> String {
-        let few = |all: Vec<String>| match all.len() {
-            0..=8 => all.join(", "),
-            more => format!("{} and {} more", all[..8].join(", "), more - 8),
-        };
-        format!(
-            "the ports of pods {} do not suffice on switches {}",
-            few(self.pods.iter().map(u32::to_string).collect()),
-            few(self.switches.iter().map(usize::to_string).collect())
-        )
+        let pods: Vec<String> = self.pods.iter().map(u32::to_string).collect();
+        let switches: Vec<String> = self.switches.iter().map(usize::to_string).collect();
+        format!("the ports of pods {} do not suffice on switches {}", few(&pods), few(&switches))
     }
 }
 

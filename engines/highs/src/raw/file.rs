@@ -181,13 +181,4 @@ impl Highs {
             rows: pairs(row_index, row_bound, rows),
         }))
     }
-
-    /// The direction in which the objective improves without end, one value per column, if HiGHS has one.
-    pub fn ray(&self) -> Option<Vec<f64>> {
-        let mut values = vec![0.0; self.columns()];
-        let mut there = 0;
-        // SAFETY: HiGHS writes one value per column.
-        let status = unsafe { sys::Highs_getPrimalRay(self.at(), &raw mut there, values.as_mut_ptr()) };
-        (status == sys::STATUS_OK && there != 0).then_some(values)
-    }
 }

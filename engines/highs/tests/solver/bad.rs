@@ -1,6 +1,7 @@
 //! Models that are none.
 
 use crate::models::two_products;
+use lightbay_highs::conflict::conflict_of;
 use lightbay_highs::error::Error;
 use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::{Instance, solve_here};
@@ -52,8 +53,7 @@ fn crossed_bounds_are_infeasible_not_an_error() {
     model.lower[0] = 4.0;
     let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::Infeasible);
-    let mut instance = Instance::new(&model).unwrap();
-    let conflict = instance.conflict().unwrap().unwrap();
+    let conflict = conflict_of(&model, 10.0).unwrap().unwrap();
     assert_eq!(conflict.to_string(), "4 <= x <= 3");
 }
 

@@ -1,7 +1,7 @@
 //! Tests of the reasons that a model has no optimum.
 
 use crate::models::{flows, two_products};
-use lightbay_highs::conflict::{Sides, conflict_of};
+use lightbay_highs::conflict::{Conflict, Sides, conflict_of, sentence};
 use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::Instance;
 use lightbay_highs::model::Model;
@@ -17,7 +17,7 @@ fn a_planted_conflict_is_found_among_many_rows() {
     model.at_least("circuits pod3-pod4", 6.0, [(x, 1.0), (y, -1.0)]);
     let mut instance = Instance::new(&model).unwrap();
     assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Infeasible);
-    let conflict = instance.conflict().unwrap().unwrap();
+    let conflict = conflict_of(&model, 10.0).unwrap().unwrap();
     assert!(conflict.relaxed && conflict.minimal);
     assert_eq!(conflict.rows.len(), 1);
     assert_eq!(conflict.rows[0].name, "circuits pod3-pod4");
@@ -64,22 +64,43 @@ fn a_conflict_of_whole_numbers_is_found_by_leaving_out_rows() {
         model.at_most(format!("room {row}"), 15.0 + f64::from(row), [(x, 1.0), (y, 1.0)]);
     }
     model.equal("parity", 5.0, [(x, 2.0), (y, 2.0)]);
-    let conflict = Instance::new(&model).unwrap().conflict().unwrap().unwrap();
+    let conflict = conflict_of(&model, 10.0).unwrap().unwrap();
     assert!(!conflict.relaxed && conflict.minimal);
     assert_eq!(conflict.to_string(), "parity = 5 (in whole numbers)");
 }
 
 #[test]
 fn a_feasible_model_has_no_conflict() {
-    assert_eq!(Instance::new(&two_products()).unwrap().conflict().unwrap(), None);
+    assert_eq!(conflict_of(&two_products(), 10.0).unwrap(), None);
     assert_eq!(conflict_of(&crate::models::knapsack(10), 10.0).unwrap(), None);
     assert_eq!(conflict_of(&Model::new("nothing"), 10.0).unwrap(), None);
 }
 
 #[test]
-fn asking_for_a_conflict_keeps_the_basis() {
-    let mut instance = Instance::new(&flows(12, 6)).unwrap();
-    instance.run(&mut NoListener).unwrap();
-    instance.conflict().unwrap();
-    assert_eq!(instance.run(&mut NoListener).unwrap().simplex_iterations, 0);
+fn a_row_without_columns_is_in_conflict_by_itself() {
+    let mut model = Model::new("nothing can be done");
+    model.at_least("deliver", 1.0, []);
+    for columns in 0..2 {
+        let conflict = conflict_of(&model, 10.0).unwrap().unwrap();
+        assert!(conflict.relaxed && conflict.minimal);
+        assert_eq!(conflict.to_string(), "deliver >= 1", "{columns} columns");
+        model.column("other", 0.0, 1.0, 0.0);
+    }
+}
+
+#[test]
+fn sentences_name_each_constraint_once_and_at_most_eight() {
+    let conflict = Conflict { rows: Vec::new(), columns: Vec::new(), relaxed: true, minimal: true };
+    let said = |words: &[&str]| sentence(words.iter().map(ToString::to_string), &conflict);
+    assert_eq!(said(&["A"]), "A cannot hold");
+    assert_eq!(said(&["A", "B", "A"]), "A and B cannot both hold");
+    assert_eq!(said(&["A", "B", "C"]), "A, B and C cannot all hold");
+    let ten = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"];
+    assert_eq!(said(&ten), "A, B, C, D, E, F, G, H and 2 more constraints cannot all hold");
+    let whole = Conflict { relaxed: false, minimal: false, ..conflict };
+    let words = ["A".to_owned(), "B".to_owned()];
+    assert_eq!(
+        sentence(words, &whole),
+        "A and B cannot both hold in whole numbers (perhaps fewer of them suffice)"
+    );
 }

@@ -14,6 +14,7 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::Unit;
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
+use lightbay_highs::conflict::sentence;
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{self, Start};
@@ -142,7 +143,11 @@ impl Method<Cover> for Solver {
         Ok(match solution.status {
             solution::Status::Optimal => Outcome::done(Status::Optimal),
             solution::Status::Infeasible => {
-                Outcome::Infeasible(why_infeasible(&self.model, self.isolated, cx)?)
+                let why = why_infeasible(&self.model, self.isolated, cx)?;
+                let why = why.map(|found| {
+                    sentence(found.rows.iter().chain(&found.columns).map(ToString::to_string), &found)
+                });
+                Outcome::Infeasible(why.unwrap_or_else(|| "no reason was found".to_owned()))
             }
             _ => Outcome::done(Status::Feasible),
         })

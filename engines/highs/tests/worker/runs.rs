@@ -187,7 +187,7 @@ pub fn odd() {
     for isolated in [true, false] {
         let solver = Solver { model: model.clone(), ..small(isolated) };
         let done = Running::start(solver, Some(&Spy::new("--serve")), None).done();
-        let words = "these cannot hold together: too much >= 2; only <= 1";
+        let words = "too much >= 2 and only <= 1 cannot both hold";
         assert_eq!((done.status, done.message.as_str()), (EndStatus::Infeasible, words));
     }
 }

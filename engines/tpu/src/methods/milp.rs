@@ -111,9 +111,13 @@ impl ModelMethod for Milp {
             solve::SolveRequest { model: program.model(), options, start, isolated: solve::isolated(params) };
         let solution = solve::run(asked, &mut reading, cx)?;
         if reading.best.is_none() && solution.status == Ending::Infeasible {
-            return Ok(Outcome::Infeasible(
-                "no pod of that group survives the failed switches that the scenario tolerates".to_owned(),
-            ));
+            return Ok(Outcome::Infeasible(format!(
+                "no pod that is symmetric under {} reaches the throughput of {:.6} flits per cycle and pair of chips \
+                 that surviving any {} failed switches needs; lower tolerated_ocs_faults or set another group",
+                group.name(),
+                reading.program.least_throughput(),
+                body.tolerated_ocs_faults
+            )));
         }
         // The certificate of the plan has a width, so that plan and bound do not meet exactly.
         let status = if solution.status == Ending::Optimal { Status::GapReached } else { Status::Feasible };

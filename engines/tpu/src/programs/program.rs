@@ -23,6 +23,7 @@ pub struct PodProgram {
     model: Model,
     /// `circuits[switch][element]`.
     circuits: Vec<Vec<Column>>,
+    throughput: Column,
 }
 
 /// Program to be written.
@@ -116,12 +117,17 @@ impl PodProgram {
             }
             model.at_most(format!("pair_{row}"), room[row], terms);
         }
-        Ok(Self { model, circuits })
+        Ok(Self { model, circuits, throughput })
     }
 
     /// The model.
     pub const fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// Throughput that surviving the tolerated faults needs (C8), flits per cycle and ordered pair of chips.
+    pub fn least_throughput(&self) -> f64 {
+        self.model.lower[self.throughput.index()]
     }
 
     /// The model with every switch fixed: its value is the throughput of that pod.

@@ -75,7 +75,7 @@ fn several_circuits_of_a_pair_on_a_switch_are_kept_up_to_what_is_installed() {
 fn a_triangle_without_sides_needs_three_switches() {
     let task = Task::of(&triangle(2));
     assert_eq!(solved(&ExactProgram::new(&task, Orientation::Joint)).0, Status::Infeasible);
-    let words = infeasible(&task, Orientation::Joint);
+    let words = reason::infeasible(&task, Orientation::Joint, None);
     assert!(words.contains("3 circuits are wanted, but the 2 switches can hold 2"), "{words}");
     let task = Task::of(&triangle(3));
     let (status, found) = solved(&ExactProgram::new(&task, Orientation::Joint));

@@ -1,0 +1,57 @@
+//! Scenarios without a plan: exit code 4, and a sentence that names the constraints.
+
+use super::support::Place;
+use serde_json::json;
+
+/// Pods 1 and 2 have one A port each, on switch 0, where pod 0 has one B port; its other B port is on switch 1.
+const HALL: &str = r#"{
+    "schema": "lightbay.scenario/1", "kind": "crossconnect", "name": "hall", "pods": 3, "ocs_count": 2,
+    "wiring": "two_sided", "ports_a": [[1, 0], [1, 0], [1, 0]], "ports_b": [[1, 1], [0, 0], [0, 0]],
+    "logical_circuits": [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+}"#;
+
+#[test]
+fn a_hall_without_a_plan_names_circuits_and_ports() {
+    let place = Place::new();
+    place.write("hall.json", HALL);
+    for method in ["auto", "lumos-exact"] {
+        place.run(&["solve", "hall.json", "--method", method, "-o", "plan.json"]).exit(4).says(&[
+            "infeasible: the 2 wanted circuits cannot be placed on 2 switches",
+            "the 1 circuit between pods 0 and 1, the 1 circuit between pods 0 and 2 and the B ports of pod 0 on switch \
+             0 cannot all hold; add ports of these pods on the same switches, or remove circuits",
+        ]);
+    }
+    assert!(!place.path("plan.json").exists());
+}
+
+#[test]
+fn a_collective_whose_links_go_down_too_early_names_the_links() {
+    let place = Place::new();
+    place.run(&["new", "ndv2x2-allgather-1gb", "-o", "all.json"]).exit(0);
+    let mut scenario = place.json("all.json");
+    for link in scenario["topology"]["links"].as_array_mut().unwrap() {
+        let chassis = |end: &str| link[end].as_u64().unwrap() / 8;
+        if chassis("from") != chassis("to") {
+            link["up_us"] = json!([[0.0, 0.1]]);
+        }
+    }
+    place.write("early.json", &scenario.to_string());
+    for method in ["auto", "construct"] {
+        place.run(&["solve", "early.json", "--method", method]).exit(4).says(&[
+            "infeasible: the delivery of the data of node",
+            "and the times 'up_us' of these links cannot all hold:",
+            "(up until 0.1 us, needed from",
+        ]);
+    }
+}
+
+#[test]
+fn epochs_without_a_schedule_are_explained() {
+    let place = Place::new();
+    // The data of the farthest GPU takes 7 epochs; in 2 epochs no chunk arrives anywhere.
+    for epochs in ["epochs=6", "epochs=2"] {
+        let run = ["solve", "preset:dgx1-allgather-200kb", "--method", "teccl-milp", "--set", epochs];
+        let told = place.run(&[&run[..], &["--set", "fold=false", "--progress", "plain"]].concat()).exit(0);
+        told.says(&["the delivery of chunk", "cannot hold", "there is no schedule of"]);
+    }
+}
