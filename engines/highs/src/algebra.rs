@@ -6,9 +6,11 @@
 use crate::error::Error;
 use crate::model::{Column, Model};
 use crate::solution::Start;
-use good_lp::solvers::ObjectiveDirection;
-use good_lp::{Constraint, IntoAffineExpression, ProblemVariables, Variable};
+use good_lp::IntoAffineExpression;
 use std::collections::HashMap;
+
+pub use good_lp::solvers::ObjectiveDirection;
+pub use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, variable};
 
 /// A model made of good_lp's variables and constraints.
 #[derive(Clone, Debug)]

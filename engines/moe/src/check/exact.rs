@@ -9,9 +9,10 @@ use super::demand::Dispatch;
 use super::fabrics::least_on_circuits;
 use super::sizes::Sizes;
 use lightbay_core::kind::Depth;
+use lightbay_highs::algebra::{Expression, ObjectiveDirection, ProblemVariables, constraint, variable};
 use lightbay_highs::event::{Flow, SolverEvent, SolverListener};
 use lightbay_highs::instance::Instance;
-use lightbay_highs::model::{Column, Model};
+use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
 
@@ -29,51 +30,44 @@ pub(super) fn exchanges_ms(sizes: &Sizes, demands: &[Dispatch], is_strict: bool,
 fn exchange_ms(sizes: &Sizes, demand: &Dispatch, is_strict: bool, depth: Depth) -> f64 {
     let busiest = demand.by_server().into_iter().flatten().fold(0.0, f64::max);
     let least = if busiest > 0.0 { busiest / sizes.regional() } else { return 0.0 };
-    match speed(&program(sizes, demand, least, is_strict), depth) {
+    match program(sizes, demand, least, is_strict).and_then(|program| speed(&program, depth)) {
         Some(speed) if speed > 0.0 => least / (speed * (1.0 + SLIP)).min(1.0),
         _ => least,
     }
 }
 
-/// The program; its objective is the time of all NICs as one relative to that of the exchange.
-fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Model {
+/// The program; its objective is the time of all NICs as one relative to that of the exchange. `None` if a number of it
+/// is not finite.
+fn program(sizes: &Sizes, demand: &Dispatch, least: f64, is_strict: bool) -> Option<Model> {
     let n = demand.servers.len();
     let (ports, packet) = (sizes.nics[0], sizes.packet / sizes.link);
-    let mut model = Model::new("shortest exchange");
-    model.maximise = true;
-    let speed = model.column("speed", 0.0, 1.0, 1.0);
-    let mut at_server: Vec<Vec<(Column, f64)>> = vec![Vec::new(); n];
-    let mut over: Vec<Vec<(Column, f64)>> = vec![Vec::new(); 2 * n];
+    let (mut variables, mut rows) = (ProblemVariables::new(), Vec::new());
+    let speed = variables.add(variable().clamp(0.0, 1.0).name("speed"));
+    let mut at_server = vec![Expression::default(); n];
+    let (mut sent, mut received) = (at_server.clone(), at_server.clone());
     for (one, other) in (0..n).flat_map(|one| (one + 1..n).map(move |other| (one, other))) {
-        let circuits = model.integer(format!("circuits_{one}_{other}"), 0.0, ports, 0.0);
-        at_server[one].push((circuits, 1.0));
-        at_server[other].push((circuits, 1.0));
+        let circuits = variable().integer().clamp(0.0, ports).name(format!("circuits_{one}_{other}"));
+        let circuits = variables.add(circuits);
+        at_server[one] += circuits;
+        at_server[other] += circuits;
         // 1 where the pair has no circuits, so that packets are its only way.
-        let bare = is_strict.then(|| {
-            let bare = model.binary(format!("bare_{one}_{other}"), 0.0);
-            model.at_most(format!("none_{one}_{other}"), ports, [(circuits, 1.0), (bare, ports)]);
-            bare
-        });
+        let bare = is_strict.then(|| variables.add(variable().binary().name(format!("bare_{one}_{other}"))));
+        rows.extend(bare.map(|bare| constraint!(circuits <= ports * (1.0 - bare))));
         for (from, to) in [(one, other), (other, one)] {
             let rate = demand.servers[from][to] / (sizes.link * least);
-            let packets = model.column(format!("packets_{from}_{to}"), 0.0, packet, 0.0);
-            over[from].push((packets, 1.0));
-            over[n + to].push((packets, 1.0));
-            let terms = [(circuits, 1.0), (packets, 1.0), (speed, -rate)];
-            model.at_least(format!("carries_{from}_{to}"), 0.0, terms);
-            if let Some(bare) = bare {
-                let terms = [(packets, 1.0), (bare, -packet)];
-                model.at_most(format!("packets_if_bare_{from}_{to}"), 0.0, terms);
-            }
+            let packets = variable().clamp(0.0, packet).name(format!("packets_{from}_{to}"));
+            let packets = variables.add(packets);
+            sent[from] += packets;
+            received[to] += packets;
+            rows.push(constraint!(circuits + packets >= rate * speed));
+            rows.extend(bare.map(|bare| constraint!(packets <= packet * bare)));
         }
     }
-    for (server, terms) in at_server.into_iter().enumerate() {
-        model.at_most(format!("ports_{server}"), ports, terms);
-    }
-    for (row, terms) in over.into_iter().enumerate() {
-        model.at_most(format!("packets_{row}"), packet, terms);
-    }
-    model
+    rows.extend(at_server.into_iter().map(|circuits| constraint!(circuits <= ports)));
+    rows.extend(sent.into_iter().chain(received).map(|packets| constraint!(packets <= packet)));
+    let program =
+        Model::from_good_lp("shortest exchange", &variables, ObjectiveDirection::Maximisation, speed, rows);
+    program.ok().map(|program| program.model)
 }
 
 /// The largest speed that is not disproved.

@@ -9,6 +9,7 @@ use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
+use lightbay_highs::algebra::{Expression, ObjectiveDirection, ProblemVariables, constraint, variable};
 use lightbay_highs::error::Error;
 use lightbay_highs::instance::Instance;
 use lightbay_highs::listener::RunListener;
@@ -45,70 +46,61 @@ pub struct CircuitProgram {
 
 impl CircuitProgram {
     /// The program for times between `best` (to be beaten) and `least` (which nothing beats).
-    pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Self {
-        let n = exchange.servers();
+    ///
+    /// # Errors
+    /// If a number of it is not finite.
+    pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Result<Self, Error> {
+        let (n, degree) = (exchange.servers(), f64::from(degree));
         // Rates are in units of one circuit, so that all coefficients are near 1.
-        let mut model = Model::new("circuits of a region");
-        model.maximise = true;
         let eps = exchange.eps_rate() / exchange.circuit_rate();
         // `u` is 1 at the known time; no circuits make it more than best / least.
         let fastest = if least > 0.0 { best / least } else { 1.0 };
-        // The objective: u = best / T.
-        let speed = model.column("speed", 0.0, fastest.max(1.0) * (1.0 + SLIP), 1.0);
         let scale = best * exchange.circuit_rate();
-        let mut columns = Vec::new();
-        let mut by_server: Vec<Vec<(Column, f64)>> = vec![Vec::new(); n];
-        let mut spill_rows: Vec<Vec<(Column, f64)>> = vec![Vec::new(); 2 * n];
-        // A pair needs circuits only if one of its directions has bytes.
-        for a in 0..n {
-            for b in a + 1..n {
-                let bytes = [exchange.sent(a)[b], exchange.sent(b)[a]];
-                if bytes == [0.0; 2] {
+        let (mut variables, mut rows) = (ProblemVariables::new(), Vec::new());
+        // The objective: u = best / T.
+        let speed = variables.add(variable().clamp(0.0, fastest.max(1.0) * (1.0 + SLIP)).name("speed"));
+        let mut pairs = Vec::new();
+        let mut at_server = vec![Expression::default(); n];
+        let (mut sent, mut received) = (at_server.clone(), at_server.clone());
+        for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
+            // A pair needs circuits only if one of its directions has bytes.
+            let bytes = [exchange.sent(a)[b], exchange.sent(b)[a]];
+            if bytes == [0.0; 2] {
+                continue;
+            }
+            let circuits = variable().integer().clamp(0.0, degree).name(format!("circuits_{a}_{b}"));
+            let circuits = variables.add(circuits);
+            pairs.push((a, b, circuits));
+            at_server[a] += circuits;
+            at_server[b] += circuits;
+            // Strict routing: y = 1 if the pair has circuits, C <= alpha y.
+            let is_strict = exchange.rule() == RoutingRule::Strict;
+            let direct =
+                is_strict.then(|| variables.add(variable().binary().name(format!("direct_{a}_{b}"))));
+            rows.extend(direct.map(|direct| constraint!(circuits <= degree * direct)));
+            for (from, to, bytes) in [(a, b, bytes[0]), (b, a, bytes[1])] {
+                if bytes == 0.0 {
                     continue;
                 }
-                // Circuits of a pair serve both directions.
-                let circuits = model.integer(format!("circuits_{a}_{b}"), 0.0, f64::from(degree), 0.0);
-                columns.push((a, b, circuits));
-                by_server[a].push((circuits, 1.0));
-                by_server[b].push((circuits, 1.0));
-                // Strict routing: y = 1 if the pair has circuits.
-                let direct = (exchange.rule() == RoutingRule::Strict).then(|| {
-                    let direct = model.binary(format!("direct_{a}_{b}"), 0.0);
-                    let terms = [(circuits, 1.0), (direct, -f64::from(degree))];
-                    // C <= alpha y.
-                    model.at_most(format!("ports_if_direct_{a}_{b}"), 0.0, terms);
-                    direct
-                });
-                for (from, to, bytes) in [(a, b, bytes[0]), (b, a, bytes[1])] {
-                    if bytes == 0.0 {
-                        // A direction without bytes needs no row.
-                        continue;
-                    }
-                    // Bytes over packet switches in time T, as a rate.
-                    let spill = model.column(format!("spill_{from}_{to}"), 0.0, eps, 0.0);
-                    spill_rows[from].push((spill, 1.0));
-                    spill_rows[n + to].push((spill, 1.0));
-                    // x + C >= D u: what a pair carries by time T = 1/u.
-                    let terms = [(spill, 1.0), (circuits, 1.0), (speed, -bytes / scale)];
-                    model.at_least(format!("carried_{from}_{to}"), 0.0, terms);
-                    if let Some(direct) = direct {
-                        // x <= E (1 - y): pairs with circuits do not spill.
-                        let terms = [(spill, 1.0), (direct, eps)];
-                        model.at_most(format!("spill_if_not_direct_{from}_{to}"), eps, terms);
-                    }
-                }
+                let spill = variables.add(variable().clamp(0.0, eps).name(format!("spill_{from}_{to}")));
+                sent[from] += spill;
+                received[to] += spill;
+                // x + C >= D u: what a pair carries by time T = 1/u. Pairs with circuits do not spill if strict.
+                rows.push(constraint!(spill + circuits >= bytes / scale * speed));
+                rows.extend(direct.map(|direct| constraint!(spill <= eps * (1.0 - direct))));
             }
         }
-        // Ports of a server.
-        for (server, terms) in by_server.into_iter().enumerate() {
-            model.at_most(format!("ports_{server}"), f64::from(degree), terms);
-        }
-        // Packet switches: the rates that a server sends and receives.
-        for (row, terms) in spill_rows.into_iter().enumerate() {
-            let name = if row < n { format!("sent_{row}") } else { format!("received_{}", row - n) };
-            model.at_most(name, eps, terms);
-        }
-        Self { model, columns, reference: best }
+        // Ports of a server; rates that it sends and receives over packet switches.
+        rows.extend(at_server.into_iter().map(|circuits| constraint!(circuits <= degree)));
+        rows.extend(sent.into_iter().chain(received).map(|spill| constraint!(spill <= eps)));
+        let name = "circuits of a region";
+        let program = Model::from_good_lp(name, &variables, ObjectiveDirection::Maximisation, speed, rows)?;
+        let column = |(a, b, circuits)| Some((a, b, program.column(circuits)?));
+        Ok(Self {
+            columns: pairs.into_iter().filter_map(column).collect(),
+            model: program.model,
+            reference: best,
+        })
     }
 
     /// Circuits of a point.
@@ -147,8 +139,8 @@ pub fn best_circuits(
     if time <= least * (1.0 + 1e-12) || !time.is_finite() {
         return Ok(found(known.clone(), time, least, time.is_finite()));
     }
-    let program = CircuitProgram::new(exchange, degree, time, least);
     let failed = |error: Error| MethodError::Failed(error.to_string());
+    let program = CircuitProgram::new(exchange, degree, time, least).map_err(failed)?;
     let mut instance = Instance::new(&program.model).map_err(failed)?;
     // The known circuits are the first incumbent: the solver completes rates and `u`.
     let limit = i32::try_from(nodes).unwrap_or(i32::MAX);
