@@ -8,6 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "architecture/unused.rs"]
+mod unused;
+
 /// Returns the crates of ours that each crate may name. Arrows point down only.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let engines =
