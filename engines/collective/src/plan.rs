@@ -5,7 +5,7 @@ pub mod compact;
 use crate::scenario::SwitchHop;
 use compact::CompactPlan;
 use lightbay_core::problem::Problems;
-use lightbay_core::record::{FieldType, Place, Range, any, index, list, within};
+use lightbay_core::record::{FieldType, NumberRange, Place, any, index, list, within};
 use lightbay_core::{record, words};
 use schemars::SchemaGenerator;
 use serde_json::Value;
@@ -39,7 +39,7 @@ record! {
 
 /// Reads the schedule of a range of sizes, which has no ranges of its own.
 fn of_one_size(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
-    let schedule: CollectiveResult = FieldType::read(value, place, Range::Any, problems)?;
+    let schedule: CollectiveResult = FieldType::read(value, place, NumberRange::Any, problems)?;
     if !schedule.ranges.is_empty() {
         problems.add(
             format!("{place}.ranges"),

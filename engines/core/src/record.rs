@@ -9,7 +9,7 @@ mod knobs;
 mod macros;
 mod spec;
 
-pub use field_type::{FieldType, Place, Range};
+pub use field_type::{FieldType, NumberRange, Place};
 pub use knobs::{Idle, Knob, Knobs};
 pub use spec::{Spec, any, index, list, within};
 

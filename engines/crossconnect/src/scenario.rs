@@ -12,7 +12,7 @@ pub use knobs::KNOBS;
 use lightbay_core::exchange::DerivedFrom;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
-use lightbay_core::record::{FieldType, Place, Range, Record, Spec, any, list, usual, within};
+use lightbay_core::record::{FieldType, NumberRange, Place, Record, Spec, any, list, usual, within};
 use lightbay_core::{record, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -196,7 +196,7 @@ pub struct Placed {
 }
 
 impl FieldType for Placed {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::of(value, &place.to_string(), problems)?;
         let ocs_id = ocs().read("ocs_id", &mut fields, problems);
         let circuit = Circuit::of_fields(&mut fields, problems);
@@ -204,7 +204,7 @@ impl FieldType for Placed {
         Some(Self { ocs_id: ocs_id?, circuit: circuit? })
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }

@@ -4,7 +4,7 @@
 
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;
-use lightbay_core::record::{FieldType, Place, Range, Spec, any, index, within};
+use lightbay_core::record::{FieldType, NumberRange, Place, Spec, any, index, within};
 use lightbay_core::{record, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -173,7 +173,7 @@ impl Serialize for Route {
 }
 
 impl FieldType for Route {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let read = || {
             let [source, target, ports, vcs] = value.as_array()?.as_slice() else { return None };
             let node = |value: &Value| u32::try_from(value.as_u64()?).ok();
@@ -195,7 +195,7 @@ impl FieldType for Route {
         route
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }

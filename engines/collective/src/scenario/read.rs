@@ -3,7 +3,7 @@
 use super::{MAX_NODES, NodeRecord, NodeSort};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::int_at;
-use lightbay_core::record::{FieldType, Place, Range};
+use lightbay_core::record::{FieldType, NumberRange, Place};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) fn nodes(value: &Value, place: &Place<'_>, problems: &mut Problems) -
         let gpu = |id| NodeRecord { id, name: String::new(), kind: NodeSort::Gpu, group: None };
         (0..count as u32).map(gpu).collect()
     } else {
-        Vec::<NodeRecord>::read(value, place, Range::Any, problems)?
+        Vec::<NodeRecord>::read(value, place, NumberRange::Any, problems)?
     };
     for node in nodes.iter_mut().filter(|node| node.name.is_empty()) {
         let letter = if node.kind == NodeSort::Gpu { "g" } else { "sw" };

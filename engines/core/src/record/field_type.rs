@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 /// Limits of the numbers of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Range {
+pub enum NumberRange {
     /// Those of the type.
     Any,
     /// Those of the type; whole numbers without a point, because places in lists are counted.
@@ -21,13 +21,13 @@ pub enum Range {
     Float(f64, f64),
 }
 
-impl From<RangeInclusive<i64>> for Range {
+impl From<RangeInclusive<i64>> for NumberRange {
     fn from(range: RangeInclusive<i64>) -> Self {
         Self::Int(*range.start(), *range.end())
     }
 }
 
-impl From<RangeInclusive<f64>> for Range {
+impl From<RangeInclusive<f64>> for NumberRange {
     fn from(range: RangeInclusive<f64>) -> Self {
         Self::Float(*range.start(), *range.end())
     }
@@ -60,10 +60,10 @@ impl fmt::Display for Place<'_> {
 /// A type of a field.
 pub trait FieldType: Sized {
     /// Reads a value; `None` if it is wrong, which is a problem.
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self>;
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self>;
 
     /// The schema of what [`FieldType::read`] accepts.
-    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema;
+    fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema;
 
     /// The value where the field is left out, for types that have one.
     fn absent() -> Option<Self> {
@@ -71,7 +71,7 @@ pub trait FieldType: Sized {
     }
 
     /// Values as a parameter; `None` if no parameter can express them.
-    fn domain(_range: Range) -> Option<Domain> {
+    fn domain(_range: NumberRange) -> Option<Domain> {
         None
     }
 
@@ -89,9 +89,9 @@ pub trait FieldType: Sized {
 macro_rules! whole {
     ($($type:ty),+) => {$(
         impl FieldType for $type {
-            fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+            fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
                 let (min, max) = limits::<Self>(range);
-                if range == Range::Index && value.is_f64() {
+                if range == NumberRange::Index && value.is_f64() {
                     let remedy = "give a whole number, without a point";
                     problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
                     return None;
@@ -99,12 +99,12 @@ macro_rules! whole {
                 int_at(value, place, min..=max, problems).and_then(|number| Self::try_from(number).ok())
             }
 
-            fn schema(_generator: &mut SchemaGenerator, range: Range) -> Schema {
+            fn schema(_generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
                 let (min, max) = limits::<Self>(range);
                 json_schema!({ "type": "integer", "minimum": min, "maximum": max })
             }
 
-            fn domain(range: Range) -> Option<Domain> {
+            fn domain(range: NumberRange) -> Option<Domain> {
                 let (min, max) = limits::<Self>(range);
                 Some(Domain::Int { min, max })
             }
@@ -123,23 +123,23 @@ macro_rules! whole {
 whole!(u8, u16, u32, u64, usize, i64);
 
 /// The smallest and the largest whole number of a range; from 0 to the largest of the type without one.
-fn limits<T>(range: Range) -> (i64, i64) {
+fn limits<T>(range: NumberRange) -> (i64, i64) {
     match range {
-        Range::Int(min, max) => (min, max),
-        Range::Float(min, max) => (min as i64, max as i64),
-        Range::Any | Range::Index => {
+        NumberRange::Int(min, max) => (min, max),
+        NumberRange::Float(min, max) => (min as i64, max as i64),
+        NumberRange::Any | NumberRange::Index => {
             (0, i64::MAX >> (64_usize.saturating_sub(8 * size_of::<T>() + 1).min(63)))
         }
     }
 }
 
 impl FieldType for f64 {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let (min, max) = bounds(range);
         float_at(value, place, min..=max, problems)
     }
 
-    fn schema(_generator: &mut SchemaGenerator, range: Range) -> Schema {
+    fn schema(_generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
         let (min, max) = bounds(range);
         let mut schema = Map::from_iter([("type".to_owned(), Value::from("number"))]);
         if min > Self::MIN {
@@ -151,7 +151,7 @@ impl FieldType for f64 {
         schema.into()
     }
 
-    fn domain(range: Range) -> Option<Domain> {
+    fn domain(range: NumberRange) -> Option<Domain> {
         let (min, max) = bounds(range);
         Some(Domain::Float { min, max })
     }
@@ -165,24 +165,24 @@ impl FieldType for f64 {
     }
 }
 
-fn bounds(range: Range) -> (f64, f64) {
+fn bounds(range: NumberRange) -> (f64, f64) {
     match range {
-        Range::Any | Range::Index => (f64::MIN, f64::MAX),
-        Range::Int(min, max) => (min as f64, max as f64),
-        Range::Float(min, max) => (min, max),
+        NumberRange::Any | NumberRange::Index => (f64::MIN, f64::MAX),
+        NumberRange::Int(min, max) => (min as f64, max as f64),
+        NumberRange::Float(min, max) => (min, max),
     }
 }
 
 impl FieldType for bool {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         bool_at(value, place, problems)
     }
 
-    fn schema(_generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(_generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         json_schema!({ "type": "boolean" })
     }
 
-    fn domain(_range: Range) -> Option<Domain> {
+    fn domain(_range: NumberRange) -> Option<Domain> {
         Some(Domain::Bool)
     }
 
@@ -199,15 +199,15 @@ impl FieldType for bool {
 }
 
 impl FieldType for String {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         text_at(value, place, problems).map(str::to_owned)
     }
 
-    fn schema(_generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(_generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         json_schema!({ "type": "string", "maxLength": crate::read::MAX_TEXT })
     }
 
-    fn domain(_range: Range) -> Option<Domain> {
+    fn domain(_range: NumberRange) -> Option<Domain> {
         Some(Domain::Text)
     }
 
@@ -222,11 +222,11 @@ impl FieldType for String {
 
 /// What may be left out: nothing stands in the file then.
 impl<T: FieldType> FieldType for Option<T> {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         T::read(value, place, range, problems).map(Some)
     }
 
-    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
         T::schema(generator, range)
     }
 
@@ -234,7 +234,7 @@ impl<T: FieldType> FieldType for Option<T> {
         Some(None)
     }
 
-    fn domain(range: Range) -> Option<Domain> {
+    fn domain(range: NumberRange) -> Option<Domain> {
         T::domain(range)
     }
 
@@ -249,7 +249,7 @@ impl<T: FieldType> FieldType for Option<T> {
 
 /// A list; every entry that is wrong is a problem.
 impl<T: FieldType> FieldType for Vec<T> {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let list = list_at(value, place, problems)?;
         let mut read = Self::with_capacity(list.len());
         for (at, entry) in list.iter().enumerate() {
@@ -258,12 +258,12 @@ impl<T: FieldType> FieldType for Vec<T> {
         (read.len() == list.len()).then_some(read)
     }
 
-    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
         let entry = T::schema(generator, range);
         json_schema!({ "type": "array", "items": entry })
     }
 
-    fn domain(range: Range) -> Option<Domain> {
+    fn domain(range: NumberRange) -> Option<Domain> {
         match T::domain(range)? {
             Domain::Int { min, max } => Some(Domain::IntList { min, max }),
             _ => None,
@@ -284,7 +284,7 @@ impl<T: FieldType> FieldType for Vec<T> {
 
 /// A list of so many entries.
 impl<T: FieldType, const N: usize> FieldType for [T; N] {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let entries = Vec::<T>::read(value, place, range, problems)?;
         let given = entries.len();
         entries.try_into().ok().or_else(|| {
@@ -293,12 +293,12 @@ impl<T: FieldType, const N: usize> FieldType for [T; N] {
         })
     }
 
-    fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
         let entry = T::schema(generator, range);
         json_schema!({ "type": "array", "items": entry, "minItems": N, "maxItems": N })
     }
 
-    fn domain(range: Range) -> Option<Domain> {
+    fn domain(range: NumberRange) -> Option<Domain> {
         Vec::<T>::domain(range)
     }
 
@@ -315,7 +315,7 @@ macro_rules! tuple {
     ($count:literal: $($type:ident $at:tt),+) => {
         /// A list of so many entries, each of its own type.
         impl<$($type: FieldType),+> FieldType for ($($type,)+) {
-            fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+            fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
                 let list = list_at(value, place, problems)?;
                 if list.len() != $count {
                     problems.add(place.to_string(), format!("has {} entries", list.len()), concat!("give ", $count));
@@ -324,7 +324,7 @@ macro_rules! tuple {
                 Some(($($type::read(&list[$at], &Place::Entry(place, $at), range, problems)?,)+))
             }
 
-            fn schema(generator: &mut SchemaGenerator, range: Range) -> Schema {
+            fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
                 let entries = [$($type::schema(generator, range)),+];
                 json_schema!({ "type": "array", "prefixItems": entries, "minItems": $count, "maxItems": $count })
             }

@@ -77,7 +77,7 @@ macro_rules! record {
             fn read(
                 value: &::serde_json::Value,
                 place: &$crate::record::Place<'_>,
-                _range: $crate::record::Range,
+                _range: $crate::record::NumberRange,
                 problems: &mut $crate::problem::Problems,
             ) -> Option<Self> {
                 let mut fields = $crate::read::Fields::of(value, &place.to_string(), problems)?;
@@ -86,7 +86,7 @@ macro_rules! record {
                 record
             }
 
-            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::Range) -> ::schemars::Schema {
+            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::NumberRange) -> ::schemars::Schema {
                 generator.subschema_for::<Self>()
             }
         }
@@ -152,17 +152,17 @@ macro_rules! words {
             fn read(
                 value: &::serde_json::Value,
                 place: &$crate::record::Place<'_>,
-                _range: $crate::record::Range,
+                _range: $crate::record::NumberRange,
                 problems: &mut $crate::problem::Problems,
             ) -> Option<Self> {
                 $crate::read::choice_at(value, place, &Self::ALL, problems)
             }
 
-            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::Range) -> ::schemars::Schema {
+            fn schema(generator: &mut ::schemars::SchemaGenerator, _range: $crate::record::NumberRange) -> ::schemars::Schema {
                 generator.subschema_for::<Self>()
             }
 
-            fn domain(_range: $crate::record::Range) -> Option<$crate::param::Domain> {
+            fn domain(_range: $crate::record::NumberRange) -> Option<$crate::param::Domain> {
                 Some($crate::param::Domain::Choice { names: vec![$($word.into()),+] })
             }
 

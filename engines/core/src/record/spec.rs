@@ -1,6 +1,6 @@
 //! What is valid for a field, and what holds where it is left out.
 
-use super::field_type::{FieldType, Place, Range};
+use super::field_type::{FieldType, NumberRange, Place};
 use crate::param::{Effect, ParamInfo};
 use crate::problem::Problems;
 use crate::read::Fields;
@@ -25,7 +25,7 @@ enum Written {
 
 /// What is valid for a field of type `T`, and what holds where it is left out.
 pub struct Spec<T> {
-    range: Range,
+    range: NumberRange,
     usual: Option<T>,
     written: Written,
     unit: &'static str,
@@ -36,7 +36,7 @@ pub struct Spec<T> {
 /// A field without limits but those of its type.
 pub const fn any<T>() -> Spec<T> {
     Spec {
-        range: Range::Any,
+        range: NumberRange::Any,
         usual: None,
         written: Written::IfThere,
         unit: "",
@@ -47,11 +47,11 @@ pub const fn any<T>() -> Spec<T> {
 
 /// A field whose whole numbers are written without a point, because they are places in lists.
 pub fn index<T>() -> Spec<T> {
-    Spec { range: Range::Index, ..any() }
+    Spec { range: NumberRange::Index, ..any() }
 }
 
 /// A field whose number, or whose numbers in a list, lie within a range.
-pub fn within<T>(range: impl Into<Range>) -> Spec<T> {
+pub fn within<T>(range: impl Into<NumberRange>) -> Spec<T> {
     Spec { range: range.into(), ..any() }
 }
 

@@ -3,7 +3,7 @@
 use super::{MAX_EXPERTS, MAX_WIDTH};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::brief;
-use lightbay_core::record::{FieldType, Place, Range, within};
+use lightbay_core::record::{FieldType, NumberRange, Place, within};
 use lightbay_core::{record, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -146,7 +146,7 @@ impl MoeModelPreset {
 }
 
 impl FieldType for MoeModelChoice {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         match value {
             Value::String(_) => FieldType::read(value, place, range, problems).map(Self::Preset),
             Value::Object(_) => FieldType::read(value, place, range, problems).map(Self::Own),
@@ -158,7 +158,7 @@ impl FieldType for MoeModelChoice {
         }
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }

@@ -14,7 +14,7 @@ use super::{MAX_ITERATION, MAX_WIDTH, MoeScenario};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use lightbay_core::record;
-use lightbay_core::record::{FieldType, Place, Range, Record as _, any, usual, within};
+use lightbay_core::record::{FieldType, NumberRange, Place, Record as _, any, usual, within};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
@@ -85,7 +85,7 @@ impl Default for SyntheticTrace {
 const MAX_COUNTS: usize = 1 << 24;
 
 impl FieldType for GateTrace {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::of(value, &place.to_string(), problems)?;
         let trace = if fields.has("counts") {
             CountedTrace::of_fields(&mut fields, problems).map(Self::Counts)
@@ -105,7 +105,7 @@ impl FieldType for GateTrace {
         trace
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }

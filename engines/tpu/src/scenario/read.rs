@@ -4,13 +4,13 @@ use super::{GroupChoice, TopologyChoice};
 use crate::model::pod::MAX_CUBES;
 use lightbay_core::problem::{Problems, suggestion};
 use lightbay_core::read::brief;
-use lightbay_core::record::{FieldType, Place, Range};
+use lightbay_core::record::{FieldType, NumberRange, Place};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
 /// The name of a wiring, or the topology of a plan.
 impl FieldType for TopologyChoice {
-    fn read(value: &Value, place: &Place<'_>, range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let (message, remedy) = match value {
             Value::Object(_) => return FieldType::read(value, place, range, problems).map(Self::Given),
             Value::String(word) => match Self::NAMED.into_iter().find(|named| named.word() == word) {
@@ -26,21 +26,22 @@ impl FieldType for TopologyChoice {
         None
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }
 
 /// The name of a group, or its cyclic factors.
 impl FieldType for GroupChoice {
-    fn read(value: &Value, place: &Place<'_>, _range: Range, problems: &mut Problems) -> Option<Self> {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
         match value {
-            Value::String(_) => FieldType::read(value, place, Range::Any, problems).map(Self::Named),
-            _ => FieldType::read(value, place, Range::Int(1, MAX_CUBES as i64), problems).map(Self::Factors),
+            Value::String(_) => FieldType::read(value, place, NumberRange::Any, problems).map(Self::Named),
+            _ => FieldType::read(value, place, NumberRange::Int(1, MAX_CUBES as i64), problems)
+                .map(Self::Factors),
         }
     }
 
-    fn schema(generator: &mut SchemaGenerator, _range: Range) -> Schema {
+    fn schema(generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
         generator.subschema_for::<Self>()
     }
 }
