@@ -300,7 +300,7 @@ fn a_connection_that_the_switch_names_otherwise_is_told() {
     place.run(&["export", "p.json", "--to", "ocp_ocs", "-o", "out/"]).done();
     let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
     assert!(text.contains("port-connection[name=port-2_port-13]"), "{text}");
-    assert!(text.contains("one with another name on the switch stays"), "{text}");
+    assert!(text.contains("A connection with another name stays"), "{text}");
     place.run(&["export", "p.json", "--to", "ocp_ocs", "--set", "full=true", "-o", "out/", "--force"]).done();
     let text = place.read("out/hall.ocp_ocs.ocs-0.yaml");
     assert!(text.contains("\"replaces\"") && !text.contains("another name"), "{text}");

@@ -89,11 +89,11 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     comment(&mut text, needs);
     if !job.removes.is_empty() {
         let names = format!(
-            "Deletions name connections '{}': one with another name on the switch stays, and what needs its ports becomes \
-             INVALID. full=true replaces the list, whatever the names.",
+            "Deletions name connections '{}'. A connection with another name stays, and what needs its ports becomes INVALID.",
             modules.connection
         );
         comment(&mut text, names);
+        comment(&mut text, "full=true replaces the list of connections, whatever their names.".to_owned());
     }
     let login = "gnmic --address <switch> --username <user> --password <password>";
     comment(&mut text, format!("{login} set --request-file <this file>"));
