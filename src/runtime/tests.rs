@@ -193,8 +193,8 @@ fn the_best_plan_of_every_scenario_is_read_at_once_and_one_of_another_question_i
     assert!(order.value < best.value, "ranked by value alone it would be first");
     // More plans of another scenario than are read because they are the newest.
     before.set("failed_ocs=1");
-    for _ in 0..9 {
-        before.solve("lumos-scratch");
+    for dark in 10..19 {
+        before.set(&format!("max_dark_per_pod={dark}")).solve("lumos-scratch");
     }
     before.close();
     let after = Bench::new(folder.path());
