@@ -80,6 +80,7 @@ const OPTIONAL: &[(&str, &str, &str)] = &[
     ("tpu", "result.faults[].routing", "routes of a case; its figures are said to be claimed then"),
     ("tpu", "result.faults[].routing.unbalanced", "what was there before balancing"),
     ("tpu", "result.faults[].saturation_flits_per_cycle_per_node", "a figure of the simulator"),
+    ("collective", "result.trees[].adds_up", "the phase of a part; without it, that of its place counts"),
 ];
 
 /// Changes that make a part smaller or take it away.
