@@ -69,6 +69,7 @@ impl Method<Collective> for RoundsMethod {
             cx.phase("rounds", format!("of {epochs} epochs"));
             let limits = RoundLimits {
                 epochs,
+                may_grow: wanted == 0,
                 seconds: params.float("round_s").unwrap_or(ROUND_S),
                 options: options(params, &KNOBS, seed(cx)),
             };

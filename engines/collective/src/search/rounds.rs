@@ -24,6 +24,8 @@ use lightbay_highs::solution::Start;
 pub struct RoundLimits {
     /// Epochs of a round; none is shorter than [`shortest_round`].
     pub epochs: u32,
+    /// `true` if rounds may become longer where one starts nothing: no transmission may fit what is left of it.
+    pub may_grow: bool,
     /// Seconds for each.
     pub seconds: f64,
     /// Options of the solver.
@@ -65,7 +67,10 @@ pub fn in_rounds<S: ProgramSolver>(
     solver: &mut S,
     mut told: impl FnMut(&mut S, RoundEnd) -> Result<(), MethodError>,
 ) -> Result<EpochSchedule, MethodError> {
-    let epochs = limits.epochs.max(shortest_round(task));
+    let mut epochs = limits.epochs.max(shortest_round(task));
+    // Doubled beyond the time that every schedule takes, a round that still starts nothing is stuck for another reason.
+    let most_epochs = bound.saturating_mul(2).max(epochs);
+    let mut first = 0;
     // Generous: rounds of a good schedule come to bound / epochs. Beyond them something is stuck.
     let most_rounds = 4 * (bound / epochs) + 10;
     let mut state = RoundState::new(task, folding);
@@ -91,18 +96,22 @@ pub fn in_rounds<S: ProgramSolver>(
             )));
         };
         let of_round = program.starts(&point);
-        let before = state.waiting();
+        let (before, beginning) = (state.waiting(), state.clone());
         // What the round moved, and deliveries that it made.
         let moved = state.advance(task, folding, epochs, &of_round);
         // Without progress the next round would be the same program.
         if !moved && state.waiting() == before {
+            if limits.may_grow && epochs < most_epochs {
+                (epochs, state) = (2 * epochs, beginning);
+                continue;
+            }
             return Err(MethodError::Failed(format!(
                 "round {round} starts nothing though {before} deliveries wait; give a round more epochs than {epochs}"
             )));
         }
-        let first = (round - 1) * epochs;
         // Rounds follow each other in time.
         starts.extend(of_round.iter().map(|start| ChunkStart { epoch: first + start.epoch, ..*start }));
+        first += epochs;
         let end = RoundEnd { round, waiting: state.waiting() * folding.order(), deliveries };
         told(solver, end)?;
     }

@@ -21,6 +21,8 @@ use std::fmt::Write as _;
 
 const SEED: u64 = 31;
 const SCENARIOS: u64 = 200;
+/// Scenarios beyond the usual ones that a method once failed on: in the first rounds of 655 no transmission ends.
+const ONCE_WRONG: [u64; 1] = [655];
 /// Of the usual scenarios every one of so many is solved by integer and linear programs as well, which take most time.
 const WITH_PROGRAMS: u64 = 10;
 const COLLECTIVES: [CollectiveSort; 8] = [
@@ -248,7 +250,8 @@ fn every_method_plans_every_small_network_or_refuses_it() {
         (count("LIGHTBAY_RANDOM_FIRST", 0), count("LIGHTBAY_RANDOM_SCENARIOS", SCENARIOS));
     let many = std::env::var("LIGHTBAY_RANDOM_SCENARIOS").is_ok();
     let mut tally = Tally::default();
-    for number in first..first + scenarios {
+    let again = ONCE_WRONG.into_iter().filter(|_| !many);
+    for number in (first..first + scenarios).chain(again) {
         let scenario = scenario(number);
         if scenario.validate().is_err() {
             continue;
@@ -258,7 +261,7 @@ fn every_method_plans_every_small_network_or_refuses_it() {
         }
         tally.scenarios += 1;
         let mut plans = Vec::new();
-        let programs = many || number.is_multiple_of(WITH_PROGRAMS);
+        let programs = many || number.is_multiple_of(WITH_PROGRAMS) || ONCE_WRONG.contains(&number);
         for method in QUICK.into_iter().chain(PROGRAMS.into_iter().filter(|_| programs)) {
             plans.extend(run(number, method, &scenario, &mut tally).map(|plan| (method.0, plan)));
         }

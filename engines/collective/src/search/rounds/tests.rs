@@ -22,7 +22,7 @@ fn finish(task: &CollectiveTask, epochs: u32, seconds: f64) -> (u32, u32) {
     let folding = Folding::none(&task.network, &task.chunks);
     let bound = crate::testing::bound_epochs(task);
     let options = Options::new().set("random_seed", 1);
-    let limits = RoundLimits { epochs, seconds, options };
+    let limits = RoundLimits { epochs, may_grow: false, seconds, options };
     let mut watch = Unwatched::default();
     let mut rounds = 0;
     let found = in_rounds(task, &folding, bound, &limits, &mut OwnProcess::new(&mut watch), |_, end| {
