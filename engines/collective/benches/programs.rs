@@ -103,7 +103,7 @@ fn rounds(name: &str, scenario: &CollectiveScenario, epochs: u32, seconds: f64) 
     let task = task(scenario);
     let least = bound::<_, ()>(&task, &mut Unwatched::default()).unwrap().epochs;
     let folding = Folding::none(&task.network, &task.chunks);
-    let limits = RoundLimits { epochs, seconds, options: options() };
+    let limits = RoundLimits { epochs, may_grow: true, seconds, options: options() };
     let mut watch = Clocked { began: Instant::now() };
     let found =
         in_rounds(&task, &folding, least, &limits, &mut OwnProcess::new(&mut watch), |_, _| Ok(())).unwrap();

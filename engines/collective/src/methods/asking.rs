@@ -6,6 +6,7 @@ use crate::Collective;
 use crate::model::group::Folding;
 use crate::model::schedule::EpochSchedule;
 use crate::model::symmetries::find_symmetries;
+use crate::model::task::CollectiveTask;
 use crate::plan::{Discipline, covers};
 use crate::programs::questions::{AskedQuestion, QuestionLimits, QuestionOutcome, fewest_epochs};
 use crate::programs::solver::{BuiltProgram, ProgramSolver};
@@ -26,6 +27,19 @@ use std::sync::Arc;
 const STREAM: u64 = 17;
 /// Columns of a program, before it is folded, that one run still writes.
 pub(super) const MOST_COLUMNS: u64 = 20_000_000;
+/// Entries of a program, before it is folded, that one run still writes: with 200 million a program took 2.5 GB of
+/// memory, and its message to the solver 1.2 GB.
+const MOST_ENTRIES: u64 = 40_000_000;
+
+/// Returns `true` if the program of so many epochs is small enough to be written. A link that a chunk occupies for several
+/// epochs has a start of each of them in each of its rows.
+pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
+    let links: u64 = task.epochs.links.iter().map(|link| u64::from(link.occupied.max(1))).sum();
+    let entries = (task.chunks.len() as u64)
+        .saturating_mul(links + task.network.gpus().len() as u64)
+        .saturating_mul(u64::from(epochs) + 1);
+    entries <= MOST_ENTRIES
+}
 
 /// Knobs of the solver that act on programs without an objective.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
@@ -234,11 +248,10 @@ pub(super) fn ask_all(
         let columns = (task.chunks.len() as u64)
             .saturating_mul((task.network.links().len() + task.network.gpus().len()) as u64)
             .saturating_mul(u64::from(top) + 1);
-        if columns > asking.most_columns {
-            cx.note(
-                Severity::Warning,
-                format!("skipped the integer program: {columns} columns exceed the limit"),
-            );
+        if columns > asking.most_columns || !fits(task, top) {
+            let text =
+                format!("skipped the integer program: {columns} columns and their entries exceed the limit");
+            cx.note(Severity::Warning, text);
             continue;
         }
         let folding = folding_of(task, asking.fold);

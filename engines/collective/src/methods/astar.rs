@@ -1,6 +1,6 @@
 //! `teccl-astar`: whole chunks round by round, each round an integer program.
 
-use super::asking::{RunSolver, fold, folding_of, options, seed, solver_knobs};
+use super::asking::{RunSolver, fits, fold, folding_of, options, seed, solver_knobs};
 use super::session::{EpochSession, end};
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
@@ -65,6 +65,12 @@ impl Method<Collective> for RoundsMethod {
                          taken"
                     ),
                 );
+            }
+            if !fits(task, epochs) {
+                let message =
+                    format!("makes rounds of {epochs} epochs, whose programs exceed the limit of memory");
+                let remedy = "take longer epochs, such as epoch=slowest_link, or another method";
+                return Err(Problems::one(Problem::new("epoch", message, remedy)).into());
             }
             cx.phase("rounds", format!("of {epochs} epochs"));
             let limits = RoundLimits {
