@@ -10,7 +10,7 @@ mod island;
 use crate::search::circuits::{Circuits, Proposal};
 use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates};
-use island::{Cache, Island, Record};
+use island::{Cache, Island, IslandRecord};
 use lightbay_core::event::{EventBody, GenerationStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::plan::Limit;
@@ -232,7 +232,7 @@ impl<'a> Evolution<'a> {
         let first = self.evaluations == 0;
         for index in 0..count as usize {
             // One record per island and generation: a generation counts only if all islands have finished it.
-            let records: Vec<&Record> =
+            let records: Vec<&IslandRecord> =
                 self.islands.iter().filter_map(|island| island.records.get(index)).collect();
             if records.len() < self.islands.len() {
                 break; // abandoned in the middle; the next checkpoint says why
@@ -277,9 +277,9 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    fn stats(&self, records: &[&Record], best: Option<&Circuits>) -> GenerationStats {
+    fn stats(&self, records: &[&IslandRecord], best: Option<&Circuits>) -> GenerationStats {
         let population: u64 = records.iter().map(|record| record.size).sum();
-        let sum = |value: fn(&Record) -> f64| records.iter().map(|record| value(record)).sum::<f64>();
+        let sum = |value: fn(&IslandRecord) -> f64| records.iter().map(|record| value(record)).sum::<f64>();
         let mean = sum(|record| record.sum) / population as f64;
         let looked_up: u64 = records.iter().map(|record| record.looked_up).sum();
         let evaluations: u64 = records.iter().map(|record| record.evaluations).sum();

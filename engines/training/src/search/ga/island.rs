@@ -14,7 +14,7 @@ pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 
 /// Figures of one generation of an island.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct IslandRecord {
     /// Best ever.
     pub best: Circuits,
     /// Operation that led to it, in words.
@@ -54,7 +54,7 @@ pub(super) struct Island<'a> {
     /// Evaluations that the common cache did not have.
     pub learned: Cache,
     /// One entry for every generation since the last collection.
-    pub records: Vec<Record>,
+    pub records: Vec<IslandRecord>,
     evaluator: Judge<'a>,
     repair: RepairScratch,
 }
@@ -215,7 +215,7 @@ impl<'a> Island<'a> {
         }
         let spans = || self.worth.iter().map(|worth| worth.makespan);
         let distinct: FxHashSet<&[u32]> = self.genes.chunks(self.width.max(1)).collect();
-        let record = Record {
+        let record = IslandRecord {
             best: self.best.clone()?,
             source: self.source,
             size: self.worth.len() as u64,
