@@ -375,15 +375,16 @@ fn sessions_without_any_say_where_they_would_be() {
 }
 
 #[test]
-fn a_reader_who_leaves_early_is_no_failure() {
+fn a_reader_who_leaves_early_is_a_failure_with_a_message() {
     use std::io::Read as _;
     let place = Place::new();
     let mut child = place.spawn(&["methods", "--json"]);
     let mut first = [0; 16];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("the reader closed it before it had the whole output"), "{told}");
 }
 
 #[cfg(target_os = "linux")]
