@@ -104,7 +104,7 @@ pub(super) fn relax(
     cx.phase("bound", "linear relaxation of all orientations");
     cx.solver(lightbay_highs::solve::solver_name());
     bound::relaxation(&session.task, &best.plan, cx, &mut |cx, bound| {
-        cx.bound(bound as f64);
+        cx.bound(session.task.bound_of_plans(bound) as f64);
         Ok(())
     })?;
     Ok(())

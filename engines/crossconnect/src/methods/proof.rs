@@ -116,7 +116,7 @@ impl Reader<Crossconnect> for PlanReader {
 
     fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
         // Rounded up, as removals are whole.
-        let bound = whole(bound) as f64;
+        let bound = self.session.task.bound_of_plans(whole(bound)) as f64;
         if self.fixed {
             cx.bound_over(bound, COVERS);
         } else {

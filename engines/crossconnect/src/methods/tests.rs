@@ -192,8 +192,8 @@ fn every_method_keeps_its_promises_on_random_scenarios() {
     let count = std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
     let mut counts = Counts::default();
     let first = std::env::var("LIGHTBAY_PROMISES_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    // In one of these a search leaves free ports for a circuit that counts as lost.
-    for seed in (first..first + count).chain([149]) {
+    // In these a search leaves free ports for a circuit that counts as lost; that of 382 is installed.
+    for seed in (first..first + count).chain([149, 382]) {
         promise(seed, &mut counts);
     }
     let Counts { plans, refused, infeasible } = counts;

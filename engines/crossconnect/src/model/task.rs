@@ -139,6 +139,18 @@ impl Task {
         Assignment { ocs: vec![self.wanted.clone()] }.lacks(&Assignment { ocs: vec![old] })
     }
 
+    /// A bound on the removals of solutions as one on those of plans: a plan may keep installed circuits that count as
+    /// lost, where a solution leaves ports free for them.
+    pub fn bound_of_plans(&self, bound: u64) -> u64 {
+        let installed = |pair: &Cell| -> u32 {
+            let cells = self.installed.ocs.iter().flatten();
+            let of_pair = cells.filter(|cell| (cell.a.min(cell.b), cell.a.max(cell.b)) == (pair.a, pair.b));
+            of_pair.map(|cell| cell.count).sum()
+        };
+        let kept: u64 = self.lost.iter().map(|pair| u64::from(pair.count.min(installed(pair)))).sum();
+        bound.saturating_sub(kept)
+    }
+
     /// Returns the reason that a target is no solution of the task, in a sentence; none if it keeps all ports and
     /// realises exactly the wanted circuits.
     pub fn misfit(&self, found: &Assignment) -> Option<String> {
