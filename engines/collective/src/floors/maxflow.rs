@@ -146,9 +146,9 @@ impl FlowNetwork {
                 let room = self.path.iter().map(|edge| self.residual[*edge as usize]).fold(limit, i128::min);
                 for &edge in &self.path {
                     let edge = edge as usize;
-                    self.residual[edge] = self.residual[edge] - room;
+                    self.residual[edge] -= room;
                     // The reverse edge can take the flow back.
-                    self.residual[edge ^ 1] = self.residual[edge ^ 1] + room;
+                    self.residual[edge ^ 1] += room;
                 }
                 return room;
             }
