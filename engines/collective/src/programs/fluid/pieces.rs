@@ -49,6 +49,14 @@ struct Amount {
 
 type FluidWay = Vec<(u32, u32)>;
 
+/// Places among the amounts into nodes, last hop first, with the most that goes along all of them.
+enum Walk {
+    /// From the destination back to the source.
+    Way(Vec<(u32, usize)>, f64),
+    /// Around and around within one epoch, over links without latency: it delivers nothing.
+    Circle(Vec<(u32, usize)>, f64),
+}
+
 impl FluidProgram<'_> {
     /// The parts that a point stands for.
     ///
@@ -118,7 +126,19 @@ impl FluidProgram<'_> {
         let mut left = wanted;
         while left > NOTHING {
             // The smallest amount on the path goes along it: an amount is used up each time, so the walks end.
-            let Some((places, amount)) = self.walk_back(source.node, dest, left, into) else { break };
+            let (places, amount) = match self.walk_back(source.node, dest, left, into) {
+                None => break,
+                Some(Walk::Way(places, amount)) => (places, amount),
+                Some(Walk::Circle(places, amount)) => {
+                    // A circulation satisfies every row of the program and is taken out (flow decomposition).
+                    for (node, place) in places {
+                        if let Some(idle) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
+                            idle.left -= amount;
+                        }
+                    }
+                    continue;
+                }
+            };
             let mut hops = FluidWay::with_capacity(places.len());
             for &(node, place) in places.iter().rev() {
                 if let Some(taken) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
@@ -154,17 +174,16 @@ impl FluidProgram<'_> {
         Ok(ways)
     }
 
-    /// A way back from a destination to the source, as places among the amounts into its nodes, last hop first, and the
-    /// most that goes along it. `None` if the amounts end before the source.
+    /// A walk back from a destination to the source. `None` if the amounts end before the source.
     fn walk_back(
         &self,
         source: u32,
         dest: u32,
         most: f64,
         into: &FxHashMap<u32, Vec<Amount>>,
-    ) -> Option<(Vec<(u32, usize)>, f64)> {
+    ) -> Option<Walk> {
         let (mut node, mut time, mut amount) = (dest, self.epochs, most);
-        let mut places = Vec::new();
+        let mut places: Vec<(u32, usize)> = Vec::new();
         while node != source {
             let amounts = into.get(&node)?;
             // Arrivals that are early enough.
@@ -176,11 +195,18 @@ impl FluidProgram<'_> {
                 .iter()
                 .rposition(|amount| amount.left > NOTHING && (!exact || amount.arrival == time))?;
             let taken = &amounts[place];
+            if let Some(first) = places.iter().position(|known| *known == (node, place)) {
+                let circle = places.split_off(first);
+                let left =
+                    |(node, place): &(u32, usize)| into.get(node).map_or(0.0, |amounts| amounts[*place].left);
+                let least = circle.iter().map(left).fold(f64::INFINITY, f64::min);
+                return Some(Walk::Circle(circle, least));
+            }
             places.push((node, place));
             amount = amount.min(taken.left);
             (node, time) = (self.task.network.links()[taken.link as usize].from, taken.epoch);
         }
-        Some((places, amount))
+        Some(Walk::Way(places, amount))
     }
 
     /// Cuts out what comes back to a GPU that was passed before, where the data may as well wait, and what follows the
