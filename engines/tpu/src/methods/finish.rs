@@ -394,6 +394,10 @@ struct Wanted {
     seed: u64,
 }
 
+/// Virtual channels that routes in dimension order use: one before the dateline of a ring, one behind it
+/// (docs/methods/tpu.md, section 7).
+const DATELINE_VCS: u8 = 2;
+
 impl Wanted {
     fn of(params: &Params, scenario: &TpuScenario, chosen: &Chosen, seed: u64) -> Result<Self, MethodError> {
         let routing = match params.text("routing") {
@@ -402,6 +406,16 @@ impl Wanted {
                     "routing",
                     "is 'dor', but dimension order is defined on tori only",
                     "use 'at', or the methods 'pt' and 'pdtt'",
+                )));
+            }
+            Some("dor") if scenario.vc_count < DATELINE_VCS => {
+                return Err(invalid(Problem::new(
+                    "vc_count",
+                    format!(
+                        "is {}, but dimension order changes its virtual channel at datelines",
+                        scenario.vc_count
+                    ),
+                    format!("give at least {DATELINE_VCS}, or set routing=at"),
                 )));
             }
             Some("dor") => Wished::DimensionOrder,
