@@ -62,7 +62,9 @@ fn header_strip_and_panes_have_the_words_of_every_standing() {
         let told = if brief == "no bound" { "gap -".to_owned() } else { format!("gap {brief}") };
         has(&header(&mut bench), &told);
         let screen = bench.screen("proofs-standing", 200, 60);
-        strip_and_pane.iter().for_each(|text| has(&screen, text));
+        for text in strip_and_pane {
+            has(&screen, text);
+        }
     }
 }
 
