@@ -4,6 +4,7 @@ use super::session::EpochSession;
 use crate::Collective;
 use crate::scenario::CollectiveScenario;
 use crate::search::baselines::{FixedWays, by_fixed_ways};
+use lightbay_core::checked::Violation;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::Params;
@@ -56,9 +57,21 @@ impl Method<Collective> for FixedWaysMethod {
         for task in &session.tasks.tasks {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
-        session.offer(schedules, self.info().name, cx)?;
-        Ok(Outcome::done(Status::Heuristic))
+        match session.offer(schedules, self.info().name, cx) {
+            // Ways that were fixed before anything is timed may meet at a switch so that no order of its arrivals serves all.
+            Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
+            offered => offered.map(|()| Outcome::done(Status::Heuristic)),
+        }
     }
+}
+
+/// The refusal of fixed ways of which the checker finds no schedule.
+fn unsuited(name: &str, found: &[Violation]) -> MethodError {
+    let why = found.first().map_or_else(String::new, |violation| format!(": {}", violation.message));
+    let message = format!("has ways on which {name} cannot send{why}");
+    MethodError::Invalid(
+        Problem::new("topology", message, "solve with auto, which chooses other ways").into(),
+    )
 }
 
 /// The refusal of fixed ways that lead over links at times at which they are not up.
