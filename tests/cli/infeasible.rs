@@ -35,7 +35,7 @@ fn a_collective_whose_links_go_down_too_early_names_the_links() {
             link["up_us"] = json!([[0.0, 0.1]]);
         }
     }
-    place.write("early.json", &scenario.to_string());
+    place.write("early.json", scenario.to_string());
     for method in ["auto", "construct"] {
         place.run(&["solve", "early.json", "--method", method]).exit(4).says(&[
             "infeasible: the delivery of the data of node",
