@@ -49,7 +49,7 @@ record! {
         pub demand: Demand = any(),
         /// Length of an epoch.
         pub time: TimeRule = any().or(TimeRule::default()),
-        /// Links out of order, as pairs of nodes.
+        /// Failed links, as pairs of nodes.
         pub failed_links: Vec<[u32; 2]> = index().or(Vec::new()).omitted(),
         /// Chunks that a GPU may hold at a time beside those that it has from the beginning or wants; no limit if missing.
         pub buffer_limit_chunks: Option<u32> = within(1..=1 << 30),

@@ -37,7 +37,7 @@ pub struct CircuitPlaces {
     pub sides: [String; 2],
     /// Every circuit, those of a pod to itself included, sorted.
     pub circuits: Vec<PlacedCircuit>,
-    /// Ports that are out of order.
+    /// Failed ports.
     pub failed_ports: Vec<PlacedPort>,
     /// `true` if the ports are joined to the switches for good, so that the circuits can be nowhere else.
     pub fixed: bool,

@@ -88,7 +88,7 @@ record! {
         pub lower_bound_removed_circuits: u64 = index(),
         /// Circuits that end at failed ports and have to go whatever is planned.
         pub forced_removed_circuits: Option<u64> = index(),
-        /// Wanted circuits that are not set because ports are out of order; missing if all are set.
+        /// Wanted circuits that are not set because ports failed; missing if all are set.
         pub unmet_circuits: Option<u64> = index(),
         /// Lower bound of the unmet circuits by counting the ports in order of every pod and switch; there with them.
         pub lower_bound_unmet_circuits: Option<u64> = index(),

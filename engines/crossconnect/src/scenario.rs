@@ -66,7 +66,7 @@ record! {
         /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
         /// have.
         pub placed: Vec<Placed> = list(),
-        /// Ports that are out of order.
+        /// Failed ports.
         pub failed_ports: Vec<Port> = list(),
         /// Installed circuits that must stay where they are.
         pub pinned: Vec<Placed> = list(),

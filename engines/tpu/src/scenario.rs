@@ -48,7 +48,7 @@ record! {
         pub slack_hops: Option<u8> = within(0..=2),
         /// Switches that may fail at once: with 1, all 48 cases are routed and measured.
         pub tolerated_ocs_faults: u8 = within(0..=1).or(0),
-        /// Switches that are out of order, 0 to 47.
+        /// Failed switches, 0 to 47.
         pub failed_ocs: Vec<u8> = within(0..=SWITCHES as i64 - 1).or(Vec::new()).omitted(),
         /// Run of the flit simulator on the finished routes.
         pub simulate: Option<SimulationSettings> = any(),

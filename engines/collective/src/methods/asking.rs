@@ -31,7 +31,7 @@ pub(super) const MOST_COLUMNS: u64 = 20_000_000;
 /// memory, and its message to the solver 1.2 GB.
 const MOST_ENTRIES: u64 = 40_000_000;
 
-/// Returns `true` if the program of so many epochs is small enough to be written. A link that a chunk occupies for several
+/// Returns `true` if the program of this number of epochs is small enough to be written. A link that a chunk occupies for several
 /// epochs has a start of each of them in each of its rows.
 pub(super) fn fits(task: &CollectiveTask, epochs: u32) -> bool {
     let links: u64 = task.epochs.links.iter().map(|link| u64::from(link.occupied.max(1))).sum();

@@ -282,7 +282,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A list of so many entries.
+/// A list of a fixed length.
 impl<T: FieldType, const N: usize> FieldType for [T; N] {
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         let entries = Vec::<T>::read(value, place, range, problems)?;
@@ -313,7 +313,7 @@ impl<T: FieldType, const N: usize> FieldType for [T; N] {
 
 macro_rules! tuple {
     ($count:literal: $($type:ident $at:tt),+) => {
-        /// A list of so many entries, each of its own type.
+        /// A list of a fixed length, each entry of its own type.
         impl<$($type: FieldType),+> FieldType for ($($type,)+) {
             fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
                 let list = list_at(value, place, problems)?;

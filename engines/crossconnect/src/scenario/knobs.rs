@@ -57,16 +57,13 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "failed_ports",
-                "Ports out of order as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
+                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
             ),
             |hall: &CrossconnectScenario| Some(listed_ports(hall)),
             set_failed_ports,
         ),
         Knob::own(
-            ParamInfo::text(
-                "failed_ocs",
-                "Switches with all ports out of order, '2,5'; 'none' for no switch.",
-            ),
+            ParamInfo::text("failed_ocs", "Switches with all ports failed, '2,5'; 'none' for no switch."),
             |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| ocs.to_string())),
             |hall, text| hall.set_failed_ocs(&text.to_string()),
         ),
@@ -270,7 +267,7 @@ fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
     }
 }
 
-/// Failed ports of switches that are not out of order as a whole.
+/// Failed ports of switches that have not failed as a whole.
 fn listed_ports(hall: &CrossconnectScenario) -> ParamValue {
     let dead = hall.failed_ocs();
     let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));

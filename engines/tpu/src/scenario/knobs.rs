@@ -111,7 +111,7 @@ fn group() -> Knob<TpuScenario> {
 }
 
 fn failed_ocs() -> Knob<TpuScenario> {
-    let help = "Switches that are out of order, 0 to 47: '3,17'; 'none' for no switch.";
+    let help = "Failed switches, 0 to 47: '3,17'; 'none' for no switch.";
     Knob::own(
         ParamInfo::text("failed_ocs", help),
         |pod: &TpuScenario| {
