@@ -50,7 +50,7 @@ struct Amount {
 type FluidWay = Vec<(u32, u32)>;
 
 /// Places among the amounts into nodes, last hop first, with the most that goes along all of them.
-enum Walk {
+enum WalkBack {
     /// From the destination back to the source.
     Way(Vec<(u32, usize)>, f64),
     /// Around and around within one epoch, over links without latency: it delivers nothing.
@@ -128,8 +128,8 @@ impl FluidProgram<'_> {
             // The smallest amount on the path goes along it: an amount is used up each time, so the walks end.
             let (places, amount) = match self.walk_back(source.node, dest, left, into) {
                 None => break,
-                Some(Walk::Way(places, amount)) => (places, amount),
-                Some(Walk::Circle(places, amount)) => {
+                Some(WalkBack::Way(places, amount)) => (places, amount),
+                Some(WalkBack::Circle(places, amount)) => {
                     // A circulation satisfies every row of the program and is taken out (flow decomposition).
                     for (node, place) in places {
                         if let Some(idle) = into.get_mut(&node).and_then(|amounts| amounts.get_mut(place)) {
@@ -181,7 +181,7 @@ impl FluidProgram<'_> {
         dest: u32,
         most: f64,
         into: &FxHashMap<u32, Vec<Amount>>,
-    ) -> Option<Walk> {
+    ) -> Option<WalkBack> {
         let (mut node, mut time, mut amount) = (dest, self.epochs, most);
         let mut places: Vec<(u32, usize)> = Vec::new();
         while node != source {
@@ -200,13 +200,13 @@ impl FluidProgram<'_> {
                 let left =
                     |(node, place): &(u32, usize)| into.get(node).map_or(0.0, |amounts| amounts[*place].left);
                 let least = circle.iter().map(left).fold(f64::INFINITY, f64::min);
-                return Some(Walk::Circle(circle, least));
+                return Some(WalkBack::Circle(circle, least));
             }
             places.push((node, place));
             amount = amount.min(taken.left);
             (node, time) = (self.task.network.links()[taken.link as usize].from, taken.epoch);
         }
-        Some(Walk::Way(places, amount))
+        Some(WalkBack::Way(places, amount))
     }
 
     /// Cuts out what comes back to a GPU that was passed before, where the data may as well wait, and what follows the
