@@ -207,7 +207,7 @@ fn a_closed_standard_output_is_told_before_the_work() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{err}");
     }
-    // So it is where there is no work to do first.
+    // So it is where nothing has to be done first.
     place.run(&["solve", "preset:tiny4", "-o", "kept.json"]).done();
     for arguments in [
         "check kept.json",

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 const MOST_UNIONS: usize = 6;
 /// GPUs of a group up to which pairs and triples are tried: 680 sets of 16.
 const MOST_TRIPLES: usize = 16;
-/// Nodes up to which every subset is tried if there is no switch: 254 subsets.
+/// Nodes up to which every subset is tried without switches: 254 subsets.
 const MOST_SUBSETS: usize = 8;
 /// GPUs up to which balls and half-spaces are tried around every node: their number grows with GPUs times radii.
 const MOST_BALLS: usize = 64;

@@ -105,7 +105,7 @@ fn code_of(word: &str) -> &'static str {
     rules.into_iter().find(|code| *code == word).unwrap_or(code::PIECE)
 }
 
-/// The network that a part is planned on: without links out of order; reversed where data is added up.
+/// The network that a part is planned on: without failed links; reversed where data is added up.
 fn planned(scenario: &CollectiveScenario, adds: bool) -> Topology {
     let topology = &scenario.topology;
     let links = topology.links.iter().filter(|link| !scenario.failed_links.contains(&[link.from, link.to]));

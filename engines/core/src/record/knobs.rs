@@ -22,7 +22,7 @@ pub struct Knob<S> {
     idle: Vec<(Idleness, IsIdle<S>)>,
 }
 
-/// What becomes of a parameter that cannot act.
+/// Treatment of a parameter that cannot act.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Idleness {
     /// It can be set, because other changes may let it act.
@@ -138,7 +138,7 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// Why it cannot act on a scenario, if what becomes of it is at least `from`; what hides it comes first.
+    /// Why it cannot act on a scenario, if it is treated at least as strictly as `from`; what hides it comes first.
     fn idle(&self, scenario: &S, from: Idleness) -> Option<Problem> {
         let found = self.idle.iter().filter(|(idleness, _)| *idleness >= from);
         let found = found.filter_map(|(idleness, idle)| Some((*idleness, idle(scenario)?)));
