@@ -135,7 +135,6 @@ fn cost(what: &str, model: &Model, options: Options) {
 fn warm(model: &Model) {
     let (mut cold, mut again, mut changed, mut set) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut iterations = [0; 4];
-    let mut instance = Instance::new(model).unwrap();
     let mut timed = |instance: &mut Instance, times: &mut Vec<f64>, place: usize| {
         let before = cpu();
         let solution = instance.run(&mut NoListener).unwrap();
@@ -143,7 +142,7 @@ fn warm(model: &Model) {
         iterations[place] = solution.simplex_iterations;
     };
     for trial in 0..9_usize {
-        instance.clear_solver();
+        let mut instance = Instance::new(model).unwrap();
         timed(&mut instance, &mut cold, 0);
         let basis = instance.basis().unwrap();
         timed(&mut instance, &mut again, 1);
@@ -152,10 +151,7 @@ fn warm(model: &Model) {
             instance.set_cost(Column(*column as u32), model.costs[*column] * 1.3).unwrap();
         }
         timed(&mut instance, &mut changed, 2);
-        for column in columns {
-            instance.set_cost(Column(column as u32), model.costs[column]).unwrap();
-        }
-        instance.clear_solver();
+        let mut instance = Instance::new(model).unwrap();
         instance.set_basis(&basis).unwrap();
         timed(&mut instance, &mut set, 3);
     }

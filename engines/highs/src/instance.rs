@@ -231,11 +231,6 @@ impl Instance {
             |statuses: &[BasisStatus]| -> Vec<i32> { statuses.iter().map(|status| *status as i32).collect() };
         self.highs.set_basis(&numbers(&basis.columns), &numbers(&basis.rows))
     }
-
-    /// Forgets basis and solution, so that the next run begins cold. The model and the options stay.
-    pub fn clear_solver(&mut self) {
-        self.highs.clear_solver();
-    }
 }
 
 fn basis_status(number: i32) -> BasisStatus {

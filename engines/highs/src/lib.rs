@@ -14,6 +14,16 @@
 //! - [`solve`]: a model solved on behalf of a method, with [`knobs`] that all such methods have.
 //!
 //! HiGHS is called nowhere else, and this is the only crate with unsafe code.
+//!
+//! The module `raw` calls HiGHS through `highs-sys`, because `highs` 2.4 does not have:
+//! - callbacks: log lines, better points and bounds during a run, and the flag that stops one;
+//! - starts: a basis for a linear program, values of some columns for an integer one;
+//! - changes: many columns in one call, deleted columns;
+//! - reading: bases, 64-bit node counts, options with their ranges, model files;
+//! - a model as whole arrays, with names: it copies every model from lists of rows or columns.
+//!
+//! A benchmark compares both ways (`benches/solver.rs`). Models that are small enough to be written as equations use
+//! `good_lp`; [`algebra`] says why its own way to HiGHS is not taken.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod algebra;

@@ -307,12 +307,6 @@ impl Highs {
         // SAFETY: one status per column and row.
         fine(unsafe { sys::Highs_setBasis(self.at(), columns.as_ptr(), rows.as_ptr()) }, "take the basis")
     }
-
-    /// Forgets basis, solution and tree, keeps the model.
-    pub fn clear_solver(&mut self) {
-        // SAFETY: the instance is alive.
-        unsafe { sys::Highs_clearSolver(self.at()) };
-    }
 }
 
 /// Version of HiGHS.

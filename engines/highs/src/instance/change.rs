@@ -1,5 +1,5 @@
-//! Changes of the model in place. HiGHS keeps its basis through them: new rows enter basic, new columns
-//! nonbasic, so that the next run needs few iterations. Each change is made in HiGHS first and in the model
+//! Changes of the model in place. HiGHS keeps its basis through them: new columns enter nonbasic, so that the next
+//! run needs few iterations. Each change is made in HiGHS first and in the model
 //! after it, so that both stay the same when HiGHS refuses.
 
 use super::Instance;
@@ -32,96 +32,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Changes the bounds of a row.
-    ///
-    /// # Errors
-    /// If there is no such row or a bound is not a number.
-    pub fn set_row_bounds(&mut self, row: Row, lower: f64, upper: f64) -> Result<(), Error> {
-        self.has_row(row)?;
-        bounds(lower, upper)?;
-        self.highs.set_row_bounds(row.0.cast_signed(), lower, upper)?;
-        self.model.row_lower[row.index()] = lower;
-        self.model.row_upper[row.index()] = upper;
-        Ok(())
-    }
-
-    /// Changes, adds or (with zero) removes the factor of a column in a row.
-    ///
-    /// # Errors
-    /// If there is no such row or column, or the number is not finite.
-    pub fn set_coefficient(&mut self, row: Row, column: Column, value: f64) -> Result<(), Error> {
-        self.has_row(row)?;
-        self.has_column(column)?;
-        finite("factor", value)?;
-        self.highs.set_coefficient(row.0.cast_signed(), column.0.cast_signed(), value)?;
-        self.model.set_coefficient(row, column, value);
-        Ok(())
-    }
-
-    /// Adds a row `lower <= sum of terms <= upper`. Terms of the same column are added up.
-    ///
-    /// # Errors
-    /// If a column is missing or a number is not one.
-    pub fn add_row(
-        &mut self,
-        name: impl Into<String>,
-        lower: f64,
-        upper: f64,
-        terms: impl IntoIterator<Item = (Column, f64)>,
-    ) -> Result<Row, Error> {
-        bounds(lower, upper)?;
-        let before = self.model.indices.len();
-        let terms: Vec<(Column, f64)> = terms.into_iter().collect();
-        for (column, value) in &terms {
-            self.has_column(*column)?;
-            finite("factor", *value)?;
-        }
-        let row = self.model.row(name, lower, upper, terms);
-        let added =
-            self.highs.add_row(lower, upper, &self.model.indices[before..], &self.model.values[before..]);
-        if let Err(error) = added {
-            self.model.delete_rows(&[row]);
-            return Err(error);
-        }
-        Ok(row)
-    }
-
-    /// Adds a continuous column with its factors in rows that exist.
-    ///
-    /// # Errors
-    /// If a row is missing or named twice, or a number is not one.
-    pub fn add_column(
-        &mut self,
-        name: impl Into<String>,
-        lower: f64,
-        upper: f64,
-        cost: f64,
-        entries: impl IntoIterator<Item = (Row, f64)>,
-    ) -> Result<Column, Error> {
-        bounds(lower, upper)?;
-        finite("cost", cost)?;
-        let mut entries: Vec<(Row, f64)> = entries.into_iter().collect();
-        entries.sort_by_key(|(row, _)| *row);
-        for (row, value) in &entries {
-            self.has_row(*row)?;
-            finite("factor", *value)?;
-        }
-        if let Some(twice) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let row = &self.model.row_names[twice[0].0.index()];
-            return Err(Error::Model(format!("the column names '{row}' twice")));
-        }
-        let (rows, values): (Vec<u32>, Vec<f64>) = entries.iter().map(|(row, value)| (row.0, *value)).unzip();
-        self.highs.add_column(cost, (lower, upper), &rows, &values)?;
-        let column = self.model.column(name, lower, upper, cost);
-        if let Some(part) = &mut self.model.quadratic {
-            part.starts.push(part.indices.len() as u32);
-        }
-        self.model.insert(column, &entries);
-        Ok(column)
-    }
-
     /// Adds many continuous columns of the same bounds at once: cost and factors in rows that exist, each row named
-    /// once. Returns the first. Much quicker than one by one.
+    /// once. Returns the first. One call of HiGHS is much quicker than one call for each column.
     ///
     /// # Errors
     /// If a row is missing or named twice, or a number is not one.
@@ -169,23 +81,7 @@ impl Instance {
         Ok(Column(first))
     }
 
-    /// Deletes rows; those behind them move up.
-    ///
-    /// # Errors
-    /// If a row is missing.
-    pub fn delete_rows(&mut self, rows: &[Row]) -> Result<(), Error> {
-        for row in rows {
-            self.has_row(*row)?;
-        }
-        let mut numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        self.highs.delete_rows(&numbers)?;
-        self.model.delete_rows(rows);
-        Ok(())
-    }
-
-    /// Deletes columns; those behind them move up.
+    /// Deletes columns; later ones move up.
     ///
     /// # Errors
     /// If a column is missing, or the objective is quadratic (build a new instance then).

@@ -1,51 +1,8 @@
-//! Changes of a model that exists: single factors, added columns, deleted rows and columns.
+//! Changes of a model that exists: added columns, deleted rows and columns.
 
 use super::{Column, Model, Row};
 
 impl Model {
-    /// Changes, adds or (with zero) removes the factor of a column in a row.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn set_coefficient(&mut self, row: Row, column: Column, value: f64) {
-        let (from, to) = self.span(row);
-        match self.indices[from..to].iter().position(|index| *index == column.0) {
-            Some(entry) if value == 0.0 => {
-                self.indices.remove(from + entry);
-                self.values.remove(from + entry);
-                self.shift(row, -1);
-            }
-            Some(entry) => self.values[from + entry] = value,
-            None if value == 0.0 => {}
-            None => {
-                self.indices.insert(to, column.0);
-                self.values.insert(to, value);
-                self.shift(row, 1);
-            }
-        }
-    }
-
-    /// Adds the factors of a column in rows, each named once and in ascending order.
-    pub(crate) fn insert(&mut self, column: Column, entries: &[(Row, f64)]) {
-        let mut indices = Vec::with_capacity(self.indices.len() + entries.len());
-        let mut values = Vec::with_capacity(indices.capacity());
-        let mut starts = Vec::with_capacity(self.starts.len());
-        let mut left = entries.iter().peekable();
-        for row in 0..self.rows() {
-            let (from, to) = self.span(Row(row as u32));
-            starts.push(indices.len() as u32);
-            indices.extend_from_slice(&self.indices[from..to]);
-            values.extend_from_slice(&self.values[from..to]);
-            while let Some((_, value)) = left.next_if(|(named, _)| named.index() == row) {
-                if *value != 0.0 {
-                    indices.push(column.0);
-                    values.push(*value);
-                }
-            }
-        }
-        (self.starts, self.indices, self.values) = (starts, indices, values);
-    }
-
     /// Adds the factors of columns in rows: for each row the columns that have one, ascending.
     pub(crate) fn insert_all(&mut self, added: &[Vec<(Column, f64)>]) {
         let count: usize = added.iter().map(Vec::len).sum();
@@ -65,7 +22,7 @@ impl Model {
         (self.starts, self.indices, self.values) = (starts, indices, values);
     }
 
-    /// Deletes rows; those behind them move up.
+    /// Deletes rows; later ones move up.
     pub fn delete_rows(&mut self, rows: &[Row]) {
         let mut keep = vec![true; self.rows()];
         for row in rows {
@@ -84,7 +41,7 @@ impl Model {
         keep_of(&mut self.row_names, &keep);
     }
 
-    /// Deletes columns and their factors; those behind them move up. The objective must not be quadratic.
+    /// Deletes columns and their factors; later ones move up. The objective must not be quadratic.
     pub(crate) fn delete_columns(&mut self, columns: &[Column]) {
         let mut keep = vec![true; self.columns()];
         for column in columns {
@@ -117,12 +74,6 @@ impl Model {
     fn span(&self, row: Row) -> (usize, usize) {
         let end = self.starts.get(row.index() + 1).map_or(self.indices.len(), |start| *start as usize);
         (self.starts[row.index()] as usize, end)
-    }
-
-    fn shift(&mut self, row: Row, by: i32) {
-        for start in &mut self.starts[row.index() + 1..] {
-            *start = start.wrapping_add_signed(by);
-        }
     }
 }
 

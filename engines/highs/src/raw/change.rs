@@ -15,55 +15,6 @@ impl Highs {
         fine(unsafe { sys::Highs_changeColBounds(self.at(), column, lower, upper) }, "change the bounds")
     }
 
-    pub fn set_row_bounds(&mut self, row: i32, lower: f64, upper: f64) -> Result<(), Error> {
-        // SAFETY: plain values.
-        fine(unsafe { sys::Highs_changeRowBounds(self.at(), row, lower, upper) }, "change the bounds")
-    }
-
-    pub fn set_coefficient(&mut self, row: i32, column: i32, value: f64) -> Result<(), Error> {
-        // SAFETY: plain values.
-        fine(unsafe { sys::Highs_changeCoeff(self.at(), row, column, value) }, "change the coefficient")
-    }
-
-    pub fn add_row(&mut self, lower: f64, upper: f64, columns: &[u32], values: &[f64]) -> Result<(), Error> {
-        Error::length("entries of the row", values.len(), columns.len())?;
-        // SAFETY: both arrays have the length that is passed.
-        let status = unsafe {
-            sys::Highs_addRow(
-                self.at(),
-                lower,
-                upper,
-                count(columns.len())?,
-                signed(columns)?,
-                values.as_ptr(),
-            )
-        };
-        fine(status, "add the row")
-    }
-
-    pub fn add_column(
-        &mut self,
-        cost: f64,
-        bounds: (f64, f64),
-        rows: &[u32],
-        values: &[f64],
-    ) -> Result<(), Error> {
-        Error::length("entries of the column", values.len(), rows.len())?;
-        // SAFETY: both arrays have the length that is passed.
-        let status = unsafe {
-            sys::Highs_addCol(
-                self.at(),
-                cost,
-                bounds.0,
-                bounds.1,
-                count(rows.len())?,
-                signed(rows)?,
-                values.as_ptr(),
-            )
-        };
-        fine(status, "add the column")
-    }
-
     /// Adds columns with the same bounds. `starts` says where the entries of each begin.
     pub fn add_columns(
         &mut self,
@@ -91,13 +42,6 @@ impl Highs {
             )
         };
         fine(status, "add the columns")
-    }
-
-    /// Deletes rows; ascending and each once.
-    pub fn delete_rows(&mut self, rows: &[u32]) -> Result<(), Error> {
-        // SAFETY: the array has the length that is passed.
-        let status = unsafe { sys::Highs_deleteRowsBySet(self.at(), count(rows.len())?, signed(rows)?) };
-        fine(status, "delete the rows")
     }
 
     /// Deletes columns; ascending and each once.

@@ -143,7 +143,6 @@ fn a_start_counts_for_one_run_only() {
     let mut watch = Recorder::default();
     instance.run(&mut watch).unwrap();
     assert!(watch.fate().is_some());
-    instance.clear_solver();
     let mut watch = Recorder::default();
     instance.run(&mut watch).unwrap();
     assert_eq!(watch.fate(), None);
