@@ -377,10 +377,10 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                 return Err(ended);
             }
         };
-        for entry in entries.into_iter().take(CERTIFIED) {
-            self.contend(entry)?;
-        }
-        Ok(())
+        let ended = entries.into_iter().take(CERTIFIED).try_for_each(|entry| self.contend(entry).map(drop));
+        // A winner of an earlier round may carry more than those of the last one: metrics only bound the throughput.
+        self.keep(early);
+        ended
     }
 
     /// A number that the streams of the tournament follow from.
@@ -421,15 +421,16 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let known = self.best.take();
         self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());
-        self.keep(known);
+        let found = std::mem::replace(&mut self.best, known);
+        self.keep(found);
         ended
     }
 
-    /// Takes a pod as the best unless the present best carries more.
-    fn keep(&mut self, known: Option<BestPod>) {
-        let lower = |best: &Option<BestPod>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
-        if known.is_some() && lower(&known) >= lower(&self.best) {
-            self.best = known;
+    /// Takes a pod as the best if it carries more than the present best.
+    fn keep(&mut self, pod: Option<BestPod>) {
+        let lower = |best: &Option<BestPod>| best.as_ref().map(|best| best.certificate.lower);
+        if lower(&pod) > lower(&self.best) {
+            self.best = pod;
         }
     }
 

@@ -21,6 +21,8 @@ use rand::seq::SliceRandom;
 
 /// Scenarios of the suite.
 const FEW: u64 = 10;
+/// Scenarios that went wrong once: the best design of an early round of the tournament was dropped.
+const ONCE_WRONG: [u64; 1] = [81];
 
 /// Methods that solve programs: on pods of two cubes they take too long for many runs.
 const ON_PROGRAMS: [&str; 3] = ["tons-lp-greedy", "tons-lp", "tons-milp"];
@@ -139,7 +141,7 @@ fn every_method_keeps_its_promises_on_random_pods() {
     let count = std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
     let mut counts = Counts::default();
     let first = std::env::var("LIGHTBAY_PROMISES_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    for seed in first..first + count {
+    for seed in (first..first + count).chain(ONCE_WRONG) {
         promise(seed, &mut counts);
     }
     let Counts { plans, refused, without_routes } = counts;
