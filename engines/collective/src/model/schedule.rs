@@ -35,6 +35,9 @@ impl EpochSchedule {
         if task.slides {
             finish = settled(task, &mut kept, finish);
         }
+        if task.backwards {
+            finish = without_wait(task, &mut kept, finish);
+        }
         kept.sort_unstable();
         Self { starts: kept, finish }
     }
@@ -49,6 +52,18 @@ impl EpochSchedule {
     pub fn replay_with(&self, task: &CollectiveTask, chunk_bytes: f64) -> f64 {
         replay(task, self, chunk_bytes)
     }
+}
+
+/// Starts a schedule that is played backwards as soon as its first transmission may: epochs in which nothing starts
+/// would be played after the last delivery. Returns the finish.
+fn without_wait(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
+    let last = mirrored(task, starts, finish).iter().map(|real| real.arrival).max().unwrap_or(finish);
+    let first = starts.iter().map(|start| start.epoch - task.epochs.links[start.link as usize].early).min();
+    let wait = finish.saturating_sub(last).min(first.unwrap_or(0));
+    for start in starts {
+        start.epoch -= wait;
+    }
+    finish - wait
 }
 
 /// Calls with the starts of each chunk, by epoch.
@@ -224,4 +239,34 @@ fn first(pieces: &mut Vec<Passing>, is_taken: bool) -> Option<Passing> {
         pieces.swap_remove(place);
     }
     Some(piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::task::CollectiveTasks;
+    use crate::scenario::CollectiveSort;
+    use crate::testing::preset;
+
+    #[test]
+    fn what_is_played_backwards_ends_with_its_last_delivery() {
+        let mut scenario = preset("dgx1-allgather-200kb");
+        scenario.demand.collective = CollectiveSort::Gather;
+        let task = CollectiveTasks::of(&scenario, None).unwrap().tasks.remove(0);
+        assert!(task.backwards);
+        // Every GPU beside the root sends its chunk over a link to the root, one after the other.
+        let root = task.chunks.source(0);
+        let to =
+            (0..task.chunks.len()).flat_map(|chunk| task.chunks.dests(chunk).map(move |dest| (chunk, dest)));
+        let starts: Vec<ChunkStart> = to
+            .filter_map(|(chunk, dest)| {
+                let mut links = task.network.links().iter();
+                let link = links.position(|link| (link.from, link.to) == (root, dest))?;
+                Some(ChunkStart { epoch: 0, link: link as u32, chunk: chunk as u32 })
+            })
+            .collect();
+        assert!(!starts.is_empty());
+        let late = starts.iter().map(|start| ChunkStart { epoch: 6, ..*start }).collect();
+        assert_eq!(EpochSchedule::pruned(&task, late), EpochSchedule::pruned(&task, starts));
+    }
 }
