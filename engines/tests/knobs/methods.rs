@@ -70,6 +70,10 @@ const CASES: &[Case] = &[
     case(GENETIC, "min_ports", "generations=0 islands=1 population=2", "true", Shows::Log),
     case(TOPO, "min_ports", "", "true", Shows::Plan),
     case(&["delta-joint"], "min_ports", "", "true", Shows::Plan),
+    case(&["delta-phases"], "move_boxes", "switch=mems", "1", Shows::Limit(Limit::Work)),
+    case(&["delta-phases"], "fewest_ports", "switch=mems", "true", Shows::Plan),
+    case(&["delta-phases"], "target_over", "switch=mems fewest_ports=true", "1", Shows::Plan),
+    case(&["delta-phases"], "target_s", "switch=mems fewest_ports=true", "0.3579", Shows::Plan),
     // On the small job the genetic search ends with the fewest ports already.
     on("tiny8", case(&["auto"], "min_ports", "", "true", Shows::Plan)),
     case(&["delta-select"], "min_ports", "", "true", Shows::Log),

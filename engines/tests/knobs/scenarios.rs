@@ -5,6 +5,7 @@ use super::{assert_all_changed, assert_covered};
 use lightbay_engines::{AnyFile, AnyScenario, Request, Subject, apply, export, knobs, preset, read_file};
 
 struct Case {
+    method: &'static str,
     knob: &'static str,
     preset: &'static str,
     /// Settings of both runs.
@@ -13,7 +14,12 @@ struct Case {
 }
 
 const fn case(knob: &'static str, preset: &'static str, given: &'static str, to: &'static str) -> Case {
-    Case { knob, preset, given, to }
+    Case { method: "delta-joint", knob, preset, given, to }
+}
+
+/// Knobs of circuits that move.
+const fn moving(knob: &'static str, given: &'static str, to: &'static str) -> Case {
+    Case { method: "delta-phases", ..case(knob, "small", given, to) }
 }
 
 const CASES: &[Case] = &[
@@ -41,6 +47,9 @@ const CASES: &[Case] = &[
     case("dp_buckets", "tiny4", "", "2"),
     case("ports_per_pod", "tiny4", "", "6"),
     case("reverse", "megatron_177b", "balance=exact", "true"),
+    moving("switch", "switching_delay_s=0.001", "mems"),
+    moving("switching_delay_s", "switch=mems", "0.001"),
+    moving("most_switchings", "switch=mems", "0"),
 ];
 
 #[test]
@@ -50,8 +59,8 @@ fn every_knob_of_a_job_changes_the_plan() {
     assert_covered("knobs of jobs", &entries, &covered);
     let mut idle = Vec::new();
     for case in CASES {
-        let before = solve(case.preset, "delta-joint", case.given);
-        let after = solve(case.preset, "delta-joint", &format!("{} {}={}", case.given, case.knob, case.to));
+        let before = solve(case.preset, case.method, case.given);
+        let after = solve(case.preset, case.method, &format!("{} {}={}", case.given, case.knob, case.to));
         if before.plan() == after.plan() {
             idle.push(format!("{}={} on {}", case.knob, case.to, case.preset));
         }
@@ -81,9 +90,15 @@ fn every_knob_of_an_instance_changes_the_plan() {
     let instance = instance();
     let cases = ["bandwidth_gbps=800", "ports_per_pod=6", "ports_per_pod[2]=5"];
     let entries: Vec<String> = instance.knobs().iter().map(|knob| knob.name.to_string()).collect();
+    let moving = ["switch=mems", "switching_delay_s=0.001"];
     let covered: Vec<String> =
-        cases[..2].iter().map(|case| case.split_once('=').unwrap().0.to_owned()).collect();
+        cases[..2].iter().chain(&moving).map(|case| case.split_once('=').unwrap().0.to_owned()).collect();
     assert_covered("knobs of instances", &entries, &covered);
+    let moved = moving.map(|case| {
+        let (changed, _) = apply(&instance, "delta-phases", &settings(case)).unwrap();
+        solve_ask(&changed, &Request::of("delta-phases"))
+    });
+    assert!(moved[0].plan() != moved[1].plan(), "a longer dark time changes nothing");
     let before = solve_ask(&instance, &Request::of("delta-joint"));
     let mut idle = Vec::new();
     for case in cases {
@@ -107,8 +122,9 @@ fn every_knob_of_several_jobs_changes_the_plan() {
     let pair = preset("tiny4_pair").unwrap();
     let entries: Vec<String> = pair.knobs().iter().map(|knob| knob.name.to_string()).collect();
     // Dense jobs have no experts, so the pair offers neither `ep` nor `etp`.
+    let moving = ["switch", "switching_delay_s", "most_switchings"];
     let other = ["model", "reverse", "ports_per_pod", "ep", "etp"];
-    let of_run = CASES.iter().filter(|case| !other.contains(&case.knob));
+    let of_run = CASES.iter().filter(|case| !other.contains(&case.knob) && !moving.contains(&case.knob));
     let covered: Vec<String> = of_run.clone().chain(SHARED_CASES).map(|case| case.knob.to_owned()).collect();
     assert_covered("knobs of several jobs", &entries, &covered);
     let mut idle = Vec::new();

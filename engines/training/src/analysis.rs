@@ -44,6 +44,11 @@ pub enum AnalysisError {
     /// The instance cannot be compiled.
     #[error("{0}")]
     Network(#[from] NetworkError),
+    /// The circuits are not the same at all times.
+    #[error(
+        "the circuits of the plan move within the iteration; the sections 'schedule' and 'switchings' explain it"
+    )]
+    Moves,
     /// The result is of another scenario.
     #[error("the plan has {tasks} tasks and {links} links, the scenario has others")]
     Mismatch {
@@ -184,6 +189,9 @@ impl Analysis {
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
     pub fn of(setting: Setting, result: &TrainingResult) -> Result<Self, AnalysisError> {
+        if result.phases.is_some() {
+            return Err(AnalysisError::Moves);
+        }
         let network = &setting.evaluator.network;
         let circuits = result.circuits();
         if result.tasks.len() != network.tasks() || circuits.len() != network.links() {

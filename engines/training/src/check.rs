@@ -11,6 +11,7 @@ mod exact;
 mod figures;
 mod job;
 mod nics;
+mod phases;
 mod replay;
 mod robust;
 mod sanity;
@@ -26,6 +27,7 @@ use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
 use crate::scenario::job::Job;
+use capacity::Carrying;
 use case::Case;
 use lightbay_core::checked::{Figure, Verdict, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
@@ -69,6 +71,8 @@ pub mod code {
     pub const PRECEDENCE: &str = "precedence";
     /// A directed link carries more than its circuits can.
     pub const CIRCUIT: &str = "circuit";
+    /// Circuits move where they may not, too often, or at moments that are none of the iteration.
+    pub const PHASES: &str = "phases";
     /// A GPU sends more than its NIC can.
     pub const NIC_OUT: &str = "nic_out";
     /// A GPU receives more than its NIC can.
@@ -285,9 +289,21 @@ fn examine(
     }
     let slack = Slack::of(result, claims);
     let mut figures = Vec::new();
-    let circuits = circuits::topology(case, result, &mut found);
+    let (mut circuits, mut carrying) = (None, None);
+    if let Some(moving) = &result.phases {
+        carrying = phases::Course::of(case, moving, result, claims, &mut found).map(Carrying::Moving);
+        if carrying.is_some() {
+            phases::ports(case, moving, result, &mut figures, &mut found);
+        }
+        if result.rate_control == RateControl::Fair {
+            found.add(code::PHASES, "circuits move at rates that are left to the network, must be joint");
+        }
+    } else {
+        circuits = circuits::topology(case, result, &mut found);
+    }
     if let Some(circuits) = &circuits {
         circuits::ports(case, circuits, result, &mut figures, &mut found);
+        carrying = Some(Carrying::Steady(circuits));
     }
     let nics = nics::nic_groups(case);
     let schedules = schedule::tasks(case, result, &mut found);
@@ -297,11 +313,16 @@ fn examine(
             schedule::task(case, task, schedule, slack, &mut found);
         }
         end_s = Some(timing::precedence(case, schedules, claims, slack, &mut found));
-        if let Some(circuits) = &circuits {
-            capacity::links(case, circuits, schedules, slack, &mut found);
-            if result.rate_control == RateControl::Fair {
-                timing::fair(case, &nics, circuits, schedules, claims, slack, &mut found);
-            }
+        if let (Some(end_s), true) = (end_s, result.phases.is_some()) {
+            phases::within_period(end_s, claims, slack, &mut found);
+        }
+        if let Some(carrying) = &carrying {
+            capacity::links(case, carrying, schedules, slack, &mut found);
+        }
+        if let Some(circuits) = &circuits
+            && result.rate_control == RateControl::Fair
+        {
+            timing::fair(case, &nics, circuits, schedules, claims, slack, &mut found);
         }
         capacity::nics(case, &nics, schedules, slack, &mut found);
     }

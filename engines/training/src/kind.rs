@@ -49,6 +49,7 @@ impl Kind for Training {
     fn suited_method(scenario: &TrainingScenario) -> &'static str {
         match scenario {
             TrainingScenario::Shared(_) => "reallocate",
+            _ if scenario.reconfiguration().is_some() => "delta-phases",
             TrainingScenario::Job(_) | TrainingScenario::Instance(_) => Self::DEFAULT_METHOD,
         }
     }

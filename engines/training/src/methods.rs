@@ -13,6 +13,7 @@ mod joint;
 mod knobs;
 mod modelled;
 mod order;
+mod phases;
 mod prove;
 mod reallocate;
 mod robust;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     methods.push(Arc::new(InSession(select::Select)));
     methods.push(Arc::new(InSession(interval::IntervalMethod)));
     methods.push(Arc::new(InSession(fixed_step::FixedSteps)));
+    methods.push(Arc::new(InSession(phases::MovingCircuits)));
     methods.push(Arc::new(InSession(auto::Auto)));
     methods.push(Arc::new(InSession(simulate::Simulate)));
     methods.push(Arc::new(reallocate::Reallocate));

@@ -1,9 +1,11 @@
 //! The result of a training plan: circuits per link and the schedule that they allow.
 
 mod jobs;
+mod phases;
 mod read;
 
 pub use jobs::{JobPlan, JobResult};
+pub use phases::{PhaseEvent, Phases};
 
 use lightbay_core::units::{LinkId, TaskId};
 use schemars::JsonSchema;
@@ -51,6 +53,10 @@ pub struct TrainingResult {
     /// `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobResult>,
+    /// Of circuits that move within the iteration: when, and to what. Then `topology` is empty, and `ports_used` sums
+    /// the most that each pod uses at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
 }
 
 /// Circuits of one link.

@@ -9,6 +9,8 @@
 //! | [`load`] | how full the circuits of links are |
 //! | [`task`] | sentences on a task |
 //! | [`schedule`] | start, end and mean rate of every task |
+//! | [`delays`] | what one switching gains with switches of each kind |
+//! | [`switchings`] | circuits that move within the iteration |
 //! | [`path`] | why the plan is not ideal |
 //! | [`slack`] | how much later tasks could end, and links with circuits to spare |
 //! | [`contention`] | flows on directed links against their circuits |
@@ -25,6 +27,7 @@
 pub(crate) mod alternatives;
 mod beside;
 pub mod contention;
+mod delays;
 pub(crate) mod differences;
 mod generations;
 mod job;
@@ -39,6 +42,7 @@ mod sensitivity;
 mod several;
 pub mod slack;
 mod surplus;
+mod switchings;
 pub mod task;
 #[cfg(test)]
 mod tests;
@@ -81,6 +85,16 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "When does each task start and end, and at which mean rate?",
     ),
     SectionInfo::of_plan(
+        "switchings",
+        "Switchings",
+        "When do circuits move within the iteration, which ones, and why then?",
+    ),
+    SectionInfo::of_scenario(
+        "delays",
+        "Switching delays",
+        "What would one switching within the iteration gain with each kind of switch, and up to which dark time?",
+    ),
+    SectionInfo::of_plan(
         "load",
         "Load of links",
         "How full are the circuits of each link, and how long can its transfers wait?",
@@ -118,6 +132,9 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         .forms(generations::FORMS)
         .of_run(RunSort::Generations),
 ];
+
+/// Transfers up to which dark times are compared in about a second.
+const QUICK_TASKS: usize = 30;
 
 fn missing(name: &str) -> Unavailable {
     Unavailable::absent(format!("there is no section '{name}'"), "leave it out")
@@ -230,12 +247,24 @@ impl<'a> TrainingReport<'a> {
         let made = self
             .analysis
             .get_or_init(|| Analysis::of(setting.clone(), result).map_err(|error| error.to_string()));
+        if result.phases.is_some() {
+            return Err(Unavailable::absent(
+                AnalysisError::Moves.to_string(),
+                "set switch=none and plan again",
+            ));
+        }
         made.as_ref().map_err(Unavailable::failed)
     }
 
     /// The circuits of the plan with the rule of its rates; refused where they do not fit the ports.
     fn circuits(&self) -> Result<(Vec<u32>, Rates), Unavailable> {
         let (setting, result) = (self.setting()?, self.result()?);
+        if result.phases.is_some() {
+            return Err(Unavailable::absent(
+                AnalysisError::Moves.to_string(),
+                "set switch=none and plan again",
+            ));
+        }
         let circuits = result.circuits();
         if !setting.evaluator.network.budget.fits(&circuits) {
             return Err(Unavailable::absent(
@@ -255,6 +284,12 @@ impl Report for TrainingReport<'_> {
             "pods" => Ok(network::pods(instance, self.setting()?, self.result)),
             "links" => Ok(network::links(instance, self.setting()?, self.result)),
             "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
+            "delays" if self.scenario.reconfiguration().is_none() => Err(Unavailable::absent(
+                "circuits stay for whole iterations",
+                "set `switching_delay_s` or `switch` to let them move",
+            )),
+            "delays" => delays::section(self.setting()?, Limited(deadline)),
+            "switchings" => switchings::section(instance, self.setting()?, self.result()?),
             "load" => Ok(load::section(self.analysis()?)),
             "path" => Ok(path::section(self.analysis()?)),
             "slack" => Ok(slack::section(self.analysis()?)),
@@ -279,6 +314,10 @@ impl Report for TrainingReport<'_> {
 
     fn is_slow(&self, name: &str) -> bool {
         let long = self.setting.as_ref().is_some_and(|setting| !prices::quick(setting));
+        if name == "delays" {
+            return self.scenario.reconfiguration().is_some()
+                && self.built.instance.tasks.len() > QUICK_TASKS;
+        }
         matches!(name, "sensitivity" | "robustness" | "reallocation") && self.result.is_some() && long
     }
 }

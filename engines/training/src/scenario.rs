@@ -8,6 +8,7 @@ pub mod job;
 pub mod knobs;
 pub mod limits;
 pub mod presets;
+pub mod reconfiguration;
 pub mod shared;
 pub mod variants;
 pub mod workload;
@@ -44,6 +45,15 @@ pub enum TrainingScenario {
 }
 
 impl TrainingScenario {
+    /// How circuits may move within an iteration; `None` if they stay.
+    pub fn reconfiguration(&self) -> Option<&reconfiguration::Reconfiguration> {
+        match self {
+            Self::Job(job) => job.reconfiguration.as_ref(),
+            Self::Instance(instance) => instance.reconfiguration.as_ref(),
+            Self::Shared(_) => None,
+        }
+    }
+
     /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with perhaps `ports_per_pod`. The caller finishes
     /// `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {

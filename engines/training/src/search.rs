@@ -26,6 +26,7 @@ pub mod general;
 pub(crate) mod known;
 pub mod order;
 pub mod outer;
+pub mod phases;
 pub mod polish;
 pub mod ports;
 pub mod reallocate;

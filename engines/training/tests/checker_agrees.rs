@@ -151,6 +151,7 @@ fn jobs() -> impl Strategy<Value = Job> {
                     order: if literal { all_forwards_first(pp, n) } else { Order::OneForwardOneBackward },
                     replicas: None,
                 }),
+                reconfiguration: None,
             }
         })
     })
@@ -205,6 +206,7 @@ fn instances() -> impl Strategy<Value = Instance> {
             tasks: tasks.collect(),
             edges: edges.collect(),
             provenance: None,
+            reconfiguration: None,
         }
     })
 }
@@ -237,6 +239,7 @@ fn one_link(sinks: &[(u32, f64, f64)], ports: u32) -> Instance {
         tasks: tasks.collect(),
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     }
 }
 

@@ -29,6 +29,7 @@ fn random_job(random: &mut Stream) -> Job {
         ports_per_pod: Some(PortsPerPod::Same(random.random_range(2..=6))),
         reverse: random.random(),
         measured: None,
+        reconfiguration: None,
     }
 }
 

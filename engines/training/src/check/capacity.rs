@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::nics::NicGroup;
+use super::phases::Course;
 use super::{CHECK_RELATIVE, Findings, Slack, code};
 use crate::plan::TaskSchedule;
 
@@ -18,13 +19,38 @@ struct Overload {
     start_s: f64,
     end_s: f64,
     rate: f64,
+    capacity: f64,
     tasks: Vec<usize>,
+}
+
+/// Circuits of links that carry.
+pub(super) enum Carrying<'a> {
+    /// The same at all times.
+    Steady(&'a [u32]),
+    /// Circuits that move.
+    Moving(Course<'a>),
+}
+
+impl Carrying<'_> {
+    fn at(&self, link: usize, time_s: f64) -> u32 {
+        match self {
+            Self::Steady(circuits) => circuits[link],
+            Self::Moving(course) => course.carried(link, time_s),
+        }
+    }
+
+    fn changes_s(&self) -> &[f64] {
+        match self {
+            Self::Steady(_) => &[],
+            Self::Moving(course) => &course.changes_s,
+        }
+    }
 }
 
 /// Checks every directed link against its circuits.
 pub(super) fn links(
     case: &Case<'_>,
-    circuits: &[u32],
+    carrying: &Carrying<'_>,
     schedules: &[&TaskSchedule],
     slack: Slack,
     found: &mut Findings,
@@ -35,9 +61,9 @@ pub(super) fn links(
     }
     for (directed, users) in users.iter().enumerate() {
         let link = directed / 2;
-        let capacity = f64::from(circuits[link]) * case.nic_rate();
+        let capacity = |time_s: f64| f64::from(carrying.at(link, time_s)) * case.nic_rate();
         let pieces: Vec<Piece> = users.iter().flat_map(|task| pieces(*task, schedules[*task], 1.0)).collect();
-        if let Some(worst) = overload(&pieces, capacity, slack) {
+        if let Some(worst) = overload(&pieces, carrying.changes_s(), capacity, slack) {
             let pods = &case.net.links[link];
             let (from, to) =
                 if directed % 2 == 0 { (pods.pod_a, pods.pod_b) } else { (pods.pod_b, pods.pod_a) };
@@ -50,8 +76,8 @@ pub(super) fn links(
                     worst.rate / 1.25e8,
                     worst.start_s,
                     worst.end_s,
-                    circuits[link],
-                    capacity / 1.25e8,
+                    carrying.at(link, f64::midpoint(worst.start_s, worst.end_s)),
+                    worst.capacity / 1.25e8,
                     names(case, &worst.tasks)
                 ),
             );
@@ -77,7 +103,7 @@ pub(super) fn nics(
                 pieces(*task, schedules[*task], share)
             })
             .collect();
-        if let Some(worst) = overload(&pieces, capacity, slack) {
+        if let Some(worst) = overload(&pieces, &[], |_| capacity, slack) {
             let (code, verb) =
                 if group.sends { (code::NIC_OUT, "sends") } else { (code::NIC_IN, "receives") };
             found.add(
@@ -110,9 +136,16 @@ fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Ite
         })
 }
 
-/// The worst interval in which the rates exceed `capacity`, if there is one.
-fn overload(pieces: &[Piece], capacity: f64, slack: Slack) -> Option<Overload> {
+/// The interval in which the rates exceed most what `capacity` gives for a moment, if there is one. It changes at
+/// `changes_s` only.
+fn overload(
+    pieces: &[Piece],
+    changes_s: &[f64],
+    capacity: impl Fn(f64) -> f64,
+    slack: Slack,
+) -> Option<Overload> {
     let mut bounds: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
+    bounds.extend(changes_s);
     bounds.sort_by(f64::total_cmp);
     bounds.dedup_by(|later, kept| *later - *kept <= slack.time_s);
     // The kept bound of a cluster is its first, so the cluster of a time is the last bound not after it.
@@ -122,23 +155,26 @@ fn overload(pieces: &[Piece], capacity: f64, slack: Slack) -> Option<Overload> {
         change[interval(piece.start_s)] += piece.rate;
         change[interval(piece.end_s)] -= piece.rate;
     }
+    // What is left of rates that were added and taken away again.
+    let rounding = 8.0 * f64::EPSILON * pieces.iter().map(|piece| piece.rate).sum::<f64>();
     let mut rate = 0.0;
-    let mut worst: Option<(usize, f64)> = None;
+    let mut worst: Option<(usize, f64, f64)> = None;
     for (index, length_s) in bounds.windows(2).map(|pair| pair[1] - pair[0]).enumerate() {
         rate += change[index];
-        let over = rate > capacity * (1.0 + CHECK_RELATIVE + slack.time_s / length_s);
-        if over && worst.is_none_or(|(_, highest)| rate > highest) {
-            worst = Some((index, rate));
+        let capacity = capacity(bounds[index] + 0.5 * length_s);
+        let over = rate > capacity * (1.0 + CHECK_RELATIVE + slack.time_s / length_s) && rate > rounding;
+        if over && worst.is_none_or(|(_, highest, known)| rate - capacity > highest - known) {
+            worst = Some((index, rate, capacity));
         }
     }
-    worst.map(|(index, rate)| {
+    worst.map(|(index, rate, capacity)| {
         let (start_s, end_s) = (bounds[index], bounds[index + 1]);
         let middle_s = f64::midpoint(start_s, end_s);
         let active = |piece: &&Piece| piece.start_s < middle_s && middle_s < piece.end_s;
         let mut tasks: Vec<usize> = pieces.iter().filter(active).map(|piece| piece.task).collect();
         tasks.sort_unstable();
         tasks.dedup();
-        Overload { start_s, end_s, rate, tasks }
+        Overload { start_s, end_s, rate, capacity, tasks }
     })
 }
 

@@ -75,6 +75,9 @@ pub(super) fn bound(
         return NONE;
     }
     let best = best(ask);
+    if ask.case.net.reconfiguration.is_some() {
+        return moving(ask, best.ok().filter(|best| best.reached), claims, found, remarks);
+    }
     if ask.depth.is_exact() {
         remarks.push(search_remark(&best, ask.depth, end_s));
     }
@@ -116,6 +119,39 @@ pub(super) fn bound(
         }
     }
     judge(&floor, claims, remarks)
+}
+
+/// Judges a bound where circuits may move: `best` with circuits that stay is a plan too, but no bound.
+fn moving(
+    ask: &Ask<'_>,
+    best: Option<Best>,
+    claims: &Claims<'_>,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) -> (BoundTrust, Option<VerifiedBound>) {
+    let stay = best.as_ref().map(|best| best.value_s);
+    if let (Some(bound_s), Some(stay_s)) = (claims.bound_s, stay)
+        && exceeds(bound_s, stay_s)
+    {
+        let text = format!("bound {bound_s:.9} s is wrong: circuits that stay allow {stay_s:.9} s");
+        found.add(code::BOUND, text);
+        return (BoundTrust::None, None);
+    }
+    let delay_s = ask.case.net.reconfiguration.map_or(0.0, |group| group.delay_s);
+    let most = ask.case.net.reconfiguration.map_or(0, |group| group.most_switchings);
+    // Nothing that moves within a shorter iteration than its dark time ever carries.
+    let stays = most == 0 || stay.is_some_and(|stay_s| delay_s >= stay_s);
+    let value_s = stay.filter(|_| stays).unwrap_or_else(|| full_speed_s(ask.case));
+    if ask.depth.is_exact() {
+        let text = match stay {
+            Some(stay_s) => format!(
+                "circuits that stay take {stay_s:.9} s at least; no plan takes less than {value_s:.9} s"
+            ),
+            None => format!("no plan takes less than {value_s:.9} s"),
+        };
+        remarks.push(text);
+    }
+    judge(&Floor { value_s, covers: None }, claims, remarks)
 }
 
 /// Compares the claimed bound with what the checker proves.

@@ -55,6 +55,7 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
         tasks,
         edges: Vec::new(),
         provenance: None,
+        reconfiguration: job.reconfiguration,
     };
     Some(Case { net: Cow::Owned(net), dag })
 }

@@ -11,8 +11,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Circuits between the real pods of all replicas. `None` for an instance with mirrors (its replicas are not in the
-/// file) and for a job that cannot be expanded.
+/// file), for a job that cannot be expanded, and for circuits that move within an iteration.
 pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<CircuitMatrix> {
+    if result.phases.is_some() {
+        return None;
+    }
     let (instance, result) = match scenario {
         TrainingScenario::Job(job) => {
             let (instance, result) = expand_plan(job, result).ok()?;

@@ -141,7 +141,14 @@ fn job_of(
         order: order(&workload, params, &mut summary),
         replicas: Some(run.replicas()),
     };
-    let job = Job { model: None, run, ports_per_pod: None, reverse: false, measured: Some(measured) };
+    let job = Job {
+        model: None,
+        run,
+        ports_per_pod: None,
+        reverse: false,
+        measured: Some(measured),
+        reconfiguration: None,
+    };
     if strict {
         summary.strict_problems().into_result(())?;
     }

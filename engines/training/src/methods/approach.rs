@@ -21,6 +21,11 @@ pub(super) trait SessionMethod: Send + Sync {
         Rates::Best
     }
 
+    /// Returns `true` if it can move circuits within an iteration.
+    fn moves(&self) -> bool {
+        false
+    }
+
     /// Parameters and knobs that cannot act on the scenario or beside other parameters.
     fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
@@ -42,6 +47,9 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
         let info = self.0.info();
         let mut idle = idle::nothing_to_plan(scenario, &info);
         idle.extend(idle::gap(&info));
+        if !self.0.moves() {
+            idle.extend(idle::moves(&info));
+        }
         idle.extend(self.0.idle(scenario, params));
         idle
     }
@@ -52,9 +60,21 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
         params: &Params,
         cx: &mut Context<'_, Training>,
     ) -> Result<Outcome, MethodError> {
+        if !self.0.moves() && scenario.body.reconfiguration().is_some() {
+            return Err(MethodError::Invalid(stays(self.info().name).into()));
+        }
         match Session::open(&scenario.body, self.0.rates(params), self.info().proves, cx)? {
             Opened::Session(mut session) => self.0.run(&mut session, params),
             Opened::Done(outcome) => Ok(outcome),
         }
     }
+}
+
+/// The problem of a method whose plans and bounds know nothing of circuits that move.
+fn stays(name: &str) -> Problem {
+    Problem::new(
+        "reconfiguration",
+        format!("lets circuits move within an iteration, which `{name}` does not plan"),
+        "take the method `delta-phases`, or set switch=none",
+    )
 }

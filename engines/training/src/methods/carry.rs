@@ -3,7 +3,7 @@
 use super::session::{candidate, compile};
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
-use crate::search::carry::{fit, listed, translated};
+use crate::search::carry::{fit, listed, translated, unlisted};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::kind::Carried;
 
@@ -17,8 +17,7 @@ pub fn carry(
     to: &TrainingScenario,
 ) -> Result<Carried<TrainingResult>, String> {
     let (old, new) = (from.build().map_err(|e| e.to_string())?, to.build().map_err(|e| e.to_string())?);
-    let x = listed(result, old.instance.links.len())
-        .ok_or("the plan does not list the circuits of its own scenario")?;
+    let x = listed(result, old.instance.links.len()).ok_or(unlisted(result))?;
     let (mut x, mut repairs) = translated(&x, &old.instance, &new.instance)?;
     let evaluator = compile(&new).map_err(|e| e.to_string())?;
     let budget = &evaluator.network.budget;

@@ -1,7 +1,7 @@
 //! Parameters that cannot act on a scenario or beside others, as [`Method::idle`](lightbay_core::method::Method::idle)
 //! returns them.
 
-use crate::scenario::TrainingScenario;
+use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::method::{MethodInfo, without_effect};
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
@@ -32,6 +32,13 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which proves no bound", info.name);
     let names = (!info.proves).then_some("gap");
     without_effect(names, &why, "leave it out, or take a method that proves, such as delta-joint").collect()
+}
+
+/// Knobs of circuits that move, on a method whose circuits stay.
+pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
+    let why = format!("on {}, whose circuits stay for whole iterations", info.name);
+    let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
+    without_effect(names, &why, "leave it out, or take the method `delta-phases`").collect()
 }
 
 /// The seed of a method that draws no random numbers.

@@ -160,13 +160,22 @@ pub(super) fn hand_over(
     source: &str,
     build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
 ) -> Result<(), MethodError> {
+    hand_over_plan(cx, (found.makespan, found.ports), source, build)
+}
+
+/// The same for a plan known by its makespan and its ports.
+pub(super) fn hand_over_plan(
+    cx: &mut Context<'_, Training>,
+    (makespan, ports): (f64, u64),
+    source: &str,
+    build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
+) -> Result<(), MethodError> {
     // Within a nanosecond the plan with fewer ports is the better one.
-    let preferred =
-        cx.best().is_some_and(|(value, ports)| rank(found.makespan, found.ports) < rank(value, ports as u64));
+    let preferred = cx.best().is_some_and(|(value, known)| rank(makespan, ports) < rank(value, known as u64));
     if preferred {
-        cx.supersede(found.makespan, found.ports as f64, source, build)
+        cx.supersede(makespan, ports as f64, source, build)
     } else {
-        cx.incumbent(found.makespan, found.ports as f64, source, build).map(|_| ())
+        cx.incumbent(makespan, ports as f64, source, build).map(|_| ())
     }
 }
 
@@ -216,7 +225,8 @@ pub fn figures(
     Ok(metrics(&evaluator, result))
 }
 
-fn metrics(evaluator: &Evaluator, result: &TrainingResult) -> BTreeMap<String, f64> {
+/// The figures that a plan carries beside its makespan.
+pub(super) fn metrics(evaluator: &Evaluator, result: &TrainingResult) -> BTreeMap<String, f64> {
     let mut metrics = BTreeMap::new();
     let mut put = |name: &str, value: f64| {
         metrics.insert(name.to_owned(), value);

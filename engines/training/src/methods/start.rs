@@ -62,10 +62,8 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodEr
     let plan = hot.plan.plan();
     let before = Some(plan.objective.value);
     let links = session.evaluator.network.links();
-    let listed = |links| {
-        carry::listed(&plan.result, links)
-            .ok_or_else(|| "the plan does not list the circuits of its own scenario".to_owned())
-    };
+    let listed =
+        |links| carry::listed(&plan.result, links).ok_or_else(|| carry::unlisted(&plan.result).to_owned());
     let translated = if hot.same_scenario {
         listed(links).map(|x| (x, Vec::new()))
     } else {

@@ -81,6 +81,7 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
         tasks: tasks.collect(),
         edges: edges(&reduced),
         provenance: Some(provenance(job, &full, &reduced, dominance, true, shape.replicas)),
+        reconfiguration: job.reconfiguration,
     };
     let summary = JobSummary {
         full_dag_nodes: full.nodes().len() as u64,

@@ -45,6 +45,7 @@ pub fn toy_a() -> Instance {
         tasks: vec![task(0, 0, 1, 2, 2e9, 0.0), task(1, 0, 1, 2, 2e9, 0.01)],
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -56,6 +57,7 @@ pub fn toy_b() -> Instance {
         tasks: vec![task(0, 0, 1, 2, 1e9, 0.0), task(1, 1, 0, 2, 1e9, 0.0), task(2, 1, 2, 2, 1.5e9, 0.0)],
         edges: vec![edge(0, 1, 0.01), edge(0, 2, 0.0)],
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -110,6 +112,7 @@ pub fn tiny4() -> Instance {
         tasks,
         edges: ms.iter().map(|&(u, v, d)| edge(u, v, d / 1000.0)).collect(),
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -175,7 +178,7 @@ pub fn random_tail_exact(seed: u64) -> Instance {
             edges.push(edge(after, id, span(&mut random, 0.0, 0.03)));
         }
     }
-    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
+    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None, reconfiguration: None }
 }
 
 /// A random DAG on two links in which anything may compete with anything.
@@ -200,5 +203,5 @@ pub fn random_dag(seed: u64) -> Instance {
     }
     let pods = (0..3).map(|id| pod(id, random.random_range(4..=8), false)).collect();
     let links = vec![link(0, 0, 1, LinkKind::Mixed, 1, 1), link(1, 1, 2, LinkKind::Mixed, 1, 1)];
-    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
+    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None, reconfiguration: None }
 }

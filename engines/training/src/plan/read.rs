@@ -2,7 +2,9 @@
 //!
 //! Only form is checked here: whether the plan is right is the checker's business.
 
-use super::{JobPlan, JobResult, LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use super::{
+    JobPlan, JobResult, LinkCircuits, PhaseEvent, Phases, RateControl, Segment, TaskSchedule, TrainingResult,
+};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, whole_numbers};
 use lightbay_core::units::{LinkId, TaskId};
@@ -17,7 +19,8 @@ impl TrainingResult {
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let single = Self::read_one(fields, problems);
         let jobs = if fields.has("jobs") { fields.each("jobs", problems, job) } else { Some(Vec::new()) };
-        Some(Self { jobs: jobs?, ..single? })
+        let phases = if fields.has("phases") { phases(fields, problems).map(Some) } else { Some(None) };
+        Some(Self { jobs: jobs?, phases: phases?, ..single? })
     }
 
     /// The keys of a result for one job.
@@ -45,8 +48,20 @@ impl TrainingResult {
             nct: nct?,
             tasks: tasks?,
             jobs: Vec::new(),
+            phases: None,
         })
     }
+}
+
+fn phases(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Phases> {
+    let mut fields = fields.object("phases", problems)?;
+    let switchings = id(&mut fields, "switchings", problems);
+    let events = fields.each("events", problems, |fields, problems| {
+        let (time_s, circuits) = (time(fields, "time_s", problems), ports(fields, "circuits", problems));
+        Some(PhaseEvent { time_s: time_s?, circuits: circuits? })
+    });
+    fields.finish(problems);
+    Some(Phases { switchings: switchings?, events: events? })
 }
 
 /// One of several jobs; jobs within jobs are unknown keys.
@@ -131,6 +146,7 @@ mod tests {
                 segments: vec![Segment { start_s: 0.1, end_s: 0.30000000000000004, volume_bytes: 1e9 }],
             }],
             jobs: Vec::new(),
+            phases: None,
         };
         let value = serde_json::to_value(&result).unwrap();
         assert_eq!(read(&value), Ok(result.clone()));

@@ -7,7 +7,14 @@ use crate::scenario::instance::{Instance, LinkKind};
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 
 pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
-    let free = result.map(|result| setting.evaluator.network.budget.free(&result.circuits()));
+    let free = result.map(|result| match &result.phases {
+        None => setting.evaluator.network.budget.free(&result.circuits()),
+        // The most that a pod uses at a time.
+        Some(phases) => {
+            let peak = phases.peak_ports(instance).into_iter();
+            peak.zip(&instance.pods).map(|(used, pod)| i64::from(pod.ports) - used as i64).collect()
+        }
+    });
     let mut columns = vec![Column::words("name", "pod"), Column::counts("ports", "ports")];
     if free.is_some() {
         columns.extend([Column::counts("used", "used"), Column::counts("free", "free")]);

@@ -4,6 +4,7 @@
 use super::TrainingScenario;
 use super::job::Job;
 use super::knobs::{job_knobs, shared_knobs};
+use super::reconfiguration::{self, Reconfiguration};
 use super::shared::SharedPods;
 use crate::scenario::workload::{Shape, StageLoad, Workload};
 use lightbay_core::param::ParamInfo;
@@ -50,7 +51,7 @@ impl TrainingScenario {
         let mut idle = self.of_other_forms();
         match self {
             Self::Job(job) => idle.extend(of_job(job)),
-            Self::Instance(_) => {}
+            Self::Instance(instance) => idle.extend(of_moves(instance.reconfiguration.as_ref())),
             Self::Shared(shared) => {
                 // What acts on one of the jobs acts.
                 let mut all = shared.jobs.iter().map(|placed| of_job(&placed.job));
@@ -160,14 +161,15 @@ impl TrainingScenario {
             ..shape
         };
         let order = job.measured.as_ref().map(|measured| &measured.order);
-        Some(format!(
+        let question = format!(
             "{seen:?} {stages:?} {:?} {} {:?} {:?} {} {order:?}",
             several_stages.then_some(workload.pp_volume_bytes),
             run.micro_batches,
             acts("bandwidth_gbps").then_some(run.bandwidth_gbps),
             acts("intra_pod_gbps").then_some(run.intra_pod_rate_gbps()),
             several_stages && run.blocking_p2p,
-        ))
+        );
+        Some(job.reconfiguration.map_or(question.clone(), |moves| format!("{question} {moves:?}")))
     }
 }
 
@@ -185,6 +187,11 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
         "import again with the workload of that model, or leave out `measured` to plan for a model",
     );
     REPLACED.iter().map(refuse).chain([model]).chain(layout_of(job)).collect()
+}
+
+/// Knobs of moving circuits that cannot act while circuits stay.
+fn of_moves(group: Option<&Reconfiguration>) -> Option<Problem> {
+    group.is_none().then(reconfiguration::without_switch)
 }
 
 /// Layout that the figures of a measured job hold for, none of which can be changed.
@@ -226,6 +233,12 @@ fn of_job(job: &Job) -> Vec<Problem> {
             add(name, "has no effect on a model without experts", remedy);
         }
     }
+    idle.extend(of_moves(job.reconfiguration.as_ref()));
+    let mut add = |name: &str, message: &str, remedy: String| {
+        if idle.iter().all(|problem| problem.path != name) {
+            idle.push(Problem::new(name, message, remedy));
+        }
+    };
     let Ok(shape) = job.shape() else { return idle };
     let measured = job.measured.as_ref();
     let exchanges = shape.exchanging.contains(&true);

@@ -3,6 +3,7 @@
 //! This is what every algorithm of the crate works on. A `job` is turned into it (reduced DAG, replicas
 //! collapsed); a file may carry it directly. All ids are dense and 0-based, order in the file is id order.
 
+use super::reconfiguration::Reconfiguration;
 use lightbay_core::units::{LinkId, PodId, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +24,9 @@ pub struct Instance {
     /// Origin of the instance; never read by the solvers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<InstanceProvenance>,
+    /// How circuits may move within an iteration; they stay if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconfiguration: Option<Reconfiguration>,
 }
 
 /// A pod and its optical port budget.

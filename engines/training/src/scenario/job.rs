@@ -5,6 +5,7 @@ mod write;
 
 pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
 
+use super::reconfiguration::Reconfiguration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,6 +25,9 @@ pub struct Job {
     /// Measured times and volumes, in place of the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
+    /// How circuits may move within an iteration; they stay if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconfiguration: Option<Reconfiguration>,
 }
 
 /// A model by name or spelled out.

@@ -35,6 +35,7 @@ impl JobPreset {
             ports_per_pod: None,
             reverse: false,
             measured: None,
+            reconfiguration: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::check_instance::check_instance;
 use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
+use super::reconfiguration;
 use crate::scenario::instance::{
     Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind,
 };
@@ -25,6 +26,7 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     let provenance_path = fields.path_of("provenance");
     let provenance =
         fields.optional("provenance").and_then(|value| provenance(value, &provenance_path, problems));
+    let reconfiguration = reconfiguration::read(&mut fields, problems);
     fields.finish(problems);
     let instance = Instance {
         nic_bandwidth_gbps: nic_bandwidth_gbps.unwrap_or(MIN_GBPS),
@@ -33,6 +35,7 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
         tasks: tasks?,
         edges: edges?,
         provenance,
+        reconfiguration: reconfiguration.flatten(),
     };
     if problems.total() == before {
         return Some(instance);

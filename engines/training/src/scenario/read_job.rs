@@ -6,6 +6,7 @@ use super::job::{
 };
 use super::knobs::{RUN_KNOBS, RunKnob};
 use super::limits::{MAX_BYTES, MAX_GPUS, MAX_PORTS, MAX_SECONDS};
+use super::reconfiguration;
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief};
@@ -23,6 +24,7 @@ pub(super) fn job(value: &Value, path: &str, problems: &mut Problems) -> Option<
     let reverse = fields.bool_or("reverse", false, problems);
     let measured_path = fields.path_of("measured");
     let measured = fields.optional("measured").map(|value| measured(value, &measured_path, problems));
+    let reconfiguration = reconfiguration::read(&mut fields, problems);
     fields.finish(problems);
 
     Some(Job {
@@ -31,6 +33,7 @@ pub(super) fn job(value: &Value, path: &str, problems: &mut Problems) -> Option<
         ports_per_pod: flip(ports)?,
         reverse: reverse?,
         measured: flip(measured)?,
+        reconfiguration: reconfiguration?,
     })
 }
 

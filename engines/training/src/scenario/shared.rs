@@ -171,6 +171,13 @@ impl SharedPods {
                     "give all jobs one bandwidth: a port keeps its rate when it changes hands",
                 );
             }
+            if placed.job.reconfiguration.is_some() {
+                problems.add(
+                    path("job.reconfiguration"),
+                    "moves circuits on pods that several jobs share, which cannot be planned",
+                    "leave it out, or plan the job alone as `job`",
+                );
+            }
             if other.pods_per_replica == 1 && !other.exchanging.contains(&true) {
                 let ports = other.ports.first().copied().unwrap_or(0);
                 problems.add(

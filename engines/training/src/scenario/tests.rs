@@ -342,7 +342,7 @@ fn a_scenario_is_one_of_two_things() {
 fn knobs_are_read_and_changed_by_name() {
     let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
     for info in scenario.knobs() {
-        if info.name != "intra_pod_gbps" {
+        if !matches!(info.name.as_ref(), "intra_pod_gbps" | "switching_delay_s" | "most_switchings") {
             let value = scenario.get(&info.name).unwrap_or_else(|| panic!("{} has no value", info.name));
             let before = scenario.clone();
             scenario.set(&info.name, None, &value).unwrap();
@@ -480,6 +480,11 @@ fn extremes_of_every_knob_are_usable_or_refused() {
         };
         for value in extremes {
             let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+            if info.name == "most_switchings" {
+                let said = scenario.set(&info.name, None, &value).unwrap_err().to_string();
+                assert!(said.contains("has no effect while circuits stay"), "{said}");
+                scenario.set("switch", None, &ParamValue::Text("mems".to_owned())).unwrap();
+            }
             scenario.set(&info.name, None, &value).unwrap();
             if scenario.validate().is_ok() {
                 let built = scenario.build().unwrap();
@@ -551,4 +556,36 @@ fn every_bucket_needs_a_layer() {
         TrainingScenario::Job(job).validate().unwrap_err().to_string(),
         "job.run.dp_buckets: is '4', a stage has 3 layers of the model; give 1 to 3: every bucket needs a layer"
     );
+}
+
+#[test]
+fn circuits_may_move_if_the_scenario_says_how() {
+    let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+    let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
+    set("switch=mems").unwrap();
+    set("most_switchings=2").unwrap();
+    let group = scenario.reconfiguration().copied();
+    assert_eq!(group, Some(reconfiguration::Reconfiguration { delay_s: 0.025, most_switchings: 2 }));
+    assert_eq!(scenario.get("switch"), Some(ParamValue::Text("mems".to_owned())));
+    assert_eq!(scenario.build().unwrap().instance.reconfiguration, group);
+    let written = serde_json::to_value(&scenario).unwrap();
+    assert_eq!(written["job"]["reconfiguration"], json!({"delay_s": 0.025, "most_switchings": 2}));
+    let mut given = written.clone();
+    given["job"]["reconfiguration"] = json!({"delay_s": 0.025});
+    assert!(problems(&given).contains("job.reconfiguration.most_switchings"));
+    let said = |delay: serde_json::Value| {
+        let mut other = written.clone();
+        other["job"]["reconfiguration"] = json!({"delay_s": delay, "most_switchings": 1});
+        problems(&other)
+    };
+    let negative = said(json!(-1.0));
+    assert!(negative.contains("job.reconfiguration.delay_s: is"), "{negative}");
+    assert!(negative.contains("give seconds from 0 to 3600"), "{negative}");
+    assert!(said(json!(25_000)).contains("is the unit right?"));
+    assert!(said(json!("25 ms")).contains("give seconds"));
+    given["job"]["reconfiguration"] = json!({"delay_s": 0.025, "most_switchings": 1.5});
+    assert!(problems(&given).contains("job.reconfiguration.most_switchings: is"));
+    let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
+    set("switch=none").unwrap();
+    assert_eq!(scenario.reconfiguration(), None);
 }

@@ -13,6 +13,15 @@ pub(crate) fn listed(result: &TrainingResult, links: usize) -> Option<Vec<u32>> 
     (ordered && result.topology.len() == links).then(|| result.circuits())
 }
 
+/// The sentence on a plan of which [`listed`] gives nothing.
+pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
+    if result.phases.is_some() {
+        "the circuits of the plan move within the iteration"
+    } else {
+        "the plan does not list the circuits of its own scenario"
+    }
+}
+
 /// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep theirs, others
 /// get one. The second part says what was missing.
 ///

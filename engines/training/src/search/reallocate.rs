@@ -337,6 +337,7 @@ impl Team {
             nct,
             tasks: Vec::new(),
             jobs,
+            phases: None,
         };
         Candidate { value, metrics, result }
     }

@@ -11,7 +11,7 @@ use crate::plan::RateControl;
 use crate::scenario::instance::Instance;
 use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{IdealRun, Rule, Simulator, Trace, ideal};
-pub use model::PathModel;
+pub use model::{Lit, PathModel};
 
 /// Rule for the rates while circuits are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

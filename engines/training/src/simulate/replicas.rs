@@ -4,7 +4,7 @@ use super::evaluate::{Evaluator, Rates, Scratch};
 use super::schedule;
 use crate::model::collapse::{Expansion, collapsed, expand};
 use crate::model::reduced_dag::Dominance;
-use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use crate::plan::{LinkCircuits, PhaseEvent, Phases, RateControl, Segment, TaskSchedule, TrainingResult};
 use crate::scenario::instance::{Instance, Link};
 use crate::scenario::job::Job;
 use lightbay_core::problem::{Problem, Problems};
@@ -20,7 +20,7 @@ use lightbay_core::units::LinkId;
 pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, TrainingResult), Problems> {
     let Expansion { instance, link_of, task_of } = expand(job)?;
     let (collapsed, _) = collapsed(job, Dominance::AtBandwidth)?;
-    let fits = result.topology.len() == collapsed.links.len()
+    let fits = (result.topology.len() == collapsed.links.len() || result.phases.is_some())
         && result.tasks.len() == collapsed.tasks.len()
         && result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id)
         && result.tasks.iter().enumerate().all(|(id, entry)| entry.task.index() == id);
@@ -35,11 +35,15 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
     let topology: Vec<LinkCircuits> = link_of
         .iter()
         .enumerate()
-        .map(|(id, link)| LinkCircuits {
-            link: LinkId::from_index(id),
-            circuits: result.topology[link.index()].circuits,
+        .filter_map(|(id, link)| {
+            let circuits = result.topology.get(link.index())?.circuits;
+            Some(LinkCircuits { link: LinkId::from_index(id), circuits })
         })
         .collect();
+    let phases = result.phases.as_ref().map(|phases| Phases {
+        events: phases.events.iter().map(|event| copied(event, &link_of)).collect(),
+        ..phases.clone()
+    });
     let mut copies = task_of.iter().zip(&instance.tasks);
     let halves_differ = copies.any(|(source, task)| task.flows != collapsed.tasks[source.index()].flows);
     if halves_differ && result.rate_control == RateControl::Fair {
@@ -62,14 +66,21 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
         }
     });
     let tasks = tasks.collect();
-    let ports_used = instance
+    let set: u64 = instance
         .links
         .iter()
         .zip(&topology)
         .map(|(link, entry)| circuit_ports(link) * u64::from(entry.circuits))
         .sum();
-    let result = TrainingResult { topology, ports_used, tasks, ..result.clone() };
+    let ports_used = phases.as_ref().map_or(set, |phases| phases.peak_ports(&instance).iter().sum());
+    let result = TrainingResult { topology, ports_used, tasks, phases, ..result.clone() };
     Ok((instance, result))
+}
+
+/// An event on all copies of its links.
+fn copied(event: &PhaseEvent, link_of: &[LinkId]) -> PhaseEvent {
+    let circuits = link_of.iter().filter_map(|link| event.circuits.get(link.index()).copied()).collect();
+    PhaseEvent { time_s: event.time_s, circuits }
 }
 
 fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Problem> {

@@ -35,5 +35,6 @@ pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trac
         nct: evaluator.ideal.nct(trace.makespan),
         tasks,
         jobs: Vec::new(),
+        phases: None,
     }
 }

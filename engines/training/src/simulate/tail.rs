@@ -133,11 +133,25 @@ pub fn level_first(
     sinks: &[Sink],
     circuits: f64,
     scratch: &mut TailScratch,
-    mut record: Option<&mut Vec<Stretch>>,
+    record: Option<&mut Vec<Stretch>>,
 ) -> f64 {
     if let ([sink], None) = (sinks, &record) {
         return sink.release + sink.work / (circuits / sink.flows).min(1.0);
     }
+    level_first_over(sinks, |_| (circuits, f64::INFINITY), scratch, record)
+}
+
+/// The same on circuits that change with time: `over` gives those of a moment and when they change, which is later.
+/// Infinite if a sink never ends.
+///
+/// The rule needs no look ahead: F flows of a sink are F jobs that one processor each can serve, circuits are
+/// processors, and serving the jobs with most work left first is best for any course of their number.
+pub fn level_first_over(
+    sinks: &[Sink],
+    over: impl Fn(f64) -> (f64, f64),
+    scratch: &mut TailScratch,
+    mut record: Option<&mut Vec<Stretch>>,
+) -> f64 {
     let groups = &mut scratch.groups;
     groups.clear();
     scratch.group_of.clear();
@@ -164,6 +178,7 @@ pub fn level_first(
             next += 1;
         }
         // Speeds: the highest groups run at full speed as far as the circuits reach.
+        let (circuits, change) = over(now);
         let mut left = circuits;
         for group in groups.iter_mut() {
             group.speed = (left / group.flows).clamp(0.0, 1.0);
@@ -177,7 +192,11 @@ pub fn level_first(
             }
         }
         // The next event: an arrival, two groups becoming level, or the lowest group that runs ending.
-        let mut step = sinks.get(next).map_or(f64::INFINITY, |sink| sink.release - now);
+        let until = sinks.get(next).map_or(change, |sink| sink.release.min(change));
+        let mut step = until - now;
+        // A sink that ends when its circuits go has ended: rounding must not make its last bit wait.
+        let grace = if until == change && change.is_finite() { 4.0 * f64::EPSILON * change } else { 0.0 };
+        step += grace;
         let mut meeting = None;
         let mut ending = None;
         // Only neighbouring groups can meet first, because groups are sorted by level.
@@ -196,6 +215,13 @@ pub fn level_first(
                     (meeting, ending) = (Some(index), None);
                 }
             }
+        }
+        if step == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        let running = meeting.is_none() && ending.is_none();
+        if running {
+            step = until - now;
         }
         now += step;
         // All levels fall at their speeds until the event.
@@ -221,8 +247,8 @@ pub fn level_first(
                     }
                 }
             }
-        } else if let Some(sink) = sinks.get(next) {
-            now = sink.release;
+        } else {
+            now = until;
         }
     }
 }

@@ -100,6 +100,7 @@ fn instance(random: &mut Stream, odd: Odd) -> Instance {
         tasks: vec![],
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     };
     let mut maker = Maker { random, odd, instance: empty };
     for pod in 1..real {

@@ -25,6 +25,7 @@ fn jobs() -> impl Iterator<Item = (Job, Vec<u32>)> {
             ports_per_pod: Some(PortsPerPod::ByPosition(ports.clone())),
             reverse: random.random(),
             measured: None,
+            reconfiguration: None,
         };
         Some((job, ports))
     })

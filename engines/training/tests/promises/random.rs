@@ -133,6 +133,7 @@ fn instance(random: &mut Stream) -> Instance {
         tasks,
         edges,
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -168,6 +169,7 @@ fn job(random: &mut Stream) -> Job {
         ports_per_pod: Some(PortsPerPod::Same(random.random_range(2..=6))),
         reverse: random.random(),
         measured,
+        reconfiguration: None,
     }
 }
 

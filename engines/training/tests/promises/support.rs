@@ -26,10 +26,10 @@ pub fn method(name: &str) -> Arc<dyn Method<Training>> {
     methods::all().into_iter().find(|method| method.info().name == name).unwrap()
 }
 
-/// Names of the methods that plan one job.
+/// Names of the methods that plan one job whose circuits stay.
 pub fn names() -> Vec<&'static str> {
     let names = methods::all().into_iter().map(|method| method.info().name);
-    names.filter(|name| *name != "reallocate").collect()
+    names.filter(|name| !matches!(*name, "reallocate" | "delta-phases")).collect()
 }
 
 /// Request to a method.

@@ -41,5 +41,5 @@ pub fn edge(pred: u32, succ: u32, delay_s: f64) -> Edge {
 
 /// A scenario of NICs of 400 Gbit/s.
 pub fn instance(pods: Vec<Pod>, links: Vec<Link>, tasks: Vec<Task>, edges: Vec<Edge>) -> Instance {
-    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
+    Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None, reconfiguration: None }
 }

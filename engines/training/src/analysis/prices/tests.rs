@@ -19,6 +19,7 @@ fn one_transfer(flows: u32, ports: [u32; 2]) -> Instance {
         tasks: vec![task(0, 0, 1, flows, 1e9, 0.0)],
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     }
 }
 

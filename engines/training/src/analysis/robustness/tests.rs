@@ -29,6 +29,7 @@ fn relay() -> Instance {
         tasks: vec![task(0, 0, 1, 2, 1e9, 0.0), task(1, 1, 2, 2, 1e9, 0.0)],
         edges: vec![edge(0, 1, 0.005)],
         provenance: None,
+        reconfiguration: None,
     }
 }
 

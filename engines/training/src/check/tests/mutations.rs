@@ -273,6 +273,7 @@ fn shared_nic(sending: bool) -> Whole {
         tasks,
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     };
     let half = vec![runs(0, 0.0, &[(1.0, 0.02)]), runs(1, 0.0, &[(1.0, 0.02)])];
     whole(Scenario::Instance(instance), RateControl::Fair, &[2, 2], 8, [0.02, 0.02, 1.0], half)

@@ -144,6 +144,7 @@ pub fn toy_a(ports: u32) -> Instance {
         tasks: vec![task(0, "a", [0, 1], [0, 10], 2e9, 0.0), task(1, "b", [0, 1], [2, 12], 2e9, 0.01)],
         edges: vec![],
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -163,6 +164,7 @@ pub fn toy_b() -> Instance {
             Edge { pred: TaskId(0), succ: TaskId(2), delay_s: 0.0 },
         ],
         provenance: None,
+        reconfiguration: None,
     }
 }
 
@@ -203,6 +205,7 @@ pub fn whole(
         nct: Some(nct),
         tasks,
         jobs: Vec::new(),
+        phases: None,
     };
     Whole { scenario, result, makespan_s, bound_s: None, metrics: BTreeMap::new() }
 }
@@ -250,6 +253,7 @@ pub fn tiny4() -> Job {
         ports_per_pod: None,
         reverse: false,
         measured: None,
+        reconfiguration: None,
     }
 }
 
@@ -268,6 +272,7 @@ pub fn measured(stages: u32, replicas: u32, n: u32, pp_bytes: f64, dp_bytes: f64
             order: Order::OneForwardOneBackward,
             replicas: None,
         }),
+        reconfiguration: None,
     }
 }
 

@@ -103,6 +103,7 @@ fn from_flops(
         ports_per_pod: None,
         reverse: false,
         measured: None,
+        reconfiguration: None,
     };
     let shape = match job.shape() {
         Ok(shape) => shape,

@@ -95,6 +95,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
         tasks: tasks.collect(),
         edges: edges(&reduced),
         provenance: Some(provenance(job, &full, &reduced, Dominance::AtBandwidth, false, replicas)),
+        reconfiguration: job.reconfiguration,
     };
     Ok(Expansion { instance, link_of, task_of })
 }

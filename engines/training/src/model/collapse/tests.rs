@@ -263,6 +263,7 @@ fn an_expanded_plan_copies_circuits_and_schedules() {
         nct: Some(1.5),
         tasks: collapsed.tasks.iter().map(schedule).collect(),
         jobs: Vec::new(),
+        phases: None,
     };
     let (all, copied) = expand_plan(&job, &result).unwrap();
     assert_eq!(copied.topology.len(), all.links.len());

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 impl Serialize for Job {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut job = serializer.serialize_struct("Job", 5)?;
+        let mut job = serializer.serialize_struct("Job", 6)?;
         if let Some(model) = &self.model {
             job.serialize_field("model", model)?;
         }
@@ -22,6 +22,9 @@ impl Serialize for Job {
         job.serialize_field("reverse", &self.reverse)?;
         if let Some(measured) = &self.measured {
             job.serialize_field("measured", measured)?;
+        }
+        if let Some(reconfiguration) = &self.reconfiguration {
+            job.serialize_field("reconfiguration", reconfiguration)?;
         }
         job.end()
     }

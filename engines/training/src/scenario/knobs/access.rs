@@ -1,10 +1,10 @@
 //! Reading and changing the knobs of a scenario by name.
 
 use super::{RUN_KNOBS, RunKnob, instance_knobs, job_knobs, shared, shared_knobs};
-use crate::scenario::TrainingScenario;
 use crate::scenario::idle::is_replaced;
 use crate::scenario::instance::Instance;
 use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
+use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};
 
@@ -125,6 +125,9 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
             Some(PortsPerPod::ByPosition(ports)) => ports_value(ports),
             None => ports_value(&job.shape().ok()?.ports),
         },
+        reconfiguration::SWITCH | reconfiguration::DELAY | reconfiguration::MOST => {
+            reconfiguration::get(job.reconfiguration.as_ref(), name)
+        }
         // What is there is no figure of the job, but a default that measured figures replace.
         _ if job.measured.is_some() && is_replaced(name) => None,
         _ => RUN_KNOBS.iter().find(|knob| knob.key == name)?.get(&job.run),
@@ -132,6 +135,9 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
 }
 
 fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
+    if reconfiguration::set(&mut job.reconfiguration, name, value)? {
+        return Ok(());
+    }
     match (name, value) {
         ("model", ParamValue::Text(name)) => job.model = Some(ModelChoice::Preset(name.clone())),
         ("reverse", ParamValue::Bool(reverse)) => job.reverse = *reverse,
@@ -187,7 +193,7 @@ fn get_instance(instance: &Instance, name: &str) -> Option<ParamValue> {
     match name {
         "bandwidth_gbps" => Some(ParamValue::Float(instance.nic_bandwidth_gbps)),
         PORTS => ports_value(&real_ports(instance)),
-        _ => None,
+        _ => reconfiguration::get(instance.reconfiguration.as_ref(), name),
     }
 }
 
@@ -197,6 +203,9 @@ fn set_instance(
     index: Option<usize>,
     value: &ParamValue,
 ) -> Result<(), Problem> {
+    if reconfiguration::set(&mut instance.reconfiguration, name, value)? {
+        return Ok(());
+    }
     if name == PORTS {
         let mut ports = real_ports(instance);
         match (index, ports_from(value)) {

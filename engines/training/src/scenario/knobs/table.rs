@@ -2,7 +2,7 @@
 
 use crate::scenario::job::{Balance, RunConfig};
 use crate::scenario::limits::{MAX_GBPS, MAX_GPUS, MAX_PORTS, MIN_GBPS};
-use crate::scenario::presets;
+use crate::scenario::{presets, reconfiguration};
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue};
 use std::sync::LazyLock;
 
@@ -236,6 +236,7 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let mut knobs = vec![model];
     knobs.extend(RUN_KNOBS.iter().map(|knob| knob.info.clone()));
     knobs.extend([ports, reverse.effect(Effect::Cold)]);
+    knobs.extend(reconfiguration::knobs());
     // A stable sort: what is not named keeps the order of files.
     knobs.sort_by_key(|knob| {
         TURNED_FIRST.iter().position(|name| *name == knob.name).unwrap_or(TURNED_FIRST.len())
@@ -252,6 +253,7 @@ static INSTANCE_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         i64::from(MAX_PORTS),
         "Optical ports of a pod: one number, or one per pod that is not a mirror.",
     ));
+    knobs.extend(reconfiguration::knobs());
     knobs
 });
 

@@ -27,6 +27,7 @@ fn forks() -> Instance {
         ],
         edges: vec![edge(0, 2, 0.001), edge(1, 3, 0.013)],
         provenance: None,
+        reconfiguration: None,
     }
 }
 

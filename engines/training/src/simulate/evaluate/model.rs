@@ -5,11 +5,14 @@
 //! sinks compete; under joint rates if also their tails are equal; as a lower bound it always holds,
 //! because leaving out competition and using the shortest tail only ever shortens.
 
+mod moving;
+
 use super::Rates;
 use crate::model::network::Network;
 use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{Piece, Trace};
 use crate::simulate::tail::{self, Sink, Stretch, TailScratch};
+pub use moving::Lit;
 
 /// Tasks with the same link, flows and volume take equally long.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,165 @@
+//! Circuits that move within an iteration: their states, their ports, and what carries at a moment.
+//!
+//! A circuit that is set up is dark for a time; one that stays carries on. So what carries at t are the circuits that
+//! stood at every moment from t less the dark time to t. The iteration repeats, so that moments before its start are
+//! those before its end.
+
+use super::case::Case;
+use super::sanity::port_use;
+use super::{Claims, Findings, Slack, code};
+use crate::plan::{Phases, TrainingResult};
+use lightbay_core::checked::Figure;
+
+/// The circuits over one period.
+pub(super) struct Course<'a> {
+    phases: &'a Phases,
+    delay_s: f64,
+    period_s: f64,
+    /// Moments at which what carries can change, seconds.
+    pub changes_s: Vec<f64>,
+}
+
+impl<'a> Course<'a> {
+    /// The circuits of a plan if their form is right.
+    pub fn of(
+        case: &Case<'_>,
+        phases: &'a Phases,
+        result: &TrainingResult,
+        claims: &Claims<'_>,
+        found: &mut Findings,
+    ) -> Option<Self> {
+        let before = found.count();
+        let Some(group) = case.net.reconfiguration else {
+            found.add(code::PHASES, "circuits move, the scenario lets them stay");
+            return None;
+        };
+        let delay_s = group.delay_s;
+        if !(delay_s >= 0.0 && delay_s.is_finite()) {
+            found.add(code::SCENARIO, format!("'delay_s' is {delay_s}, must be 0 or more"));
+        }
+        if !result.topology.is_empty() {
+            found.add(code::TOPOLOGY, "'topology' is given beside 'phases', must be empty");
+        }
+        let period_s = claims.makespan_s;
+        // What a makespan of nothing means is said elsewhere.
+        form(case, phases, period_s, found);
+        if found.count() == before {
+            switchings(phases, group.most_switchings, found);
+        }
+        if found.count() > before {
+            return None;
+        }
+        let times = phases.events.iter().map(|event| event.time_s);
+        let changes_s = times.flat_map(|time_s| [time_s, (time_s + delay_s) % period_s]).collect();
+        Some(Self { phases, delay_s, period_s, changes_s })
+    }
+
+    /// Circuits of a link that carry at a moment of the iteration: the fewest that stood in the dark time before it.
+    pub fn carried(&self, link: usize, time_s: f64) -> u32 {
+        let events = &self.phases.events;
+        let count = events.len();
+        // The state in force, then those before it until one began before the dark time did.
+        let mut index = events.partition_point(|event| event.time_s <= time_s);
+        let mut periods = 0.0;
+        let mut fewest = u32::MAX;
+        loop {
+            if index == 0 {
+                index = count;
+                periods += 1.0;
+            }
+            let event = &events[index - 1];
+            fewest = fewest.min(event.circuits[link]);
+            let began_s = event.time_s - periods * self.period_s;
+            // After one whole period every state has been seen.
+            if began_s <= time_s - self.delay_s || periods > 1.0 {
+                return fewest;
+            }
+            index -= 1;
+        }
+    }
+}
+
+/// Moments and lists of circuits.
+fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
+    if phases.events.is_empty() {
+        found.add(code::PHASES, "no event says which circuits there are");
+    }
+    for (index, event) in phases.events.iter().enumerate() {
+        if !(event.time_s >= 0.0 && event.time_s < period_s) {
+            let text =
+                format!("events[{index}] is at {} s, must be from 0 to below {period_s} s", event.time_s);
+            found.add(code::PHASES, text);
+        }
+        let (has, links) = (event.circuits.len(), case.net.links.len());
+        if has != links {
+            found.add(code::TOPOLOGY, format!("events[{index}] lists {has} links, the scenario has {links}"));
+        }
+    }
+    for (index, pair) in phases.events.windows(2).enumerate() {
+        if pair[1].time_s <= pair[0].time_s {
+            let text = format!("events[{}] is at {} s, not after the one before", index + 1, pair[1].time_s);
+            found.add(code::PHASES, text);
+        }
+    }
+}
+
+/// Instants at which circuits are set up, beside the return.
+fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
+    let count = phases.events.len();
+    let rises = |index: &usize| {
+        let (old, new) = (&phases.events[(index + count - 1) % count], &phases.events[*index]);
+        old.circuits.iter().zip(&new.circuits).any(|(old, new)| new > old)
+    };
+    let set_up = (0..count).filter(rises).count().saturating_sub(1);
+    if set_up != phases.switchings as usize {
+        let text =
+            format!("'switchings' is {}, the events have {set_up} beside the return", phases.switchings);
+        found.add(code::PHASES, text);
+    }
+    if set_up > most as usize {
+        found.add(code::PHASES, format!("{set_up} switchings are more than the scenario's {most}"));
+    }
+}
+
+/// Port budgets at every moment, and the number of ports that the plan claims to use.
+pub(super) fn ports(
+    case: &Case<'_>,
+    phases: &Phases,
+    result: &TrainingResult,
+    figures: &mut Vec<Figure>,
+    found: &mut Findings,
+) {
+    let uses: Vec<Vec<u64>> =
+        phases.events.iter().map(|event| port_use(&case.net, &event.circuits)).collect();
+    let (mut total, mut available) = (0_u64, 0_u64);
+    for (index, pod) in case.net.pods.iter().enumerate().filter(|(_, pod)| !pod.mirror) {
+        let peak = uses.iter().map(|used| used[index]).max().unwrap_or(0);
+        total = total.saturating_add(peak);
+        available += u64::from(pod.ports);
+        for (event, used) in phases.events.iter().zip(&uses) {
+            if used[index] > u64::from(pod.ports) {
+                let label = case.pod_label(index);
+                let (used, ports, from_s) = (used[index], pod.ports, event.time_s);
+                found.add(code::PORTS, format!("{label} uses {used} ports of {ports} from {from_s:.9} s"));
+            }
+        }
+    }
+    if result.ports_used != total {
+        found.add(
+            code::PORTS_CLAIM,
+            format!("'ports_used' is {}, the pods use {total} at most", result.ports_used),
+        );
+    }
+    figures.push(Figure::exactly("total_ports", code::PORTS_CLAIM, total as f64));
+    if available > 0 {
+        figures.push(Figure::exactly("port_ratio", code::PORTS_CLAIM, total as f64 / available as f64));
+    }
+}
+
+/// Every finish with its tail lies within the period, at whose end the circuits begin anew.
+pub(super) fn within_period(end_s: f64, claims: &Claims<'_>, slack: Slack, found: &mut Findings) {
+    if end_s > claims.makespan_s + slack.time_s {
+        let text = format!("the schedule ends at {end_s:.9} s, the period at {:.9} s", claims.makespan_s);
+        found.add(code::MAKESPAN, text);
+    }
+}

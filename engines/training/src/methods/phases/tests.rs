@@ -1,0 +1,119 @@
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use super::*;
+use crate::check::{Claims, check_plan};
+use crate::scenario::TrainingScenario;
+use crate::scenario::presets;
+use crate::search::phases::search;
+use lightbay_core::kind::Depth;
+use lightbay_core::watch::Unwatched;
+use std::collections::BTreeSet;
+
+/// tiny4 with one switching that takes 25 ms, which reaches the ideal network.
+fn tiny4(delay_s: f64) -> (TrainingScenario, Evaluator) {
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.reconfiguration = Some(Reconfiguration { delay_s, most_switchings: 1 });
+    let scenario = TrainingScenario::Job(job);
+    let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
+    (scenario, evaluator)
+}
+
+fn moved() -> (TrainingScenario, TrainingResult, f64) {
+    let (scenario, evaluator) = tiny4(0.025);
+    let caps = useful_within(&evaluator.network, 0.45);
+    let task = MoveTask {
+        evaluator: &evaluator,
+        delay_s: 0.025,
+        caps: &caps,
+        aim: Aim::Time,
+        known: 0.450_424,
+        close: 1e-8,
+        boxes: 10_000,
+    };
+    let best = search(task, &mut Unwatched::default()).unwrap().best.unwrap();
+    let candidate = planned(&evaluator, &best, 0.025);
+    (scenario, candidate.result, candidate.value)
+}
+
+fn codes(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f64) -> BTreeSet<&'static str> {
+    let claims = Claims {
+        makespan_s,
+        bound_s: None,
+        bound_covers: None,
+        method: "delta-phases",
+        metrics: None,
+        robust: None,
+    };
+    let verdict = check_plan(scenario, result, &claims, Depth::Usual);
+    verdict.violations.iter().map(|violation| violation.code).collect()
+}
+
+fn with_delay(delay_s: f64) -> TrainingScenario {
+    tiny4(delay_s).0
+}
+
+#[test]
+fn a_plan_with_one_switching_passes_also_with_a_shorter_dark_time() {
+    let (scenario, result, value) = moved();
+    assert!((value - 0.449_082).abs() < 1e-6, "{value}");
+    assert_eq!(result.phases.as_ref().unwrap().switchings, 1);
+    assert_eq!(codes(&scenario, &result, value), BTreeSet::new());
+    assert_eq!(codes(&with_delay(1e-5), &result, value), BTreeSet::new());
+}
+
+#[test]
+fn the_checker_refuses_plans_whose_circuits_move_otherwise() {
+    let (scenario, result, value) = moved();
+    let refused =
+        |what: &str, scenario: &TrainingScenario, result: &TrainingResult, value: f64, code: &str| {
+            let codes = codes(scenario, result, value);
+            assert!(codes.contains(code), "{what}: {codes:?} has no {code}");
+        };
+    refused("a longer dark time", &with_delay(0.2), &result, value, "circuit");
+    let change = |what: &str, code: &str, change: &dyn Fn(&mut TrainingResult)| {
+        let mut other = result.clone();
+        change(&mut other);
+        refused(what, &scenario, &other, value, code);
+    };
+    let events = |result: &mut TrainingResult| result.phases.as_mut().unwrap().events.len();
+    assert_eq!(events(&mut result.clone()), 2);
+    change("later", "circuit", &|plan| plan.phases.as_mut().unwrap().events[0].time_s += 0.05);
+    change("earlier", "circuit", &|plan| plan.phases.as_mut().unwrap().events[0].time_s -= 0.15);
+    change("no return", "circuit", &|plan| {
+        plan.phases.as_mut().unwrap().events.remove(0);
+        plan.phases.as_mut().unwrap().switchings = 0;
+    });
+    change("a return within the last transfers", "circuit", &|plan| {
+        plan.phases.as_mut().unwrap().events[1].time_s -= 0.05;
+    });
+    change("one circuit more", "ports", &|plan| plan.phases.as_mut().unwrap().events[0].circuits[1] += 3);
+    change("a link is missing", "topology", &|plan| {
+        plan.phases.as_mut().unwrap().events[0].circuits.pop();
+    });
+    change("states exchanged", "circuit", &|plan| {
+        let events = &mut plan.phases.as_mut().unwrap().events;
+        let first = events[0].circuits.clone();
+        events[0].circuits = events[1].circuits.clone();
+        events[1].circuits = first;
+    });
+    change("switchings understated", "phases", &|plan| plan.phases.as_mut().unwrap().switchings = 0);
+    change("ports understated", "ports_claim", &|plan| plan.ports_used -= 1);
+    change("events out of order", "phases", &|plan| plan.phases.as_mut().unwrap().events.reverse());
+    change("no event", "phases", &|plan| plan.phases.as_mut().unwrap().events.clear());
+    change("an event after the period", "phases", &|plan| {
+        plan.phases.as_mut().unwrap().events[1].time_s = value;
+    });
+    change("fair rates", "phases", &|plan| plan.rate_control = RateControl::Fair);
+    change("a segment doubled", "conservation", &|plan| {
+        plan.tasks[0].segments[0].volume_bytes *= 2.0;
+    });
+    change("a start before its release", "release", &|plan| {
+        plan.tasks[0].start_s = 0.0;
+        plan.tasks[0].segments[0].start_s = 0.0;
+    });
+    refused("a shorter period", &scenario, &result, 0.99 * value, "makespan");
+    let mut fixed = presets::job("tiny4").unwrap().job();
+    refused("circuits that must stay", &TrainingScenario::Job(fixed.clone()), &result, value, "phases");
+    fixed.reconfiguration = Some(Reconfiguration { delay_s: 0.025, most_switchings: 0 });
+    refused("too many switchings", &TrainingScenario::Job(fixed), &result, value, "phases");
+}

@@ -1,0 +1,54 @@
+//! Circuits that move within an iteration, as a plan carries them.
+
+use crate::scenario::instance::Instance;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Circuits of every link over one iteration. The iteration repeats, so before the first event those of the last one
+/// are set.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Phases {
+    /// Instants at which circuits are set up, beside the return to where the iteration began.
+    pub switchings: u32,
+    /// The changes, in time order.
+    pub events: Vec<PhaseEvent>,
+}
+
+/// Circuits that are set from a moment on.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PhaseEvent {
+    /// Moment in the iteration, seconds.
+    pub time_s: f64,
+    /// Circuits of every link, in link order; 0 is possible.
+    pub circuits: Vec<u32>,
+}
+
+impl Phases {
+    /// The events with the number of instants at which circuits are set up.
+    pub fn new(events: Vec<PhaseEvent>) -> Self {
+        let before = events.iter().cycle().skip(events.len().saturating_sub(1));
+        let rises = |(old, new): (&PhaseEvent, &PhaseEvent)| {
+            old.circuits.iter().zip(&new.circuits).any(|(old, new)| new > old)
+        };
+        let count = before.zip(&events).filter(|pair| rises(*pair)).count();
+        Self { switchings: u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX), events }
+    }
+
+    /// The most ports that each pod uses at a time, 0 for mirrors.
+    pub fn peak_ports(&self, instance: &Instance) -> Vec<u64> {
+        let mut peak = vec![0_u64; instance.pods.len()];
+        for event in &self.events {
+            let mut used = vec![0_u64; instance.pods.len()];
+            for (link, circuits) in instance.links.iter().zip(&event.circuits) {
+                for (pod, cost) in [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)] {
+                    used[pod.index()] += u64::from(*circuits) * u64::from(cost);
+                }
+            }
+            let real = instance.pods.iter().map(|pod| !pod.mirror);
+            for ((peak, used), real) in peak.iter_mut().zip(used).zip(real) {
+                *peak = (*peak).max(if real { used } else { 0 });
+            }
+        }
+        peak
+    }
+}

@@ -1,0 +1,170 @@
+//! What one switching within an iteration would gain with switches of each kind, and up to which dark time it gains.
+
+use super::limited::Limited;
+use crate::analysis::Setting;
+use crate::scenario::reconfiguration::SWITCHES;
+use crate::search::outer::{self, VectorTask};
+use crate::search::phases::{self, Aim, MoveTask, Moving};
+use crate::simulate::evaluate::{Evaluator, Rates};
+use lightbay_core::context::Stop;
+use lightbay_core::event::EventBody;
+use lightbay_core::method::MethodError;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::watch::Watch;
+
+/// Boxes of one search: seconds on the largest built-in jobs.
+const BOXES: u64 = 50_000;
+/// Share of the makespan that counts as a gain: ten times what a plan may be off its bound.
+const GAIN: f64 = 1e-6;
+/// Width of the break-even dark time, relative.
+const NARROW: f64 = 0.01;
+
+/// The section.
+///
+/// # Errors
+/// A scenario in which more than the last transfers compete, or too little time.
+pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section, Unavailable> {
+    let evaluator = &setting.evaluator;
+    if let Some(reason) = evaluator.contention.loose.first() {
+        return Err(Unavailable::absent(
+            format!("more than last transfers compete: {reason}"),
+            "leave interleaving and buckets out",
+        ));
+    }
+    let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
+    let proof = outer::search(fixed, None, &mut limited).map_err(|error| limited.why(error))?;
+    let Some(stay_s) = proof.best.map(|best| best.makespan) else {
+        return Err(Unavailable::failed("no circuits fit the ports"));
+    };
+    let question = Question { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
+    let columns = vec![
+        Column::words("switch", "switch"),
+        Column::numbers("delay_s", "dark time", Unit::SECONDS),
+        Column::numbers("makespan_s", "one switching", Unit::SECONDS),
+        Column::numbers("bound_s", "at least", Unit::SECONDS),
+        Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),
+        Column::numbers("gain_s", "gain", Unit::MILLISECONDS),
+    ];
+    let mut table = Table::new(["switch", "switches"], columns);
+    for (name, delay_s) in SWITCHES {
+        let (best_s, bound_s) = question.best(delay_s)?;
+        table.row(vec![
+            Cell::new(name),
+            Cell::new(delay_s),
+            Cell::new(best_s).tone(Tone::Answer),
+            Cell::new(bound_s),
+            evaluator.ideal.nct(best_s).map_or_else(Cell::none, Cell::new),
+            Cell::new(stay_s - best_s),
+        ]);
+    }
+    let seconds = |value| number(value, Unit::SECONDS);
+    let even = match question.break_even()? {
+        None => "One switching gains nothing, not even without a dark time.".to_owned(),
+        Some((gains_s, Some(none_s))) => format!(
+            "One switching gains up to a dark time of {} s, and nothing from {} s on (proven).",
+            seconds(gains_s),
+            seconds(none_s)
+        ),
+        Some((gains_s, None)) => format!(
+            "One switching gains up to a dark time of {} s at least; beyond it neither a gain nor a proof was found.",
+            seconds(gains_s)
+        ),
+    };
+    let stays = format!("Circuits that stay take {} s.", seconds(stay_s));
+    Ok(Section::new("Switching delays", table).remark(format!("{stays} {even}")).remark(
+        "One switching and the return in every iteration. Only the last switch counts the bring-up of transceivers and NICs.",
+    ))
+}
+
+/// A scenario whose circuits may move once.
+struct Question<'a> {
+    evaluator: &'a Evaluator,
+    caps: &'a [u32],
+    stay_s: f64,
+    limited: Limited,
+}
+
+impl Question<'_> {
+    fn task(&self, delay_s: f64, known: f64) -> MoveTask<'_> {
+        let close = 0.1 * GAIN * self.stay_s;
+        MoveTask {
+            evaluator: self.evaluator,
+            delay_s,
+            caps: self.caps,
+            aim: Aim::Time,
+            known,
+            close,
+            boxes: BOXES,
+        }
+    }
+
+    /// The shortest iteration known, circuits that stay included, and the bound.
+    fn best(&self, delay_s: f64) -> Result<(f64, f64), Unavailable> {
+        if delay_s >= self.stay_s {
+            return Ok((self.stay_s, self.stay_s));
+        }
+        let found = phases::search(self.task(delay_s, self.stay_s), &mut self.limited.clone());
+        let proof = found.map_err(|error| self.limited.why(error))?;
+        Ok((proof.best.map_or(self.stay_s, |best| best.period_s), proof.bound.min(self.stay_s)))
+    }
+
+    /// Whether there is a gain; `None` if it stays open.
+    fn gains(&self, delay_s: f64) -> Result<Option<bool>, Unavailable> {
+        let mut watch = Once { limited: self.limited, found: false };
+        match phases::search(self.task(delay_s, self.stay_s * (1.0 - GAIN)), &mut watch) {
+            _ if watch.found => Ok(Some(true)),
+            Ok(proof) => Ok(proof.complete.then_some(false)),
+            Err(error) => Err(self.limited.why(error)),
+        }
+    }
+
+    /// The largest dark time with a gain that was found, and the smallest that was proven to have none. A plan serves
+    /// every shorter dark time too, so that the gains end at one of them.
+    fn break_even(&self) -> Result<Option<(f64, Option<f64>)>, Unavailable> {
+        if self.gains(0.0)? != Some(true) {
+            return Ok(None);
+        }
+        let (mut gains_s, mut none_s) = (0.0, self.stay_s);
+        while none_s - gains_s > NARROW * none_s {
+            let middle_s = f64::midpoint(gains_s, none_s);
+            match self.gains(middle_s)? {
+                Some(true) => gains_s = middle_s,
+                Some(false) => none_s = middle_s,
+                None => return Ok(Some((gains_s, None))),
+            }
+        }
+        Ok(Some((gains_s, Some(none_s))))
+    }
+}
+
+impl Watch<Moving> for Limited {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        if self.0.is_over() { Err(Stop::Time.into()) } else { Ok(()) }
+    }
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, _units: u64) {}
+}
+
+/// Ends a search at its first find.
+struct Once {
+    limited: Limited,
+    found: bool,
+}
+
+impl Watch<Moving> for Once {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        Watch::<Moving>::checkpoint(&mut self.limited)
+    }
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, _units: u64) {}
+
+    fn found(&mut self, _found: Moving, _source: &str) -> Result<(), MethodError> {
+        self.found = true;
+        Err(Stop::Proven.into())
+    }
+}

@@ -1,0 +1,119 @@
+//! Circuits that move within an iteration: when, which, and what waits on either side.
+
+use super::link_name;
+use crate::analysis::Setting;
+use crate::plan::{PhaseEvent, Phases, TrainingResult};
+use crate::scenario::instance::Instance;
+use lightbay_core::problem::counted;
+use lightbay_core::report::{Cell, Column, Section, Table, Unavailable, Unit};
+
+/// Use of a link: task and moment.
+type Use = Option<(usize, f64)>;
+
+pub(super) fn section(
+    instance: &Instance,
+    setting: &Setting,
+    result: &TrainingResult,
+) -> Result<Section, Unavailable> {
+    let (Some(phases), Some(group)) = (&result.phases, instance.reconfiguration) else {
+        return Err(Unavailable::absent(
+            "the circuits of the plan stay for whole iterations",
+            "set `switching_delay_s` or `switch` and plan with `delta-phases` to let them move",
+        ));
+    };
+    let columns = vec![
+        Column::counts("event", "event"),
+        Column::numbers("time_s", "at", Unit::SECONDS),
+        Column::words("pods", "pods"),
+        Column::counts("before", "before"),
+        Column::counts("after", "after"),
+        Column::words("last_use", "last use"),
+        Column::numbers("last_use_s", "ended", Unit::SECONDS),
+        Column::words("first_use", "first use"),
+        Column::numbers("first_use_s", "starts", Unit::SECONDS),
+        Column::numbers("slack_s", "could move by", Unit::MILLISECONDS),
+    ];
+    let mut table = Table::new(["change", "changes"], columns);
+    let mut dark_s = 0.0;
+    for (index, event) in phases.events.iter().enumerate() {
+        let before = previous(phases, index);
+        let until_s = phases.events.get(index + 1).map_or(f64::INFINITY, |next| next.time_s);
+        for (link, (old, new)) in before.circuits.iter().zip(&event.circuits).enumerate() {
+            if old == new {
+                continue;
+            }
+            let raised = new.saturating_sub(*old);
+            dark_s += setting.evaluator.network.budget.cost(link) as f64 * f64::from(raised) * group.delay_s;
+            let (last, first) = uses(setting, result, link, event.time_s, until_s);
+            // Circuits that go may go when their last use is over; those that come must carry at their first use.
+            let slack_s = if raised > 0 {
+                first.map(|(_, start_s)| start_s - event.time_s - group.delay_s)
+            } else {
+                last.map(|(_, end_s)| event.time_s - end_s)
+            };
+            let name = |found: Use| {
+                found
+                    .and_then(|(task, _)| instance.tasks.get(task))
+                    .map_or_else(Cell::none, |task| Cell::new(task.name.as_str()))
+            };
+            let time = |found: Use| found.map_or_else(Cell::none, |(_, time_s)| Cell::new(time_s));
+            let row = table.row(vec![
+                Cell::new(index + 1),
+                Cell::new(event.time_s),
+                Cell::new(link_name(instance, link)),
+                Cell::new(*old),
+                Cell::new(*new),
+                name(last),
+                time(last),
+                name(first),
+                time(first),
+                slack_s.map_or_else(Cell::none, |slack_s| Cell::new(slack_s.max(0.0))),
+            ]);
+            row.item = Some(link as u32);
+        }
+    }
+    let ports: u64 = phases.peak_ports(instance).iter().sum();
+    let beside = counted(phases.switchings.into(), "switching", "switchings");
+    let text = format!(
+        "{beside} of {} s in an iteration, beside the return; ports are dark for {dark_s:.6} port-seconds of it. \
+         {ports} ports are in use at the same moment, counted pod by pod: the others save hardware only if they are not \
+         installed, or are lent to another job while they are free.",
+        group.delay_s
+    );
+    let section = Section::new("Switchings", table).remark(text);
+    Ok(if group.delay_s < BRING_UP_S {
+        section
+            .remark("The dark time does not hold the bring-up of transceivers and NICs, which takes seconds.")
+    } else {
+        section
+    })
+}
+
+/// Bring-up of transceivers and NICs after the light is back (`MFABRIC`): dark times below it leave it out.
+const BRING_UP_S: f64 = 1.0;
+
+/// The event before one, around the end of the iteration.
+fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
+    let count = phases.events.len();
+    &phases.events[(index + count - 1) % count]
+}
+
+/// The last transfer on a link that ends by `time_s`, and the first that sends between then and `until_s`.
+fn uses(setting: &Setting, result: &TrainingResult, link: usize, time_s: f64, until_s: f64) -> (Use, Use) {
+    let network = &setting.evaluator.network;
+    let (mut last, mut first): (Use, Use) = (None, None);
+    let rounding_s = 1e-9 * time_s;
+    for &task in network.carried[2 * link].iter().chain(&network.carried[2 * link + 1]) {
+        let task = task as usize;
+        for segment in result.tasks[task].segments.iter().filter(|segment| segment.volume_bytes > 0.0) {
+            if segment.end_s <= time_s + rounding_s && last.is_none_or(|(_, known)| segment.end_s > known) {
+                last = Some((task, segment.end_s));
+            }
+            let after = segment.start_s >= time_s - rounding_s && segment.start_s < until_s;
+            if after && first.is_none_or(|(_, known)| segment.start_s < known) {
+                first = Some((task, segment.start_s));
+            }
+        }
+    }
+    (last, first)
+}

@@ -1,0 +1,152 @@
+//! Circuits that may move within an iteration: how long one that moves stays dark, and how often any may move.
+
+use lightbay_core::param::{Effect, ParamInfo, ParamValue};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::{Fields, brief};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Longest dark time, seconds: beyond an hour it is more likely a slip of units.
+pub const MAX_DELAY_S: f64 = 3600.0;
+
+/// Most switchings that can be asked for: far more than any iteration has transfers between which to move.
+pub const MAX_SWITCHINGS: u32 = 100_000;
+
+/// Switches by name with the dark time of a circuit that moves, seconds (`MFABRIC`, measured; guard time included).
+pub const SWITCHES: [(&str, f64); 5] = [
+    ("plzt", 1e-8),
+    ("silicon_photonics", 7e-6),
+    ("rotor", 1e-5),
+    ("mems", 0.025),
+    // The light is there after 25 ms, the link of transceiver and NIC only after this.
+    ("mems_with_transceivers", 5.7),
+];
+
+/// Name of the knob for the dark time.
+pub const DELAY: &str = "switching_delay_s";
+/// Name of the knob for the number of switchings.
+pub const MOST: &str = "most_switchings";
+/// Name of the knob that takes the dark time from a kind of switch.
+pub const SWITCH: &str = "switch";
+/// Value of [`SWITCH`] for circuits that stay.
+const NO_SWITCH: &str = "none";
+
+/// How circuits may move within an iteration. Without it they stay for whole iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Reconfiguration {
+    /// Time from the setting of a circuit until it carries, guard time included, seconds. Its ports are taken meanwhile.
+    pub delay_s: f64,
+    /// Most switchings in an iteration, beside the return to where it began. 0: circuits stay.
+    pub most_switchings: u32,
+}
+
+impl Default for Reconfiguration {
+    fn default() -> Self {
+        Self { delay_s: 0.0, most_switchings: 1 }
+    }
+}
+
+/// Reads `reconfiguration` if it is there. `None` if it is wrong.
+#[expect(clippy::option_option, reason = "absent, wrong and right are three cases")]
+pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<Reconfiguration>> {
+    let path = fields.path_of("reconfiguration");
+    let Some(value) = fields.optional("reconfiguration") else { return Some(None) };
+    group(value, &path, problems).map(Some)
+}
+
+fn group(value: &Value, path: &str, problems: &mut Problems) -> Option<Reconfiguration> {
+    let mut fields = Fields::of(value, path, problems)?;
+    let delay_path = fields.path_of("delay_s");
+    let delay_s = fields.required("delay_s", problems).and_then(|value| {
+        let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
+        if delay_s.is_none() {
+            let remedy = format!("give seconds from 0 to {MAX_DELAY_S}: is the unit right?");
+            problems.add(delay_path, format!("is {}", brief(value)), remedy);
+        }
+        delay_s
+    });
+    let most = fields.int("most_switchings", 0..=i64::from(MAX_SWITCHINGS), problems);
+    fields.finish(problems);
+    Some(Reconfiguration { delay_s: delay_s?, most_switchings: u32::try_from(most?).ok()? })
+}
+
+/// The knobs.
+pub(super) fn knobs() -> [ParamInfo; 3] {
+    let mut names = vec![NO_SWITCH];
+    names.extend(SWITCHES.map(|(name, _)| name));
+    [
+        ParamInfo::choice(
+            SWITCH,
+            &names,
+            NO_SWITCH,
+            "Switch whose circuits move within an iteration, which sets `switching_delay_s`; none: they stay.",
+        )
+        .effect(Effect::Warm),
+        ParamInfo::float(
+            DELAY,
+            0.0,
+            MAX_DELAY_S,
+            0.0,
+            "Dark time of a circuit that moves within an iteration; circuits stay if it is not given.",
+        )
+        .unit("s")
+        .derived(),
+        ParamInfo::int(
+            MOST,
+            0,
+            i64::from(MAX_SWITCHINGS),
+            i64::from(Reconfiguration::default().most_switchings),
+            "Most switchings in an iteration, beside the return to where it began.",
+        ),
+    ]
+}
+
+/// The value of one of the knobs; `None` for other names, and where circuits stay or no switch has the dark time.
+pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamValue> {
+    match (name, group) {
+        (SWITCH, None) => Some(ParamValue::Text(NO_SWITCH.to_owned())),
+        (SWITCH, Some(group)) => {
+            let (name, _) = SWITCHES.iter().find(|(_, delay_s)| *delay_s == group.delay_s)?;
+            Some(ParamValue::Text((*name).to_owned()))
+        }
+        (DELAY, Some(group)) => Some(ParamValue::Float(group.delay_s)),
+        (MOST, Some(group)) => Some(ParamValue::Int(i64::from(group.most_switchings))),
+        _ => None,
+    }
+}
+
+/// The problem of a number of switchings beside circuits that stay.
+pub(super) fn without_switch() -> Problem {
+    Problem::new(
+        MOST,
+        "has no effect while circuits stay",
+        "set `switching_delay_s` or `switch`, and before it",
+    )
+}
+
+/// Changes one of the knobs to a value that its range has accepted; says whether the name is one of them.
+///
+/// # Errors
+/// A number of switchings while circuits stay.
+pub(super) fn set(
+    group: &mut Option<Reconfiguration>,
+    name: &str,
+    value: &ParamValue,
+) -> Result<bool, Problem> {
+    match (name, value) {
+        (SWITCH, ParamValue::Text(switch)) => match SWITCHES.iter().find(|(name, _)| name == switch) {
+            Some((_, delay_s)) => group.get_or_insert_default().delay_s = *delay_s,
+            None => *group = None,
+        },
+        (DELAY, ParamValue::Float(delay_s)) => {
+            group.get_or_insert_default().delay_s = *delay_s;
+        }
+        (MOST, ParamValue::Int(most)) => {
+            let group = group.as_mut().ok_or_else(without_switch)?;
+            group.most_switchings = u32::try_from(*most).unwrap_or(MAX_SWITCHINGS);
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}

@@ -1,0 +1,86 @@
+//! Boxes of schedules with one switching: ranges of circuits in both states and of both instants.
+
+use super::Moving;
+use crate::simulate::evaluate::Lit;
+
+/// Where the return lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Its dark time reaches over the end of the iteration. The second instant counts from that end, from minus the
+    /// dark time to 0.
+    Around,
+    /// Both instants and their dark times lie within the iteration.
+    Within,
+}
+
+/// A range of times, seconds.
+pub(super) type Span = [f64; 2];
+
+/// Schedules with one switching.
+#[derive(Clone, Debug)]
+pub(super) struct MoveBox {
+    pub order: Order,
+    /// Fewest and most circuits of every decided link in the first and in the second state.
+    pub low: [Vec<u32>; 2],
+    pub high: [Vec<u32>; 2],
+    /// The switching, and the return as `order` says.
+    pub instants: [Span; 2],
+}
+
+impl MoveBox {
+    /// `true` if only instants are open.
+    pub fn is_pair(&self) -> bool {
+        self.low == self.high
+    }
+
+    /// The most that each link can carry at every moment for any schedule of the box, given the most circuits of the
+    /// two states. A schedule in a box of its own gets exactly what it carries. `period_s` matters for returns before
+    /// the end only.
+    pub fn lit(&self, delay_s: f64, states: [&[u32]; 2], period_s: f64, out: &mut Lit) {
+        let [[go_first, go_last], [back_first, back_last]] = self.instants;
+        let second_from = go_first + delay_s;
+        // The first state carries until the switching from `first_from`, and again from `again_from`.
+        let (first_from, second_until, again_from) = match self.order {
+            Order::Around if back_last >= 0.0 => {
+                ((back_first + delay_s).max(0.0), f64::INFINITY, f64::INFINITY)
+            }
+            Order::Around => ((back_first + delay_s).max(0.0), period_s + back_last, f64::INFINITY),
+            Order::Within => (0.0, back_last, back_first + delay_s),
+        };
+        let mut moments = [0.0, first_from, go_last, second_from, second_until, again_from];
+        moments.sort_unstable_by(f64::total_cmp);
+        out.times.clear();
+        out.circuits.clear();
+        for moment in moments {
+            if !(0.0..f64::INFINITY).contains(&moment) || out.times.last() == Some(&moment) {
+                continue;
+            }
+            let first = (moment >= first_from && moment < go_last) || moment >= again_from;
+            let second = moment >= second_from && moment < second_until;
+            out.times.push(moment);
+            out.circuits.extend(states[0].iter().zip(states[1]).map(|(&a, &b)| match (first, second) {
+                (true, true) => a.max(b),
+                (true, false) => a,
+                (false, true) => b,
+                (false, false) => a.min(b),
+            }));
+        }
+    }
+}
+
+impl Moving {
+    /// The circuits that carry over the iteration.
+    pub fn lit(&self, delay_s: f64) -> Lit {
+        let around = self.back_s + delay_s > self.period_s;
+        let back = if around { (self.back_s - self.period_s).min(0.0) } else { self.back_s };
+        let point = MoveBox {
+            order: if around { Order::Around } else { Order::Within },
+            low: Default::default(),
+            high: Default::default(),
+            instants: [[self.go_s; 2], [back; 2]],
+        };
+        let mut lit = Lit::default();
+        point.lit(delay_s, [&self.first, &self.second], self.period_s, &mut lit);
+        lit
+    }
+}

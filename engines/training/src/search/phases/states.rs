@@ -1,0 +1,154 @@
+//! Links whose circuits are decided in every state, and those that take what is left.
+
+use super::MoveTask;
+use crate::model::network::Network;
+
+/// A link that takes the ports of its pod that decided links leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rest {
+    link: usize,
+    pod: usize,
+    cost: u32,
+}
+
+/// The links of a scenario by whether their circuits are decided.
+#[derive(Clone, Debug)]
+pub struct Movable {
+    /// Links whose circuits are decided, ascending.
+    pub decided: Vec<usize>,
+    rest: Vec<Rest>,
+    ports: Vec<Option<u32>>,
+    caps: Vec<u32>,
+}
+
+impl Movable {
+    /// Sorts the links.
+    pub fn new(task: MoveTask<'_>) -> Self {
+        let network = &task.evaluator.network;
+        let budget = &network.budget;
+        let leaves = task.evaluator.model.leaves();
+        let ends_at = |link: u32| match budget.ends(link as usize) {
+            [end] => Some((end.pod as usize, end.cost)),
+            _ => None,
+        };
+        let alone = |link: u32, pod: usize| {
+            let here = |other: &&u32| budget.ends(**other as usize).iter().any(|end| end.pod as usize == pod);
+            leaves.iter().filter(here).all(|other| *other == link)
+        };
+        let rest: Vec<Rest> = leaves
+            .iter()
+            .filter_map(|&link| {
+                let (pod, cost) = ends_at(link)?;
+                alone(link, pod).then_some(Rest { link: link as usize, pod, cost })
+            })
+            .collect();
+        let used = |link: &usize| !idle(network, *link) && rest.iter().all(|rest| rest.link != *link);
+        Self {
+            decided: (0..network.links()).filter(used).collect(),
+            rest,
+            ports: (0..budget.pods()).map(|pod| budget.ports(pod)).collect(),
+            caps: task.caps.to_vec(),
+        }
+    }
+
+    /// Most circuits of every decided link.
+    pub fn most(&self) -> Vec<u32> {
+        self.decided.iter().map(|link| self.caps[*link]).collect()
+    }
+
+    /// Most circuits of every link in any state with decided counts within `low..=high`; `None` if no pod can serve
+    /// `low`.
+    pub fn widest(&self, network: &Network, low: &[u32], high: &[u32], out: &mut Vec<u32>) -> Option<()> {
+        let budget = &network.budget;
+        let mut free: Vec<i64> =
+            self.ports.iter().map(|ports| ports.map_or(i64::MAX / 4, i64::from)).collect();
+        for (&link, &circuits) in self.decided.iter().zip(low) {
+            budget.take(link, i64::from(circuits), &mut free);
+        }
+        if free.iter().any(|free| *free < 0) {
+            return None;
+        }
+        out.clear();
+        out.resize(network.links(), 0);
+        for ((&link, &low), &high) in self.decided.iter().zip(low).zip(high) {
+            let room = u32::try_from(budget.room(link, &free)).unwrap_or(u32::MAX);
+            out[link] = high.min(low.saturating_add(room));
+        }
+        for rest in &self.rest {
+            let left = u32::try_from(free[rest.pod]).unwrap_or(u32::MAX) / rest.cost;
+            out[rest.link] = left.min(self.caps[rest.link]);
+        }
+        Some(())
+    }
+
+    /// Ports that decided counts take in every pod.
+    pub fn used(&self, network: &Network, counts: &[u32], out: &mut Vec<u32>) {
+        out.clear();
+        out.resize(self.ports.len(), 0);
+        for (&link, &circuits) in self.decided.iter().zip(counts) {
+            for end in network.budget.ends(link) {
+                out[end.pod as usize] += end.cost * circuits;
+            }
+        }
+    }
+
+    /// Ports of a pod; `None` for mirrors.
+    pub fn ports(&self, pod: usize) -> Option<u32> {
+        self.ports[pod]
+    }
+
+    /// The link that takes what is left in a pod, and the ports that one of its circuits costs there.
+    pub fn rest_at(&self, pod: usize) -> Option<(usize, u32)> {
+        self.rest.iter().find(|rest| rest.pod == pod).map(|rest| (rest.link, rest.cost))
+    }
+
+    /// Circuits of such a link with `left` ports.
+    pub fn rest_circuits(&self, (link, cost): (usize, u32), left: u32) -> u32 {
+        (left / cost).min(self.caps[link])
+    }
+
+    /// Whether a decided link can have a circuit more and no other link has fewer for it.
+    pub fn has_room(&self, network: &Network, counts: &[u32]) -> bool {
+        let budget = &network.budget;
+        let mut free: Vec<i64> =
+            self.ports.iter().map(|ports| ports.map_or(i64::MAX / 4, i64::from)).collect();
+        for (&link, &circuits) in self.decided.iter().zip(counts) {
+            budget.take(link, i64::from(circuits), &mut free);
+        }
+        let rest = |pod: usize, free: i64| {
+            let (Some(rest), Ok(free)) = (self.rest_at(pod), u32::try_from(free)) else { return 0 };
+            self.rest_circuits(rest, free)
+        };
+        self.decided.iter().zip(counts).any(|(&link, &circuits)| {
+            circuits < self.caps[link]
+                && budget.ends(link).iter().all(|end| {
+                    let (pod, cost) = (end.pod as usize, i64::from(end.cost));
+                    free[pod] >= cost && rest(pod, free[pod]) == rest(pod, free[pod] - cost)
+                })
+        })
+    }
+
+    /// Decided counts from `high` downward, but not below `low`, until every pod can serve them.
+    pub fn fitting(&self, network: &Network, low: &[u32], high: &[u32]) -> Option<Vec<u32>> {
+        let budget = &network.budget;
+        let mut counts = high.to_vec();
+        loop {
+            let mut free: Vec<i64> =
+                self.ports.iter().map(|ports| ports.map_or(i64::MAX / 4, i64::from)).collect();
+            for (&link, &circuits) in self.decided.iter().zip(&counts) {
+                budget.take(link, i64::from(circuits), &mut free);
+            }
+            let Some(pod) = free.iter().position(|free| *free < 0) else { return Some(counts) };
+            let here = |index: &usize| {
+                budget.ends(self.decided[*index]).iter().any(|end| end.pod as usize == pod)
+                    && counts[*index] > low[*index]
+            };
+            let most = (0..counts.len()).filter(here).max_by_key(|index| counts[*index])?;
+            counts[most] -= 1;
+        }
+    }
+}
+
+fn idle(network: &Network, link: usize) -> bool {
+    network.carried[2 * link].is_empty() && network.carried[2 * link + 1].is_empty()
+}

@@ -1,0 +1,418 @@
+//! Branch and bound over boxes of schedules, best bound first, both orders of instants together.
+//!
+//! The bound of a box is its makespan when every link carries, at every moment, the most that any schedule of the box
+//! lets it carry. A box is cut where that raises the lower of the two bounds most.
+
+use super::boxes::{MoveBox, Order, Span};
+use super::{Aim, Movable, MoveProof, MoveTask, Moving};
+use crate::simulate::evaluate::{Lit, Scratch};
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Boxes between two reports of progress.
+const REPORT_EVERY: u64 = 64;
+
+/// Boxes at the top of the tree in which the switching is tried at many ends of transfers: there they are the guesses
+/// that the rest of the search has to beat.
+const TRIED_WIDELY: u64 = 32;
+
+/// Steps by which a makespan that depends on itself is bracketed; each at least halves the bracket.
+const HALVINGS: usize = 60;
+
+/// An open box, by its bound.
+struct Open {
+    bound: f64,
+    number: u64,
+    what: MoveBox,
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Open {}
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        // Among equals the newest comes first, which goes deep where many bounds are the ideal makespan.
+        self.bound.total_cmp(&other.bound).then(other.number.cmp(&self.number))
+    }
+}
+
+/// How good a cut is: the lower and the higher bound of its halves, and its width.
+type Merit = (f64, f64, f64);
+
+/// Buffers.
+#[derive(Default)]
+pub(super) struct Work {
+    pub lit: Lit,
+    pub scratch: Scratch,
+    /// Circuits of every link in the two states.
+    pub states: [Vec<u32>; 2],
+    /// Ports of every pod that decided links use in them.
+    pub used: [Vec<u32>; 2],
+}
+
+/// A search under way.
+pub(super) struct Tree<'a, 'w, W> {
+    pub task: MoveTask<'a>,
+    pub movable: Movable,
+    watch: &'w mut W,
+    pub work: Work,
+    heap: BinaryHeap<Reverse<Open>>,
+    made: u64,
+    best_value: f64,
+    best: Option<Moving>,
+}
+
+impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
+    pub fn new(task: MoveTask<'a>, watch: &'w mut W) -> Self {
+        Self {
+            movable: Movable::new(task),
+            best_value: task.known,
+            task,
+            watch,
+            work: Work::default(),
+            heap: BinaryHeap::new(),
+            made: 0,
+            best: None,
+        }
+    }
+
+    pub fn grow(mut self) -> Result<MoveProof, MethodError> {
+        let least = match self.task.aim {
+            Aim::Time => self.task.evaluator.ideal.makespan(),
+            Aim::Ports { .. } => 0.0,
+        };
+        for root in self.roots() {
+            let bound = self.bound(&root);
+            self.push(bound.max(least), root);
+        }
+        let mut looked = 0;
+        let mut single = f64::INFINITY;
+        while let Some(Reverse(open)) = self.heap.pop() {
+            if looked % 8 == 0 {
+                self.watch.checkpoint()?;
+            }
+            looked += 1;
+            let bound = open.bound.min(self.best_value).min(single);
+            self.watch.bound(bound * (1.0 - 1e-12));
+            if looked % REPORT_EVERY == 0 {
+                self.report(looked, bound);
+            }
+            if open.bound >= self.best_value - self.task.close {
+                let complete = bound >= self.best_value - self.task.close;
+                return Ok(self.proof(bound, complete));
+            }
+            if looked > self.task.boxes {
+                return Ok(self.proof(bound, false));
+            }
+            self.try_values(&open.what, looked <= TRIED_WIDELY)?;
+            let halves = self.split(&open.what, open.bound);
+            if halves.is_empty() {
+                // A single schedule, or what no number can tell from one.
+                single = single.min(open.bound);
+            }
+            for (bound, child) in halves {
+                if bound < self.best_value {
+                    self.push(bound.max(open.bound), child);
+                }
+            }
+        }
+        let bound = self.best_value.min(single);
+        let complete = bound >= self.best_value - self.task.close;
+        Ok(self.proof(bound, complete))
+    }
+
+    fn proof(self, bound: f64, complete: bool) -> MoveProof {
+        MoveProof { best: self.best, bound, complete }
+    }
+
+    fn report(&mut self, done: u64, next_bound: f64) {
+        self.watch.report(EventBody::Solver(SolverStats {
+            unit: "boxes".to_owned(),
+            done,
+            open: Some(self.heap.len() as u64),
+            next_bound: Some(next_bound),
+            ..SolverStats::default()
+        }));
+    }
+
+    fn push(&mut self, bound: f64, what: MoveBox) {
+        if bound < self.best_value {
+            self.made += 1;
+            self.heap.push(Reverse(Open { bound, number: self.made, what }));
+        }
+    }
+
+    /// The longest iteration that matters, seconds.
+    fn end_s(&self) -> f64 {
+        match self.task.aim {
+            Aim::Time => self.best_value,
+            Aim::Ports { limit_s } => limit_s,
+        }
+    }
+
+    /// Boxes that hold every schedule that could beat what is known.
+    fn roots(&self) -> Vec<MoveBox> {
+        let most = self.movable.most();
+        let (none, end_s, delay_s) = (vec![0; most.len()], self.end_s(), self.task.delay_s);
+        // A return that is over before the first transfer can begin costs nothing there, and is best at the start.
+        let network = &self.task.evaluator.network;
+        let ready_s = network
+            .order
+            .iter()
+            .filter(|task| network.preds.of(**task).is_empty())
+            .map(|task| network.release[*task as usize])
+            .fold(f64::INFINITY, f64::min);
+        let earliest = if delay_s <= ready_s { 0.0 } else { -delay_s };
+        let root = |order, go: Span, back: Span| MoveBox {
+            order,
+            low: [none.clone(), none.clone()],
+            high: [most.clone(), most.clone()],
+            instants: [go, back],
+        };
+        let mut roots = vec![root(Order::Around, [0.0, end_s], [earliest, 0.0])];
+        if end_s > delay_s {
+            let inside = [0.0, end_s - delay_s];
+            roots.push(root(Order::Within, inside, inside));
+        }
+        roots
+    }
+
+    /// A value that no schedule of the box beats; infinite if it holds none that beats the best.
+    fn bound(&mut self, what: &MoveBox) -> f64 {
+        let network = &self.task.evaluator.network;
+        for state in 0..2 {
+            let (low, high) = (&what.low[state], &what.high[state]);
+            if self.movable.widest(network, low, high, &mut self.work.states[state]).is_none() {
+                return f64::INFINITY;
+            }
+        }
+        // Of states that differ in circuits which cost nothing the fullest is enough.
+        let spare = |state: usize| {
+            what.low[state] == what.high[state] && self.movable.has_room(network, &what.low[state])
+        };
+        if self.task.aim == Aim::Time && (spare(0) || spare(1)) {
+            return f64::INFINITY;
+        }
+        let [[go_first, _], [back_first, back_last]] = what.instants;
+        if what.order == Order::Within && back_last < go_first {
+            return f64::INFINITY;
+        }
+        self.watch.count(1);
+        let least_s = match what.order {
+            Order::Around => go_first,
+            Order::Within => back_first.max(go_first) + self.task.delay_s,
+        };
+        match self.task.aim {
+            Aim::Time => self.least(what, true).max(least_s),
+            Aim::Ports { limit_s } if least_s > limit_s => f64::INFINITY,
+            Aim::Ports { limit_s } => self.fewest(what, limit_s),
+        }
+    }
+
+    /// The makespan on the circuits of `work.states`: that of a schedule, or the bound of a box.
+    pub(super) fn least(&mut self, what: &MoveBox, from_below: bool) -> f64 {
+        let limit_s = self.end_s();
+        let close = if self.task.aim == Aim::Time { self.task.close } else { 1e-9 * limit_s };
+        let (task, Work { lit, scratch, states, .. }) = (self.task, &mut self.work);
+        let model = &task.evaluator.model;
+        let mut run = |period_s: f64| {
+            what.lit(task.delay_s, [&states[0], &states[1]], period_s, lit);
+            model.makespan_over(lit, &mut scratch.model)
+        };
+        if what.order == Order::Within || what.instants[1][1] >= 0.0 {
+            return run(f64::INFINITY);
+        }
+        // With a return before the end a longer period carries no less, so the end falls as the period grows, and the
+        // least period that its end keeps to lies between any period and the end that it gives. Chords find it fast,
+        // as the end is piecewise linear; where they do not narrow it by half, the middle does.
+        let mut low = run(f64::INFINITY);
+        if low > limit_s {
+            return f64::INFINITY;
+        }
+        let mut low_end = run(low);
+        let mut high = low_end.min(limit_s);
+        let mut high_end = run(high);
+        if high_end > high {
+            return f64::INFINITY;
+        }
+        low = low.max(high_end);
+        let narrow = if from_below { 0.1 * close } else { 1e-13 * high };
+        let mut width = f64::INFINITY;
+        for _ in 0..HALVINGS {
+            if high - low <= narrow {
+                break;
+            }
+            let chord = low + (high - low) * (low_end - low) / ((low_end - low) + (high - high_end));
+            let halved = high - low <= 0.5 * width;
+            width = high - low;
+            let middle = if halved && chord > low && chord < high { chord } else { f64::midpoint(low, high) };
+            let end = run(middle);
+            if end > middle {
+                (low, low_end) = (middle, end);
+                high = high.min(end);
+            } else {
+                (high, high_end) = (middle, end);
+                low = low.max(end);
+            }
+        }
+        if from_below { low } else { high }
+    }
+
+    /// Tries schedules of a box.
+    fn try_values(&mut self, what: &MoveBox, widely: bool) -> Result<(), MethodError> {
+        let network = &self.task.evaluator.network;
+        let (low, high) = (&what.low, &what.high);
+        let Some(first) = self.movable.fitting(network, &low[0], &high[0]) else { return Ok(()) };
+        let mut pairs = vec![(first, low[1].clone())];
+        if !what.is_pair()
+            && let Some(second) = self.movable.fitting(network, &low[1], &high[1])
+        {
+            pairs.push((low[0].clone(), second));
+        }
+        for (first, second) in pairs {
+            let fixed =
+                MoveBox { low: [first.clone(), second.clone()], high: [first, second], ..what.clone() };
+            for go in self.moments(&fixed, widely) {
+                let [early, late] = what.instants[1];
+                for back in [late, early, f64::midpoint(early, late)] {
+                    self.try_value(&fixed, go, back)?;
+                    if early == late {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Instants of the switching that are worth trying: middle and ends, and ends of transfers on the first state.
+    fn moments(&mut self, fixed: &MoveBox, widely: bool) -> Vec<f64> {
+        let [early, late] = fixed.instants[0];
+        let network = &self.task.evaluator.network;
+        let mut moments = vec![f64::midpoint(early, late), early, late];
+        let Work { lit, scratch, states, .. } = &mut self.work;
+        if self.movable.widest(network, &fixed.low[0], &fixed.low[0], &mut states[0]).is_none() {
+            return Vec::new();
+        }
+        let stay = MoveBox { instants: [[f64::INFINITY; 2], fixed.instants[1]], ..fixed.clone() };
+        stay.lit(self.task.delay_s, [&states[0], &states[0]], f64::INFINITY, lit);
+        let model = &self.task.evaluator.model;
+        model.start_over(lit, &mut scratch.model);
+        let within = |end: &&f64| **end >= early && **end <= late;
+        let mut ends: Vec<f64> = model.inner_ends(&scratch.model).iter().filter(within).copied().collect();
+        ends.sort_unstable_by(|a, b| b.total_cmp(a));
+        ends.dedup();
+        // The last ends first: circuits of ordered transfers are free after them.
+        moments.extend(ends.iter().take(if widely { 16 } else { 2 }));
+        if !widely {
+            moments.extend(ends.last());
+        }
+        moments
+    }
+
+    fn try_value(&mut self, fixed: &MoveBox, go: f64, back: f64) -> Result<(), MethodError> {
+        let network = &self.task.evaluator.network;
+        if fixed.order == Order::Within && back <= go {
+            return Ok(());
+        }
+        let point = MoveBox { instants: [[go; 2], [back; 2]], ..fixed.clone() };
+        for state in 0..2 {
+            let counts = &point.low[state];
+            if self.movable.widest(network, counts, counts, &mut self.work.states[state]).is_none() {
+                return Ok(());
+            }
+        }
+        self.watch.count(1);
+        if let Aim::Ports { limit_s } = self.task.aim
+            && self.fewest(&point, limit_s) >= self.best_value
+        {
+            return Ok(());
+        }
+        let mut period_s = self.least(&point, false);
+        let back_s = match fixed.order {
+            Order::Around => period_s + back,
+            Order::Within => {
+                period_s = period_s.max(back + self.task.delay_s);
+                back
+            }
+        };
+        // A return that ends the iteration before its switching is none.
+        if go >= back_s || self.work.states[0] == self.work.states[1] {
+            return Ok(());
+        }
+        let [first, second] = self.work.states.clone();
+        let found = Moving { first, second, go_s: go, back_s, period_s };
+        let value = match self.task.aim {
+            Aim::Time => period_s,
+            Aim::Ports { limit_s } if period_s > limit_s => f64::INFINITY,
+            Aim::Ports { .. } => found.ports(self.task.evaluator) as f64,
+        };
+        if value >= self.best_value {
+            return Ok(());
+        }
+        self.best_value = value;
+        self.best = Some(found.clone());
+        self.watch.found(found, "box")
+    }
+
+    /// The two halves of a box with their bounds, cut where the lower bound of the two rises most.
+    fn split(&mut self, what: &MoveBox, bound: f64) -> Vec<(f64, MoveBox)> {
+        let end_s = self.end_s();
+        let mut cuts = Vec::new();
+        for instant in 0..2 {
+            let [early, late] = what.instants[instant];
+            // Below a few units in the last place of the period there is nothing to tell apart.
+            if late - early > 1e-14 * end_s {
+                let middle = f64::midpoint(early, late);
+                let half = |span: Span| {
+                    let mut half = what.clone();
+                    half.instants[instant] = span;
+                    half
+                };
+                cuts.push(((late - early) / end_s, [half([early, middle]), half([middle, late])]));
+            }
+        }
+        for state in 0..2 {
+            let width = |link: &usize| what.high[state][*link] - what.low[state][*link];
+            let Some(link) = (0..what.low[state].len()).max_by_key(width).filter(|link| width(link) > 0)
+            else {
+                continue;
+            };
+            let (low, high) = (what.low[state][link], what.high[state][link]);
+            let middle = u32::midpoint(low, high);
+            let mut halves = [what.clone(), what.clone()];
+            halves[0].high[state][link] = middle;
+            halves[1].low[state][link] = middle + 1;
+            cuts.push((f64::from(high - low) / f64::from(high), halves));
+        }
+        let mut chosen: Option<(Merit, Vec<(f64, MoveBox)>)> = None;
+        for (width, halves) in cuts {
+            let halves = halves.map(|half| (self.bound(&half).max(bound), half));
+            let (a, b) = (halves[0].0, halves[1].0);
+            let merit = (a.min(b), a.max(b).min(2.0 * self.best_value), width);
+            let better = |known: &Merit| {
+                merit
+                    .0
+                    .total_cmp(&known.0)
+                    .then(merit.1.total_cmp(&known.1))
+                    .then(merit.2.total_cmp(&known.2))
+                    .is_gt()
+            };
+            if chosen.as_ref().is_none_or(|(known, _)| better(known)) {
+                chosen = Some((merit, halves.into()));
+            }
+        }
+        chosen.map_or_else(Vec::new, |(_, halves)| halves)
+    }
+}
