@@ -66,6 +66,9 @@ fn every_method_solves_a_small_preset_and_its_plan_passes_the_check() {
         if name == "simulate" {
             arguments.extend(["--set", "topology=1,1,1"]);
         }
+        if name == "delta-phases" {
+            arguments.extend(["--set", "switch=mems"]);
+        }
         place.run(&arguments).done();
         assert_eq!(place.json("plan.json")["method"], name);
         place.run(&["check", "plan.json"]).done();

@@ -45,6 +45,9 @@ const LONG: &str = "generations=100000 stall_generations=100000 wall_limit_s=0 p
 const LONG_UNLISTED: &str =
     "listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
 
+/// Circuits that move within an iteration.
+const MOVING: &str = "switching_delay_s=0.001";
+
 const LONG_OUTER: &str =
     "proof=outer listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
 
@@ -70,10 +73,10 @@ const CASES: &[Case] = &[
     case(GENETIC, "min_ports", "generations=0 islands=1 population=2", "true", Shows::Log),
     case(TOPO, "min_ports", "", "true", Shows::Plan),
     case(&["delta-joint"], "min_ports", "", "true", Shows::Plan),
-    case(&["delta-phases"], "move_boxes", "switch=mems", "1", Shows::Limit(Limit::Work)),
-    case(&["delta-phases"], "fewest_ports", "switch=mems", "true", Shows::Plan),
-    case(&["delta-phases"], "target_over", "switch=mems fewest_ports=true", "1", Shows::Plan),
-    case(&["delta-phases"], "target_s", "switch=mems fewest_ports=true", "0.3579", Shows::Plan),
+    case(&["delta-phases"], "move_boxes", MOVING, "1", Shows::Limit(Limit::Work)),
+    case(&["delta-phases"], "fewest_ports", MOVING, "true", Shows::Plan),
+    case(&["delta-phases"], "target_over", "switching_delay_s=0.001 fewest_ports=true", "20", Shows::Plan),
+    case(&["delta-phases"], "target_s", "switching_delay_s=0.001 fewest_ports=true", "0.42", Shows::Plan),
     // On the small job the genetic search ends with the fewest ports already.
     on("tiny8", case(&["auto"], "min_ports", "", "true", Shows::Plan)),
     case(&["delta-select"], "min_ports", "", "true", Shows::Log),

@@ -37,7 +37,7 @@ pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section
     let Some(stay_s) = proof.best.map(|best| best.makespan) else {
         return Err(Unavailable::failed("no circuits fit the ports"));
     };
-    let question = Question { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
+    let question = DarkTimeStudy { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
     let columns = vec![
         Column::words("switch", "switch"),
         Column::numbers("delay_s", "dark time", Unit::SECONDS),
@@ -78,14 +78,14 @@ pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section
 }
 
 /// A scenario whose circuits may move once.
-struct Question<'a> {
+struct DarkTimeStudy<'a> {
     evaluator: &'a Evaluator,
     caps: &'a [u32],
     stay_s: f64,
     limited: Limited,
 }
 
-impl Question<'_> {
+impl DarkTimeStudy<'_> {
     fn task(&self, delay_s: f64, known: f64) -> MoveTask<'_> {
         let close = 0.1 * GAIN * self.stay_s;
         MoveTask {

@@ -7,6 +7,7 @@
 //! states that is one of them, or what they have in common.
 
 mod boxes;
+mod climb;
 mod fewest;
 mod states;
 mod tree;

@@ -5,7 +5,7 @@ use crate::simulate::evaluate::Lit;
 
 /// Where the return lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ReturnSide {
     /// Its dark time reaches over the end of the iteration. The second instant counts from that end, from minus the
     /// dark time to 0.
     Around,
@@ -14,17 +14,17 @@ pub enum Order {
 }
 
 /// A range of times, seconds.
-pub(super) type Span = [f64; 2];
+pub(super) type Instants = [f64; 2];
 
 /// Schedules with one switching.
 #[derive(Clone, Debug)]
 pub(super) struct MoveBox {
-    pub order: Order,
+    pub order: ReturnSide,
     /// Fewest and most circuits of every decided link in the first and in the second state.
     pub low: [Vec<u32>; 2],
     pub high: [Vec<u32>; 2],
     /// The switching, and the return as `order` says.
-    pub instants: [Span; 2],
+    pub instants: [Instants; 2],
 }
 
 impl MoveBox {
@@ -41,11 +41,11 @@ impl MoveBox {
         let second_from = go_first + delay_s;
         // The first state carries until the switching from `first_from`, and again from `again_from`.
         let (first_from, second_until, again_from) = match self.order {
-            Order::Around if back_last >= 0.0 => {
+            ReturnSide::Around if back_last >= 0.0 => {
                 ((back_first + delay_s).max(0.0), f64::INFINITY, f64::INFINITY)
             }
-            Order::Around => ((back_first + delay_s).max(0.0), period_s + back_last, f64::INFINITY),
-            Order::Within => (0.0, back_last, back_first + delay_s),
+            ReturnSide::Around => ((back_first + delay_s).max(0.0), period_s + back_last, f64::INFINITY),
+            ReturnSide::Within => (0.0, back_last, back_first + delay_s),
         };
         let mut moments = [0.0, first_from, go_last, second_from, second_until, again_from];
         moments.sort_unstable_by(f64::total_cmp);
@@ -74,7 +74,7 @@ impl Moving {
         let around = self.back_s + delay_s > self.period_s;
         let back = if around { (self.back_s - self.period_s).min(0.0) } else { self.back_s };
         let point = MoveBox {
-            order: if around { Order::Around } else { Order::Within },
+            order: if around { ReturnSide::Around } else { ReturnSide::Within },
             low: Default::default(),
             high: Default::default(),
             instants: [[self.go_s; 2], [back; 2]],

@@ -2,7 +2,7 @@
 
 use super::Moving;
 use super::boxes::MoveBox;
-use super::tree::{Tree, Work};
+use super::tree::{MoveBuffers, Tree};
 use lightbay_core::watch::Watch;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
@@ -12,7 +12,7 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
     #[expect(clippy::needless_range_loop, reason = "a pod is an index of several lists")]
     pub(super) fn fewest(&mut self, what: &MoveBox, limit_s: f64) -> f64 {
         let (network, model) = (&self.task.evaluator.network, &self.task.evaluator.model);
-        let Work { lit, scratch, states, used } = &mut self.work;
+        let MoveBuffers { lit, scratch, states, used } = &mut self.work;
         let scratch = &mut scratch.model;
         what.lit(self.task.delay_s, [&states[0], &states[1]], limit_s, lit);
         if model.start_over(lit, scratch) > limit_s {

@@ -3,7 +3,7 @@
 //! The bound of a box is its makespan when every link carries, at every moment, the most that any schedule of the box
 //! lets it carry. A box is cut where that raises the lower of the two bounds most.
 
-use super::boxes::{MoveBox, Order, Span};
+use super::boxes::{Instants, MoveBox, ReturnSide};
 use super::{Aim, Movable, MoveProof, MoveTask, Moving};
 use crate::simulate::evaluate::{Lit, Scratch};
 use lightbay_core::event::{EventBody, SolverStats};
@@ -23,24 +23,24 @@ const TRIED_WIDELY: u64 = 32;
 const HALVINGS: usize = 60;
 
 /// An open box, by its bound.
-struct Open {
+struct OpenBox {
     bound: f64,
     number: u64,
     what: MoveBox,
 }
 
-impl PartialEq for Open {
+impl PartialEq for OpenBox {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
-impl Eq for Open {}
-impl PartialOrd for Open {
+impl Eq for OpenBox {}
+impl PartialOrd for OpenBox {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Open {
+impl Ord for OpenBox {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         // Among equals the newest comes first, which goes deep where many bounds are the ideal makespan.
         self.bound.total_cmp(&other.bound).then(other.number.cmp(&self.number))
@@ -52,7 +52,7 @@ type Merit = (f64, f64, f64);
 
 /// Buffers.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct MoveBuffers {
     pub lit: Lit,
     pub scratch: Scratch,
     /// Circuits of every link in the two states.
@@ -65,12 +65,14 @@ pub(super) struct Work {
 pub(super) struct Tree<'a, 'w, W> {
     pub task: MoveTask<'a>,
     pub movable: Movable,
-    watch: &'w mut W,
-    pub work: Work,
-    heap: BinaryHeap<Reverse<Open>>,
+    pub watch: &'w mut W,
+    pub work: MoveBuffers,
+    heap: BinaryHeap<Reverse<OpenBox>>,
     made: u64,
     best_value: f64,
     best: Option<Moving>,
+    /// Periods that still count, as a multiple of the best.
+    pub stretch: f64,
 }
 
 impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
@@ -80,10 +82,11 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             best_value: task.known,
             task,
             watch,
-            work: Work::default(),
+            work: MoveBuffers::default(),
             heap: BinaryHeap::new(),
             made: 0,
             best: None,
+            stretch: 1.0,
         }
     }
 
@@ -96,6 +99,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             let bound = self.bound(&root);
             self.push(bound.max(least), root);
         }
+        self.climb()?;
         let mut looked = 0;
         let mut single = f64::INFINITY;
         while let Some(Reverse(open)) = self.heap.pop() {
@@ -149,14 +153,14 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     fn push(&mut self, bound: f64, what: MoveBox) {
         if bound < self.best_value {
             self.made += 1;
-            self.heap.push(Reverse(Open { bound, number: self.made, what }));
+            self.heap.push(Reverse(OpenBox { bound, number: self.made, what }));
         }
     }
 
     /// The longest iteration that matters, seconds.
     fn end_s(&self) -> f64 {
         match self.task.aim {
-            Aim::Time => self.best_value,
+            Aim::Time => self.best_value * self.stretch,
             Aim::Ports { limit_s } => limit_s,
         }
     }
@@ -174,16 +178,16 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             .map(|task| network.release[*task as usize])
             .fold(f64::INFINITY, f64::min);
         let earliest = if delay_s <= ready_s { 0.0 } else { -delay_s };
-        let root = |order, go: Span, back: Span| MoveBox {
+        let root = |order, go: Instants, back: Instants| MoveBox {
             order,
             low: [none.clone(), none.clone()],
             high: [most.clone(), most.clone()],
             instants: [go, back],
         };
-        let mut roots = vec![root(Order::Around, [0.0, end_s], [earliest, 0.0])];
+        let mut roots = vec![root(ReturnSide::Around, [0.0, end_s], [earliest, 0.0])];
         if end_s > delay_s {
             let inside = [0.0, end_s - delay_s];
-            roots.push(root(Order::Within, inside, inside));
+            roots.push(root(ReturnSide::Within, inside, inside));
         }
         roots
     }
@@ -205,13 +209,13 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             return f64::INFINITY;
         }
         let [[go_first, _], [back_first, back_last]] = what.instants;
-        if what.order == Order::Within && back_last < go_first {
+        if what.order == ReturnSide::Within && back_last < go_first {
             return f64::INFINITY;
         }
         self.watch.count(1);
         let least_s = match what.order {
-            Order::Around => go_first,
-            Order::Within => back_first.max(go_first) + self.task.delay_s,
+            ReturnSide::Around => go_first,
+            ReturnSide::Within => back_first.max(go_first) + self.task.delay_s,
         };
         match self.task.aim {
             Aim::Time => self.least(what, true).max(least_s),
@@ -224,13 +228,13 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     pub(super) fn least(&mut self, what: &MoveBox, from_below: bool) -> f64 {
         let limit_s = self.end_s();
         let close = if self.task.aim == Aim::Time { self.task.close } else { 1e-9 * limit_s };
-        let (task, Work { lit, scratch, states, .. }) = (self.task, &mut self.work);
+        let (task, MoveBuffers { lit, scratch, states, .. }) = (self.task, &mut self.work);
         let model = &task.evaluator.model;
         let mut run = |period_s: f64| {
             what.lit(task.delay_s, [&states[0], &states[1]], period_s, lit);
             model.makespan_over(lit, &mut scratch.model)
         };
-        if what.order == Order::Within || what.instants[1][1] >= 0.0 {
+        if what.order == ReturnSide::Within || what.instants[1][1] >= 0.0 {
             return run(f64::INFINITY);
         }
         // With a return before the end a longer period carries no less, so the end falls as the period grows, and the
@@ -297,11 +301,11 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     }
 
     /// Instants of the switching that are worth trying: middle and ends, and ends of transfers on the first state.
-    fn moments(&mut self, fixed: &MoveBox, widely: bool) -> Vec<f64> {
+    pub(super) fn moments(&mut self, fixed: &MoveBox, widely: bool) -> Vec<f64> {
         let [early, late] = fixed.instants[0];
         let network = &self.task.evaluator.network;
         let mut moments = vec![f64::midpoint(early, late), early, late];
-        let Work { lit, scratch, states, .. } = &mut self.work;
+        let MoveBuffers { lit, scratch, states, .. } = &mut self.work;
         if self.movable.widest(network, &fixed.low[0], &fixed.low[0], &mut states[0]).is_none() {
             return Vec::new();
         }
@@ -322,40 +326,51 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     }
 
     fn try_value(&mut self, fixed: &MoveBox, go: f64, back: f64) -> Result<(), MethodError> {
-        let network = &self.task.evaluator.network;
-        if fixed.order == Order::Within && back <= go {
-            return Ok(());
-        }
         let point = MoveBox { instants: [[go; 2], [back; 2]], ..fixed.clone() };
+        match self.value(&point) {
+            Some(found) => self.keep(found),
+            None => Ok(()),
+        }
+    }
+
+    /// The plan of a box that holds one schedule; `None` if it is none, or known to be no better than the best.
+    pub(super) fn value(&mut self, point: &MoveBox) -> Option<Moving> {
+        let network = &self.task.evaluator.network;
+        let [[go, _], [back, _]] = point.instants;
+        if point.order == ReturnSide::Within && back <= go {
+            return None;
+        }
         for state in 0..2 {
             let counts = &point.low[state];
-            if self.movable.widest(network, counts, counts, &mut self.work.states[state]).is_none() {
-                return Ok(());
-            }
+            self.movable.widest(network, counts, counts, &mut self.work.states[state])?;
         }
         self.watch.count(1);
         if let Aim::Ports { limit_s } = self.task.aim
-            && self.fewest(&point, limit_s) >= self.best_value
+            && self.fewest(point, limit_s) >= self.best_value
         {
-            return Ok(());
+            return None;
         }
-        let mut period_s = self.least(&point, false);
-        let back_s = match fixed.order {
-            Order::Around => period_s + back,
-            Order::Within => {
+        let mut period_s = self.least(point, false);
+        let back_s = match point.order {
+            ReturnSide::Around => period_s + back,
+            ReturnSide::Within => {
                 period_s = period_s.max(back + self.task.delay_s);
                 back
             }
         };
         // A return that ends the iteration before its switching is none.
-        if go >= back_s || self.work.states[0] == self.work.states[1] {
-            return Ok(());
+        if !period_s.is_finite() || go >= back_s || self.work.states[0] == self.work.states[1] {
+            return None;
         }
         let [first, second] = self.work.states.clone();
-        let found = Moving { first, second, go_s: go, back_s, period_s };
+        Some(Moving { first, second, go_s: go, back_s, period_s })
+    }
+
+    /// Hands over a plan if it is better than the best.
+    pub(super) fn keep(&mut self, found: Moving) -> Result<(), MethodError> {
         let value = match self.task.aim {
-            Aim::Time => period_s,
-            Aim::Ports { limit_s } if period_s > limit_s => f64::INFINITY,
+            Aim::Time => found.period_s,
+            Aim::Ports { limit_s } if found.period_s > limit_s => f64::INFINITY,
             Aim::Ports { .. } => found.ports(self.task.evaluator) as f64,
         };
         if value >= self.best_value {
@@ -375,7 +390,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             // Below a few units in the last place of the period there is nothing to tell apart.
             if late - early > 1e-14 * end_s {
                 let middle = f64::midpoint(early, late);
-                let half = |span: Span| {
+                let half = |span: Instants| {
                     let mut half = what.clone();
                     half.instants[instant] = span;
                     half
