@@ -50,7 +50,10 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
         if !self.0.moves() {
             idle.extend(idle::moves(&info));
         }
-        idle.extend(self.0.idle(scenario, params));
+        // Where nothing is planned, what else leaves a parameter without effect does not matter.
+        let own = self.0.idle(scenario, params);
+        let known: Vec<String> = idle.iter().map(|problem| problem.path.clone()).collect();
+        idle.extend(own.into_iter().filter(|problem| !known.contains(&problem.path)));
         idle
     }
 
