@@ -5,7 +5,6 @@ use super::session::EpochSession;
 use crate::Collective;
 use crate::model::group::Folding;
 use crate::model::schedule::EpochSchedule;
-use crate::model::symmetries::find_symmetries;
 use crate::model::task::CollectiveTask;
 use crate::plan::{Discipline, covers};
 use crate::programs::questions::{AskedQuestion, QuestionLimits, QuestionOutcome, fewest_epochs};
@@ -196,14 +195,7 @@ pub(super) fn folding_of(task: &crate::model::task::CollectiveTask, wanted: bool
     if !wanted {
         return Folding::none(&task.network, &task.chunks);
     }
-    // Declared symmetries save the search for them.
-    if !task.network.generators().is_empty() {
-        return Folding::largest(&task.network, &task.chunks);
-    }
-    let mut real = task.real.clone();
-    // Colour refinement and backtracking find some.
-    real.add_generators(find_symmetries(&task.real));
-    Folding::largest(&task.with_symmetries(&real), &task.chunks)
+    Folding::largest(&task.network, &task.chunks)
 }
 
 /// Question to all tasks of a session.

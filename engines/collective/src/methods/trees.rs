@@ -157,7 +157,16 @@ impl ScenarioTrees {
         &self,
         cx: &mut Context<'_, Collective>,
     ) -> Result<Option<TreeParts<'_>>, MethodError> {
-        TreeParts::new(&self.networks, &self.roots, &self.ranks, cx)
+        let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks, cx)?;
+        if let Some(library) = parts.as_ref().and_then(|parts| parts.libraries().first()) {
+            let text = match library.fold().order() {
+                1 => "no symmetries that move every GPU are declared or found: each GPU has trees of its own"
+                    .to_owned(),
+                order => format!("trees of one GPU serve {order} GPUs by symmetry"),
+            };
+            cx.note(Severity::Info, text);
+        }
+        Ok(parts)
     }
 }
 

@@ -190,6 +190,41 @@ pub fn generated(network: &LinkNetwork, generators: &[Vec<u32>]) -> Result<Vec<V
     Ok(elements)
 }
 
+/// The elements that generators produce, if none but the identity keeps a GPU or a link in place. An element is then
+/// known by the image of the first GPU, so that there are at most as many as GPUs.
+pub fn freely_generated(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
+    let first = *network.gpus().first()? as usize;
+    let mut elements = vec![(0..network.node_count() as u32).collect::<Vec<u32>>()];
+    let mut by_image: FxHashMap<u32, usize> = FxHashMap::default();
+    // Breadth first over the Cayley graph of the generators.
+    by_image.insert(first as u32, 0);
+    let mut next = 0;
+    while next < elements.len() {
+        for generator in generators {
+            let product: Vec<u32> =
+                elements[next].iter().map(|image| generator.nodes[*image as usize]).collect();
+            match by_image.get(&product[first]) {
+                // Two elements with one image of the first GPU: their quotient fixes it, so the action is not free.
+                Some(&known) if elements[known] == product => {}
+                Some(_) => return None,
+                None => {
+                    by_image.insert(product[first], elements.len());
+                    elements.push(product);
+                }
+            }
+        }
+        next += 1;
+    }
+    // No element but the identity may keep a GPU, or both ends of a link.
+    let moves_all = elements.iter().skip(1).all(|images| {
+        let moves = |gpu: &u32| images[*gpu as usize] != *gpu;
+        let keeps = |node: u32| images[node as usize] == node;
+        network.gpus().iter().all(moves)
+            && !network.links().iter().any(|link| keeps(link.from) && keeps(link.to))
+    });
+    moves_all.then_some(elements)
+}
+
 /// Elements of the group that symmetries generate, those that are met first.
 fn some_elements(network: &LinkNetwork, generators: &[&Symmetry]) -> Vec<Symmetry> {
     let mut elements = vec![Symmetry::identity(network)];

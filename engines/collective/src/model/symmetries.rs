@@ -1,180 +1,330 @@
-//! Symmetries of a network that declares none: searched for by refining colours of nodes and trying images one by one.
+//! Symmetries of a network that declares none: searched for by refining colours of nodes and trying images one by one
+//! (docs/methods/collective.md, section 6).
+//!
+//! What serves plans is a group in which nothing but the identity keeps a GPU or a link in place. It is built one
+//! generator after the other. A new generator is looked for among the symmetries that commute with those that are there:
+//! with the image of one node the images of its whole orbit are known then, so that hardly anything is left to try.
+//! Tori, boxes at rails and rings have such groups that reach every GPU. Where they end early, symmetries that do not
+//! commute are tried as well.
 
-use crate::scenario::network::{LinkNetwork, Symmetry};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use super::group::freely_generated;
+use crate::scenario::CollectiveScenario;
+use crate::scenario::network::{LinkNetwork, NetworkLink, Symmetry};
+use std::sync::{Mutex, PoisonError};
 
-/// Visits of links after which the search ends.
-const MOST_VISITS: usize = 20_000_000;
+/// Visits of links and nodes after which a search ends: about a second.
+const MOST_VISITS: usize = 100_000_000;
+/// Symmetries with one image of the first GPU that are tried; most do not act freely with the others for the same reason.
+const MOST_LEAVES: u32 = 16;
+/// Networks whose symmetries are kept: those of a run and of the one before it.
+const KEPT: usize = 4;
 
-/// Symmetries that move the first GPU, at most one for each place that it can move to. An early end of the search leaves
-/// some out; those that are found are symmetries in any case.
-pub fn find_symmetries(network: &LinkNetwork) -> Vec<Symmetry> {
-    let Some((&first, others)) = network.gpus().split_first() else { return Vec::new() };
+/// What symmetries depend on.
+#[derive(Debug, PartialEq)]
+struct Searched {
+    kinds: Vec<bool>,
+    links: Vec<NetworkLink>,
+    colours: Vec<u32>,
+}
+
+/// Networks with their symmetries, the last one last. A run asks for those of its network for each length of epochs.
+static FOUND: Mutex<Vec<(Searched, Vec<Symmetry>)>> = Mutex::new(Vec::new());
+
+/// Symmetries of the network of a scenario that keep its ranks and its root. They generate a group in which only the
+/// identity keeps a GPU or a link in place. An early end of the search leaves some out.
+pub fn symmetries_of(scenario: &CollectiveScenario, network: &LinkNetwork) -> Vec<Symmetry> {
+    let demand = &scenario.demand;
+    let mut colours: Vec<u32> =
+        (0..network.node_count() as u32).map(|node| u32::from(network.is_switch(node))).collect();
+    let ranks = demand.rank_nodes(&scenario.topology);
+    for rank in &ranks {
+        colours[*rank as usize] += 2;
+    }
+    if let Some(root) = demand.root.and_then(|root| ranks.get(root as usize)) {
+        colours[*root as usize] += 4;
+    }
+    let kinds = (0..network.node_count() as u32).map(|node| network.is_switch(node)).collect();
+    let searched = Searched { kinds, links: network.links().to_vec(), colours };
+    let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, symmetries)) = known.iter().find(|(other, _)| *other == searched) {
+        return symmetries.clone();
+    }
+    let symmetries = find_symmetries(network, searched.colours.clone());
+    if known.len() == KEPT {
+        known.remove(0);
+    }
+    known.push((searched, symmetries.clone()));
+    symmetries
+}
+
+/// Symmetries of a network that keep colours of nodes, as [`symmetries_of`] returns them.
+pub fn find_symmetries(network: &LinkNetwork, colours: Vec<u32>) -> Vec<Symmetry> {
     let mut search = SymmetrySearch::new(network);
-    let start: Vec<u32> = network
-        .nodes()
-        .iter()
-        .map(|node| u32::from(node.kind != network.nodes()[first as usize].kind))
-        .collect();
-    let mut found = Vec::new();
-    for &image in others {
-        let (mut from, mut to) = (start.clone(), start.clone());
-        from[first as usize] = FRESH;
-        to[image as usize] = FRESH;
-        found.extend(search.complete(from, to));
-        if search.visits_left == 0 {
+    let Some((start, _)) = search.refine(colours.clone(), colours) else { return Vec::new() };
+    let mut cells = cells(&start);
+    cells.retain(|cell| !network.is_switch(cell[0]));
+    // A group that moves every GPU has orbits of one size, which divides the size of every cell.
+    let most = cells.iter().fold(0, |most, cell| gcd(most, cell.len()));
+    let Some(cell) = cells.into_iter().min_by_key(Vec::len).filter(|_| most > 1) else { return Vec::new() };
+    let mut best = FreeGroup::of_identity(network);
+    // A first generator that leaves few others to commute with spoils an attempt, not the next one.
+    for attempt in Attempt::ALL {
+        search.visits_left = MOST_VISITS / Attempt::ALL.len();
+        search.salt = attempt.salt;
+        let group = search.group(&start, &cell, most, attempt.involutions);
+        if group.elements.len() > best.elements.len() {
+            best = group;
+        }
+        if best.elements.len() == most {
             break;
         }
     }
-    found
+    best.generators
 }
 
-/// Colour of a node that was just told apart.
-const FRESH: u32 = u32::MAX;
+/// A way in which a group is built.
+struct Attempt {
+    /// `true` to look for generators first that are their own inverses.
+    involutions: bool,
+    /// Order of the images that are tried; 0: that of their numbers.
+    salt: u64,
+}
 
-/// Colour of a node, and sorts and colours of what it is joined to.
-type NodeSurroundings = (u32, Vec<(u32, bool, u32)>);
+impl Attempt {
+    const ALL: [Self; 5] = [
+        Self { involutions: false, salt: 0 },
+        Self { involutions: true, salt: 0 },
+        Self { involutions: false, salt: 1 },
+        Self { involutions: false, salt: 2 },
+        Self { involutions: true, salt: 3 },
+    ];
+}
+
+fn gcd(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+/// Nodes of each colour, ascending.
+fn cells(colours: &[u32]) -> Vec<Vec<u32>> {
+    let count = colours.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut cells = vec![Vec::new(); count];
+    for (node, colour) in (0u32..).zip(colours) {
+        cells[*colour as usize].push(node);
+    }
+    cells.retain(|cell| !cell.is_empty());
+    cells
+}
+
+/// What is asked of a symmetry.
+#[derive(Clone, Copy)]
+struct Asked<'g> {
+    /// Elements that it commutes with.
+    group: &'g [Vec<u32>],
+    /// Whether it is its own inverse.
+    involution: bool,
+}
+
+impl Asked<'_> {
+    /// Two colourings in which a node and its image have a colour of their own, and so have their images under what the
+    /// symmetry commutes with.
+    fn with(self, (from, to): (&[u32], &[u32]), node: u32, image: u32) -> (Vec<u32>, Vec<u32>) {
+        let (mut from, mut to) = (from.to_vec(), to.to_vec());
+        let pairs = [(node, image), (image, node)];
+        let pairs = if self.involution { &pairs[..] } else { &pairs[..1] };
+        let all = pairs.iter().flat_map(|(node, image)| {
+            self.group.iter().map(|element| (element[*node as usize], element[*image as usize]))
+        });
+        for (colour, (node, image)) in (0..=u32::MAX).rev().zip(all) {
+            (from[node as usize], to[image as usize]) = (colour, colour);
+        }
+        (from, to)
+    }
+}
+
+/// A group in which only the identity keeps a GPU or a link in place.
+struct FreeGroup {
+    generators: Vec<Symmetry>,
+    elements: Vec<Vec<u32>>,
+}
+
+impl FreeGroup {
+    fn of_identity(network: &LinkNetwork) -> Self {
+        Self { generators: Vec::new(), elements: vec![(0..network.node_count() as u32).collect()] }
+    }
+
+    /// Adds a generator unless the group would no longer act freely; whether it did.
+    fn extend(&mut self, network: &LinkNetwork, symmetry: Symmetry) -> bool {
+        self.generators.push(symmetry);
+        let generators: Vec<&Symmetry> = self.generators.iter().collect();
+        let Some(larger) = freely_generated(network, &generators) else {
+            self.generators.pop();
+            return false;
+        };
+        self.elements = larger;
+        true
+    }
+}
 
 struct SymmetrySearch<'n> {
     network: &'n LinkNetwork,
     /// Sort of every link: links of one sort are alike.
-    sorts: Vec<u32>,
+    sorts: Vec<u64>,
     visits_left: usize,
+    leaves_left: u32,
+    salt: u64,
+}
+
+/// Scrambles a number (SplitMix64), so that sums of scrambled numbers tell multisets apart. Two that meet by chance leave
+/// a colouring coarser, and every symmetry is verified.
+const fn scrambled(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 impl<'n> SymmetrySearch<'n> {
     fn new(network: &'n LinkNetwork) -> Self {
-        let mut known: BTreeMap<String, u32> = BTreeMap::new();
+        let mut known: Vec<&NetworkLink> = Vec::new();
+        let alike = |one: &NetworkLink, other: &NetworkLink| {
+            (one.capacity, one.alpha_us.to_bits(), &one.up_us)
+                == (other.capacity, other.alpha_us.to_bits(), &other.up_us)
+        };
         let sorts = network
             .links()
             .iter()
             .map(|link| {
-                let key = format!("{:?} {} {:?}", link.capacity, link.alpha_us.to_bits(), link.up_us);
-                let next = known.len() as u32;
-                *known.entry(key).or_insert(next)
+                let place = known.iter().position(|other| alike(link, other)).unwrap_or_else(|| {
+                    known.push(link);
+                    known.len() - 1
+                });
+                scrambled(place as u64)
             })
             .collect();
-        Self { network, sorts, visits_left: MOST_VISITS }
+        Self { network, sorts, visits_left: MOST_VISITS, leaves_left: MOST_LEAVES, salt: 0 }
     }
 
-    /// A symmetry that maps every colour of one colouring to the same colour of another one.
-    fn complete(&mut self, from: Vec<u32>, to: Vec<u32>) -> Option<Symmetry> {
-        let (from, to) = self.refine(from, to)?;
-        let mut cells: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (node, &colour) in (0u32..).zip(&from) {
-            cells.entry(colour).or_default().push(node);
+    /// A group of at most so many elements, built by the images of the first GPU of a cell.
+    fn group(&mut self, start: &[u32], cell: &[u32], most: usize, involutions: bool) -> FreeGroup {
+        let network = self.network;
+        let first = cell[0];
+        let (mut group, trivial) = (FreeGroup::of_identity(network), FreeGroup::of_identity(network));
+        for commutes in [true, false] {
+            for &image in &cell[1..] {
+                let kinds: &[bool] = if involutions { &[true, false] } else { &[false] };
+                for &involution in kinds {
+                    if group.elements.len() == most || self.visits_left == 0 {
+                        return group;
+                    }
+                    if group.elements.iter().any(|element| element[first as usize] == image) {
+                        break;
+                    }
+                    let known = if commutes { group.elements.clone() } else { trivial.elements.clone() };
+                    let asked = Asked { group: &known, involution };
+                    self.leaves_left = MOST_LEAVES;
+                    let colourings = asked.with((start, start), first, image);
+                    let shift = i64::from(image) - i64::from(first);
+                    self.complete(colourings, asked, (image, shift), &mut |symmetry| {
+                        group.extend(network, symmetry)
+                    });
+                }
+            }
         }
-        let smallest = cells.values().filter(|cell| cell.len() > 1).min_by_key(|cell| cell.len());
-        let Some(cell) = smallest else {
-            let places: FxHashMap<u32, u32> = to.iter().copied().zip(0u32..).collect();
-            let nodes: Option<Vec<u32>> = from.iter().map(|colour| places.get(colour).copied()).collect();
-            return self.network.symmetry(&nodes?).ok();
+        group
+    }
+
+    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, is as it is asked
+    /// for, and is taken; whether there was one. `last` is the image that was chosen last, `shift` the distance of the
+    /// first node and its image.
+    fn complete(
+        &mut self,
+        (from, to): (Vec<u32>, Vec<u32>),
+        asked: Asked<'_>,
+        (last, shift): (u32, i64),
+        take: &mut impl FnMut(Symmetry) -> bool,
+    ) -> bool {
+        let Some((from, to)) = self.refine(from, to) else { return false };
+        let cells = cells(&from);
+        // The last image first, so that cycles go on, then the smallest cell.
+        let open = || cells.iter().filter(|cell| cell.len() > 1);
+        let chain = open().find(|cell| cell.contains(&last)).map(|_| last);
+        // GPUs before switches, whose numbers are shifted differently; of equal cells the first node, whose image no
+        // other number comes around to.
+        let rank = |cell: &&Vec<u32>| (self.network.is_switch(cell[0]), cell.len(), cell[0]);
+        let smallest = || open().min_by_key(rank).map(|cell| cell[0]);
+        let Some(node) = chain.or_else(smallest) else {
+            self.leaves_left = self.leaves_left.saturating_sub(1);
+            let mut places = vec![0; to.len()];
+            (0u32..).zip(&to).for_each(|(node, colour)| places[*colour as usize] = node);
+            let nodes: Vec<u32> = from.iter().map(|colour| places[*colour as usize]).collect();
+            return self.network.symmetry(&nodes).is_ok_and(take);
         };
-        let node = cell[0];
         let colour = from[node as usize];
-        let images = (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image);
-        // Symmetries that keep no GPU are the useful ones, so its own place comes last.
-        let mut images: Vec<u32> = images.collect();
-        images.sort_by_key(|image| (*image == node, *image));
+        let mut images: Vec<u32> =
+            (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image).collect();
+        // Symmetries that keep no GPU are the useful ones, so its own place comes last; numbers of regular networks are
+        // shifted evenly.
+        let salt = self.salt;
+        images.sort_by_key(|image| {
+            let shifted = (i64::from(*image) - i64::from(node) - shift).unsigned_abs();
+            let order = if salt == 0 { shifted } else { scrambled(u64::from(*image) ^ salt << 32) };
+            (*image == node, order, *image)
+        });
         for image in images {
-            let (mut from, mut to) = (from.clone(), to.clone());
-            from[node as usize] = FRESH;
-            to[image as usize] = FRESH;
-            if let Some(symmetry) = self.complete(from, to) {
-                return Some(symmetry);
+            let colourings = asked.with((&from, &to), node, image);
+            if self.complete(colourings, asked, (image, shift), take) {
+                return true;
             }
-            if self.visits_left == 0 {
-                return None;
+            if self.visits_left == 0 || self.leaves_left == 0 {
+                return false;
             }
         }
-        None
+        false
     }
 
     /// Tells nodes apart by what they are joined to until nothing changes; `None` as soon as the two colourings differ
     /// in the number of nodes of some colour, or the search is to end.
     fn refine(&mut self, mut from: Vec<u32>, mut to: Vec<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
         let mut colours = 0;
+        // Nodes are sorted several times.
+        let each = 4 * self.network.links().len() + 16 * self.network.node_count();
         loop {
-            self.visits_left = self.visits_left.saturating_sub(4 * self.network.links().len());
+            self.visits_left = self.visits_left.saturating_sub(each);
             if self.visits_left == 0 {
                 return None;
             }
             let (one, other) = (self.surroundings(&from), self.surroundings(&to));
-            let mut counts: BTreeMap<&NodeSurroundings, (u32, i64)> = BTreeMap::new();
-            for (keys, count) in [(&one, 1), (&other, -1)] {
-                for key in keys {
-                    counts.entry(key).or_default().1 += count;
-                }
-            }
-            if counts.values().any(|(_, difference)| *difference != 0) {
+            let (mut sorted, mut others) = (one.clone(), other.clone());
+            sorted.sort_unstable();
+            others.sort_unstable();
+            if sorted != others {
                 return None;
             }
-            counts.values_mut().zip(0u32..).for_each(|(entry, colour)| entry.0 = colour);
-            let of = |keys: &[NodeSurroundings]| -> Vec<u32> {
-                keys.iter().map(|key| counts.get(key).map_or(0, |(colour, _)| *colour)).collect()
+            sorted.dedup();
+            let of = |keys: &[u64]| -> Vec<u32> {
+                keys.iter().map(|key| sorted.partition_point(|known| known < key) as u32).collect()
             };
-            let now = counts.len();
             (from, to) = (of(&one), of(&other));
-            if now == colours {
+            if sorted.len() == colours {
                 return Some((from, to));
             }
-            colours = now;
+            colours = sorted.len();
         }
     }
 
-    fn surroundings(&self, colours: &[u32]) -> Vec<NodeSurroundings> {
-        let links = self.network.links();
-        (0..self.network.node_count() as u32)
-            .map(|node| {
-                let leaving = self.network.out_links(node).iter().map(|link| {
-                    (self.sorts[*link as usize], true, colours[links[*link as usize].to as usize])
-                });
-                let entering = self.network.in_links(node).iter().map(|link| {
-                    (self.sorts[*link as usize], false, colours[links[*link as usize].from as usize])
-                });
-                let mut around: Vec<_> = leaving.chain(entering).collect();
-                around.sort_unstable();
-                (colours[node as usize], around)
-            })
-            .collect()
+    /// Colour of every node with sorts and colours of what it is joined to, as one number.
+    fn surroundings(&self, colours: &[u32]) -> Vec<u64> {
+        let mut sums: Vec<u64> = colours.iter().map(|colour| scrambled(u64::from(*colour))).collect();
+        let colour = |node: u32| u64::from(colours[node as usize]);
+        for (link, sort) in self.network.links().iter().zip(&self.sorts) {
+            let leaves = scrambled(sort ^ (colour(link.to) << 1));
+            let enters = scrambled(sort ^ (colour(link.from) << 1 | 1));
+            sums[link.from as usize] = sums[link.from as usize].wrapping_add(leaves);
+            sums[link.to as usize] = sums[link.to as usize].wrapping_add(enters);
+        }
+        sums
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::group::Folding;
-    use crate::scenario::presets;
-
-    #[test]
-    fn symmetries_that_are_not_declared_are_found() {
-        for (name, order) in [
-            ("dgx1-allgather-200kb", 4),
-            ("ndv2x2-allgather-1gb", 2),
-            ("dgx2x2-allgather-1gb", 2),
-            ("ring8-allgather-1mb", 8),
-            ("torus4x4-allgather-1mb", 16),
-            ("torus3x5-allgather-1mb", 15),
-            ("mesh4x4-allgather-1mb", 2),
-        ] {
-            let mut scenario = presets::scenario(name).unwrap();
-            scenario.topology.symmetry_generators.clear();
-            let mut network = LinkNetwork::of(&scenario.topology).unwrap();
-            let found = find_symmetries(&network);
-            assert!(found.iter().all(|symmetry| network.symmetry(&symmetry.nodes).is_ok()), "{name}");
-            network.add_generators(found);
-            let folding = Folding::largest(&network, &scenario.demand.expand(&scenario.topology));
-            assert!(folding.order() >= order, "{name}: {}", folding.order());
-        }
-    }
-
-    #[test]
-    fn one_slow_link_leaves_no_symmetry() {
-        let mut scenario = presets::scenario("ring8-allgather-1mb").unwrap();
-        scenario.topology.symmetry_generators.clear();
-        scenario.topology.links[3].capacity_gbyte_per_s = 1.0;
-        let network = LinkNetwork::of(&scenario.topology).unwrap();
-        assert_eq!(find_symmetries(&network), []);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use super::distances::EpochDistances;
 use super::epochs::{EpochModel, epoch_us};
 use super::lanes::{LaneNetwork, differ_by_rate, slides};
+use super::symmetries::symmetries_of;
 use crate::plan::ScenarioFloors;
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
@@ -78,7 +79,11 @@ impl CollectiveTasks {
         pieces: u32,
         alpha_threshold: f64,
     ) -> Result<Self, Problems> {
-        let network = LinkNetwork::in_order(scenario)?;
+        let mut network = LinkNetwork::in_order(scenario)?;
+        if network.generators().is_empty() {
+            let found = symmetries_of(scenario, &network);
+            network.add_generators(found);
+        }
         let chunk_bytes = scenario.demand.chunk_size(&scenario.topology) / f64::from(pieces.max(1));
         let (rule_us, remark) = epoch_us(&scenario.time, &network, chunk_bytes);
         let mut remarks: Vec<String> = remark.filter(|_| epoch.is_none()).into_iter().collect();
@@ -211,15 +216,6 @@ impl CollectiveTask {
     pub fn for_trees(&self) -> LinkNetwork {
         let copies = self.switch_copies && !(self.adds && differ_by_rate(&self.real.reversed()));
         self.real.clone().with_copying(copies)
-    }
-
-    /// The lanes of the same network with other symmetries.
-    pub fn with_symmetries(&self, real: &LinkNetwork) -> LinkNetwork {
-        if !self.has_lanes() {
-            return real.clone();
-        }
-        let EpochModel { epoch_us, chunk_bytes, alpha_threshold, .. } = self.epochs;
-        LaneNetwork::new(real, EpochModel::new(real, epoch_us, chunk_bytes, alpha_threshold)).network
     }
 
     /// The lane of a link that data takes whose slowest transmission before it takes `pace` epochs.

@@ -2,8 +2,8 @@
 //! orbit holds for its images at the same time, and one link of each orbit stands for all of them
 //! (docs/methods/collective.md, section 11).
 
+use crate::model::group::freely_generated;
 use crate::scenario::network::{LinkNetwork, Symmetry};
-use rustc_hash::FxHashMap;
 
 /// A group of symmetries in which no element but the identity keeps a GPU or a link in place.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Fold {
         // Greedily: a generator that would fix a GPU or a link is left out.
         for symmetry in network.generators() {
             generators.push(symmetry);
-            match free_group(network, &generators) {
+            match freely_generated(network, &generators) {
                 Some(larger) => elements = larger,
                 None => {
                     generators.pop();
@@ -120,39 +120,4 @@ fn identity(nodes: usize) -> Vec<u32> {
 pub fn image_of(network: &LinkNetwork, images: &[u32], link: u32) -> Option<u32> {
     let ends = &network.links()[link as usize];
     network.link_between(images[ends.from as usize], images[ends.to as usize])
-}
-
-/// The elements that generators produce, if none but the identity keeps a GPU or a link in place. An element is then
-/// known by the image of the first GPU, so that there are at most as many as GPUs.
-fn free_group(network: &LinkNetwork, generators: &[&Symmetry]) -> Option<Vec<Vec<u32>>> {
-    let first = *network.gpus().first()? as usize;
-    let mut elements = vec![identity(network.node_count())];
-    let mut by_image: FxHashMap<u32, usize> = FxHashMap::default();
-    // Breadth first over the Cayley graph of the generators.
-    by_image.insert(first as u32, 0);
-    let mut next = 0;
-    while next < elements.len() {
-        for generator in generators {
-            let product: Vec<u32> =
-                elements[next].iter().map(|image| generator.nodes[*image as usize]).collect();
-            match by_image.get(&product[first]) {
-                // Two elements with one image of the first GPU: their quotient fixes it, so the action is not free.
-                Some(&known) if elements[known] == product => {}
-                Some(_) => return None,
-                None => {
-                    by_image.insert(product[first], elements.len());
-                    elements.push(product);
-                }
-            }
-        }
-        next += 1;
-    }
-    // No element but the identity may keep a GPU, or both ends of a link.
-    let moves_all = elements.iter().skip(1).all(|images| {
-        let moves = |gpu: &u32| images[*gpu as usize] != *gpu;
-        let keeps = |node: u32| images[node as usize] == node;
-        network.gpus().iter().all(moves)
-            && !network.links().iter().any(|link| keeps(link.from) && keeps(link.to))
-    });
-    moves_all.then_some(elements)
 }

@@ -190,3 +190,19 @@ fn matchings_are_refused_where_nodes_are_switches() {
     let plan = solved(&preset("torus3x3-allreduce-1mb"), &[("schedule", "matching"), ("most_sends", "0")]);
     assert_eq!(wrong_in_list(&preset("torus3x3-allreduce-1mb"), result(&plan)), Ok(Vec::new()));
 }
+
+#[test]
+fn networks_that_declare_no_symmetries_are_planned_as_those_that_do() {
+    for name in ["a100x2-allgather-64mb", "torus4x4-allreduce-64mb", "amdx2-reducescatter-64mb"] {
+        let declared = preset(name);
+        let mut own = declared.clone();
+        (own.family, own.topology.symmetry_generators) = (None, Vec::new());
+        let finish_us = |scenario: &CollectiveScenario| {
+            let plan = solved(scenario, &[("most_sends", "0")]);
+            assert!(result(&plan).trees.iter().all(|part| !part.generators.is_empty()), "{name}");
+            plan.plan().objective.value
+        };
+        let (known_us, found_us) = (finish_us(&declared), finish_us(&own));
+        assert!(found_us <= known_us * 1.005, "{name}: {found_us} against {known_us}");
+    }
+}
