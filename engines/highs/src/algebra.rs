@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{Column, Model};
 use crate::solution::Start;
 use good_lp::IntoAffineExpression;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 pub use good_lp::solvers::ObjectiveDirection;
 pub use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, variable};
@@ -19,7 +19,7 @@ pub struct Algebra {
     pub model: Model,
     /// The initial values that were given, of some columns or of all.
     pub start: Start,
-    columns: HashMap<Variable, Column>,
+    columns: FxHashMap<Variable, Column>,
 }
 
 impl Algebra {
@@ -54,7 +54,7 @@ impl Model {
     ) -> Result<Algebra, Error> {
         let mut model = Self::new(name);
         model.maximise = matches!(direction, ObjectiveDirection::Maximisation);
-        let mut columns = HashMap::with_capacity(variables.len());
+        let mut columns = FxHashMap::with_capacity_and_hasher(variables.len(), Default::default());
         let mut initial = Vec::new();
         for (variable, definition) in variables.iter_variables_with_def() {
             let position = model.columns();

@@ -7,6 +7,9 @@
 //! a known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum
 //! is at least the value of the restricted program plus, for each column left out, its bound times its reduced cost if
 //! negative.
+//!
+//! The restricted program has the rows of the exact model and some of its columns, so it is a copy of parts of its arrays and
+//! states no row of its own.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;

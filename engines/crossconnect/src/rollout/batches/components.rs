@@ -4,6 +4,7 @@ use super::{entries, is_change};
 use crate::plan::{Action, EntryRef};
 use crate::rollout::ports::Wired;
 use crate::scenario::{Circuit, CrossconnectScenario, Side};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
 /// A removal or an addition.
@@ -81,22 +82,21 @@ impl Work {
 }
 
 fn components(changes: &[Change]) -> Vec<Component> {
-    // Each change is its own component at first.
-    let mut parent: Vec<u32> = (0..changes.len() as u32).collect();
+    let mut joined = UnionFind::<u32>::new(changes.len());
     let mut awaited = vec![false; changes.len()];
-    // Union-find over additions and the removals they wait for.
+    // Additions join the removals that they wait for.
     for (number, change) in (0u32..).zip(changes) {
         for &removal in &change.waits_for {
             awaited[removal as usize] = true;
-            let (one, other) = (root(&mut parent, number), root(&mut parent, removal));
-            parent[one.max(other) as usize] = one.min(other);
+            joined.union(number, removal);
         }
     }
-    let mut of_root: FxHashMap<u32, usize> = FxHashMap::default();
+    let label = joined.into_labeling();
+    let mut of_label: FxHashMap<u32, usize> = FxHashMap::default();
     let mut found: Vec<Component> = Vec::new();
     for (number, change) in (0u32..).zip(changes) {
         // Components in order of their first change.
-        let at = *of_root.entry(root(&mut parent, number)).or_insert_with(|| {
+        let at = *of_label.entry(label[number as usize]).or_insert_with(|| {
             found.push(Component::default());
             found.len() - 1
         });
@@ -119,14 +119,4 @@ fn components(changes: &[Change]) -> Vec<Component> {
     // Largest first: they are the hardest to fit (first fit decreasing).
     found.sort_by_key(|component| std::cmp::Reverse(component.removals.len()));
     found
-}
-
-fn root(parent: &mut [u32], mut at: u32) -> u32 {
-    while parent[at as usize] != at {
-        // Path halving.
-        let above = parent[parent[at as usize] as usize];
-        parent[at as usize] = above;
-        at = above;
-    }
-    at
 }
