@@ -17,6 +17,7 @@ pub use trace::{CountedMatrix, CountedTrace, GateTrace, SyntheticTrace};
 
 use lightbay_core::record;
 use lightbay_core::record::{any, usual, within};
+use std::fmt;
 
 /// Most servers of a region.
 pub const MAX_REGION: u32 = 64;
@@ -136,6 +137,34 @@ record! {
     }
 }
 
+/// Reason that packet switches carry nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPackets {
+    /// All NICs of a server, so many, are at the optical switch.
+    Nics(u32),
+    /// The NICs at packet switches have no rate.
+    Rate,
+}
+
+impl NoPackets {
+    /// Returns what to change.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Nics(_) => "lower optical_degree",
+            Self::Rate => "raise eps_total_gbps",
+        }
+    }
+}
+
+impl fmt::Display for NoPackets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nics(all) => write!(f, "optical_degree={all}, which leaves no NIC for packet switches,"),
+            Self::Rate => f.write_str("eps_total_gbps=0, which leaves packet switches no rate,"),
+        }
+    }
+}
+
 impl MoeRegion {
     /// A region with the NICs shared out as the paper does: packet-switched ones alternately from the end of each NUMA
     /// node, half of the NICs to a node.
@@ -186,6 +215,15 @@ impl MoeRegion {
     /// Rate of all packet-switched NICs of a server together, Gb/s.
     pub fn eps_gbps(&self) -> f64 {
         self.eps_total_gbps.unwrap_or(self.eps_nics.len() as f64 * self.link_gbps)
+    }
+
+    /// Returns the reason that packet switches carry nothing, if that is so.
+    pub fn no_packets(&self) -> Option<NoPackets> {
+        if self.eps_nics.is_empty() {
+            Some(NoPackets::Nics(self.ocs_nics.len() as u32))
+        } else {
+            (self.eps_gbps() <= 0.0).then_some(NoPackets::Rate)
+        }
     }
 
     /// Returns `true` if all NICs are at one NUMA node, so that there is nothing to spread them over.

@@ -7,6 +7,7 @@ use crate::scenario::presets;
 use lightbay_core::checked::downcast;
 use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Kind as _;
+use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::report::Report;
 use lightbay_core::testing::Ask;
@@ -173,18 +174,28 @@ fn a_region_of_one_server_has_no_circuits() {
     }
 }
 
-/// Every NIC at the optical switch: the gradients have no way.
+/// Every NIC at the optical switch, or no rate at the packet switches: the gradients have no way.
 #[test]
 fn a_region_without_packet_switches_has_no_plan() {
-    let mut body = presets::scenario("moe-small").unwrap();
-    body.set("optical_degree", None, &lightbay_core::param::ParamValue::Int(8)).unwrap();
-    body.validate().unwrap();
-    let done = Ask::of(&all(), "auto", body).run().sound().done;
-    assert!(
-        done.plan.is_none() && done.message.contains("no NIC is left for packet switches"),
-        "{}",
-        done.message
-    );
+    let cases = [
+        (
+            "optical_degree",
+            ParamValue::Int(8),
+            "optical_degree=8, which leaves no NIC",
+            "lower optical_degree",
+        ),
+        ("eps_total_gbps", ParamValue::Float(0.0), "eps_total_gbps=0, which leaves", "raise eps_total_gbps"),
+    ];
+    for (name, value, why, remedy) in cases {
+        for method in ["auto", "mfabric-exact"] {
+            let mut body = presets::scenario("moe-small").unwrap();
+            body.set(name, None, &value).unwrap();
+            body.validate().unwrap();
+            let done = Ask::of(&all(), method, body).run().sound().done;
+            assert!(done.plan.is_none() && done.message.contains(why), "{}", done.message);
+            assert!(done.message.ends_with(&format!("cannot both hold; {remedy}")), "{}", done.message);
+        }
+    }
 }
 
 /// A delay that is longer than everything: circuits that stay.

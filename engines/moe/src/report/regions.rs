@@ -1,7 +1,7 @@
 //! Regions of a cluster beside each other: the iteration waits for the slowest.
 
 use super::{ANALYTIC, ITERATION};
-use crate::scenario::{GateTrace, MoeScenario};
+use crate::scenario::{GateTrace, MoeScenario, NoPackets};
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
 use lightbay_core::clock::Deadline;
@@ -32,11 +32,12 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         let study = DelayStudy::of(&of_region(scenario, number), || deadline.is_over());
         let study = study.map_err(|pair| {
             let message = format!("server {} cannot reach server {}", pair.from, pair.to);
-            Unavailable::absent(message, "lower optical_degree")
+            Unavailable::absent(message, pair.because.remedy())
         })?;
         let Some(study) = study else { return Err(Unavailable::late(deadline)) };
         let time = study.time(SwitchPolicy::Exact, delay).ok_or_else(|| {
-            Unavailable::absent("the gradients of the replicas have no way", "lower optical_degree")
+            let remedy = scenario.region.no_packets().map_or("lower optical_degree", NoPackets::remedy);
+            Unavailable::absent("the gradients of the replicas have no way", remedy)
         })?;
         times.push((number, time));
     }

@@ -20,7 +20,7 @@ fn study(scenario: &MoeScenario, deadline: Deadline) -> Result<DelayStudy, Unava
     let none = |pair: Unreachable| {
         Unavailable::absent(
             format!("server {} cannot reach server {}", pair.from, pair.to),
-            "lower optical_degree",
+            pair.because.remedy(),
         )
     };
     DelayStudy::of(scenario, || deadline.is_over()).map_err(none)?.ok_or_else(|| Unavailable::late(deadline))

@@ -24,9 +24,14 @@ use std::collections::btree_map::Entry;
 pub struct NoPlan(pub String);
 
 impl NoPlan {
-    fn gradients() -> Self {
-        let why = "the gradients of the replicas have no way: no NIC is left for packet switches";
-        Self(why.to_owned())
+    fn gradients(scenario: &MoeScenario, fabric: FabricKind) -> Self {
+        let exchange = "the exchange of gradients between the replicas";
+        Self(match (fabric, scenario.region.no_packets()) {
+            (FabricKind::Mfabric, Some(because)) => {
+                format!("{exchange} and {because} cannot both hold; {}", because.remedy())
+            }
+            _ => format!("no NIC is left for {exchange}; give the servers more NICs"),
+        })
     }
 }
 
@@ -258,7 +263,7 @@ pub fn fabric_ms_of(
         all_to_all_ms += 4.0 * exchange.all_to_all_ms;
     }
     let sums = StageSums { all_to_all_ms, ..StageSums::default() };
-    Ok(iteration(scenario, kind, sums, 0).ok_or_else(NoPlan::gradients)?.iteration_ms)
+    Ok(iteration(scenario, kind, sums, 0).ok_or_else(|| NoPlan::gradients(scenario, kind))?.iteration_ms)
 }
 
 /// Time of an iteration on circuits of the region that no plan beats, ms: exchanges of the demands at their least, and
@@ -278,7 +283,9 @@ pub fn least_on_circuits(
     let all_to_all_ms =
         each.map(|(demand, least)| 4.0 * fabrics::least_on_circuits_ms(demand, &rates, least)).sum();
     let sums = StageSums { all_to_all_ms, ..StageSums::default() };
-    Ok(iteration(scenario, FabricKind::Mfabric, sums, 0).ok_or_else(NoPlan::gradients)?.iteration_ms)
+    Ok(iteration(scenario, FabricKind::Mfabric, sums, 0)
+        .ok_or_else(|| NoPlan::gradients(scenario, FabricKind::Mfabric))?
+        .iteration_ms)
 }
 
 fn finished(
@@ -288,7 +295,8 @@ fn finished(
     sums: StageSums,
     (free_changes, demands): (u32, &[LayerDemand]),
 ) -> Result<Candidate<MoeResult>, NoPlan> {
-    let iteration = iteration(scenario, fabric, sums, free_changes).ok_or_else(NoPlan::gradients)?;
+    let iteration =
+        iteration(scenario, fabric, sums, free_changes).ok_or_else(|| NoPlan::gradients(scenario, fabric))?;
     let fat_tree_ms = fabric_ms_of(scenario, FabricKind::FatTree, demands)?;
     let cost = cost(scenario, fabric, iteration.iteration_ms, fat_tree_ms)
         .ok_or_else(|| NoPlan("the parts have no prices".to_owned()))?;

@@ -9,7 +9,7 @@ use super::exchange::{Exchange, RoutingRule};
 use crate::model::demand::LayerDemand;
 use crate::model::rates::RegionRates;
 use crate::plan::{AllToAll, CircuitAction, RegionCircuit, RegionRoute, RoutePath};
-use crate::scenario::MoeRegion;
+use crate::scenario::{MoeRegion, NoPackets};
 use std::fmt;
 
 /// Share of a pair's bytes below which what is left over is rounding.
@@ -22,14 +22,17 @@ pub struct Unreachable {
     pub from: usize,
     /// The server that receives.
     pub to: usize,
+    /// Reason that packet switches are no way either.
+    pub because: NoPackets,
 }
 
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, because } = self;
         write!(
             f,
-            "server {} cannot reach server {}: they have no circuit, and no NIC is left for packet switches",
-            self.from, self.to
+            "the bytes from server {from} to server {to}, which have no circuit, and {because} cannot both hold; {}",
+            because.remedy()
         )
     }
 }
@@ -92,8 +95,8 @@ pub fn routed(
                 }
             }
             if left > 0.0 {
-                if region.eps_nics.is_empty() || rates.eps <= 0.0 {
-                    return Err(Unreachable { from, to });
+                if let Some(because) = region.no_packets() {
+                    return Err(Unreachable { from, to, because });
                 }
                 // Evenly over the packet-switched NICs; the n-th one meets the n-th.
                 let share = left / region.eps_nics.len() as f64;
