@@ -2,10 +2,9 @@
 //! first data can reach them and the time at which the last data can still arrive (docs/methods/collective.md, section
 //! 5).
 
+use crate::model::distances::arrivals;
 use crate::scenario::network::LinkNetwork;
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Latency floor of a collective, for any amount of data.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,27 +93,7 @@ impl Distances<'_> {
 
 /// Smallest latency from a node to every node, or from every node to it, µs.
 pub fn distances(network: &LinkNetwork, node: u32, towards: bool) -> Vec<f64> {
-    let mut reached = vec![f64::INFINITY; network.node_count()];
-    let mut heap = BinaryHeap::new();
-    reached[node as usize] = 0.0;
-    // Latencies are finite and not negative, whose bits have the order of the numbers. Dijkstra's algorithm.
-    heap.push(Reverse((0_u64, node)));
-    while let Some(Reverse((bits, node))) = heap.pop() {
-        let at = f64::from_bits(bits);
-        if at > reached[node as usize] {
-            continue;
-        }
-        for &link in if towards { network.in_links(node) } else { network.out_links(node) } {
-            let link = &network.links()[link as usize];
-            let other = if towards { link.from } else { link.to };
-            let time = at + link.alpha_us;
-            if time < reached[other as usize] {
-                reached[other as usize] = time;
-                heap.push(Reverse((time.to_bits(), other)));
-            }
-        }
-    }
-    reached
+    arrivals(network, node, towards, |link, at| at + network.links()[link as usize].alpha_us)
 }
 
 /// Returns the latency floor over the path bound and the cuts around single destinations, around groups and those

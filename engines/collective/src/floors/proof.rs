@@ -5,12 +5,11 @@ use super::floor::network_floor;
 use super::latency::{LatencyFloor, LatencyQuestion, distances, latency_floor};
 use super::partition::partition_floors;
 use crate::bounds::{candidates, set_name};
+use crate::model::distances::arrivals;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
 use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Most looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
 const MOST_WORK: usize = 20_000_000;
@@ -261,7 +260,7 @@ impl<'t> FloorSearch<'t> {
         let mut sum = 0.0;
         // Shortest paths are the least that any routing takes, whatever their length stands for.
         for &(source, begin, end) in sources {
-            let row = shortest(self.network, source, &length);
+            let row = arrivals(self.network, source, false, |link, at| at + length(link as usize));
             let of_chunk =
                 |chunk: usize| self.chunks.dests(chunk).map(|dest| row[dest as usize]).sum::<f64>();
             sum += (begin..end).map(of_chunk).sum::<f64>();
@@ -346,29 +345,6 @@ impl<'t> FloorSearch<'t> {
         }
         longest
     }
-}
-
-/// Lengths of the shortest ways from a node to all others.
-fn shortest(network: &LinkNetwork, node: u32, length: &impl Fn(usize) -> f64) -> Vec<f64> {
-    let mut best = vec![f64::INFINITY; network.node_count()];
-    best[node as usize] = 0.0;
-    let mut heap = BinaryHeap::from([Reverse((0_u64, node))]);
-    while let Some(Reverse((bits, node))) = heap.pop() {
-        let at = f64::from_bits(bits);
-        if at > best[node as usize] {
-            continue;
-        }
-        for &link in network.out_links(node) {
-            let head = network.links()[link as usize].to;
-            let next = at + length(link as usize);
-            if next < best[head as usize] {
-                best[head as usize] = next;
-                // Lengths are not negative, so that their bits have the order of the numbers.
-                heap.push(Reverse((next.to_bits(), head)));
-            }
-        }
-    }
-    best
 }
 
 #[cfg(test)]

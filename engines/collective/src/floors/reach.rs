@@ -1,10 +1,9 @@
 //! Data that no schedule of any chunks and epochs can deliver, because links are up too early.
 
+use crate::model::distances::arrivals;
 use crate::model::task::CollectiveTask;
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 use lightbay_core::problem::few;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Returns the reason that some chunk of a task cannot reach a destination, whatever it is cut into; `None` if every
 /// chunk by itself reaches all.
@@ -23,31 +22,16 @@ pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
 /// The earliest times at which data of a node can be at every node, µs; infinite where it never arrives. Transmission
 /// takes no time here, and data may wait everywhere, so that no schedule is earlier.
 fn earliest(network: &LinkNetwork, source: u32) -> Vec<f64> {
-    let mut times = vec![f64::INFINITY; network.node_count()];
-    times[source as usize] = 0.0;
-    // Times are not negative, so that their bits have their order.
-    let mut open = BinaryHeap::from([(Reverse(0_u64), source)]);
-    while let Some((Reverse(time), at)) = open.pop() {
-        let time = f64::from_bits(time);
-        if time > times[at as usize] {
-            continue;
-        }
-        for &link in network.out_links(at) {
-            let link = &network.links()[link as usize];
-            let window = link.up_us.iter().find(|[_, end]| time < *end);
-            let start = match window {
-                Some([begin, _]) => time.max(*begin),
-                None if link.up_us.is_empty() => time,
-                None => continue,
-            };
-            let arrival = start + link.alpha_us;
-            if arrival < times[link.to as usize] {
-                times[link.to as usize] = arrival;
-                open.push((Reverse(arrival.to_bits()), link.to));
-            }
-        }
-    }
-    times
+    arrivals(network, source, false, |link, at| {
+        let link = &network.links()[link as usize];
+        let start = if link.up_us.is_empty() {
+            at
+        } else {
+            let window = link.up_us.iter().find(|[_, end]| at < *end);
+            window.map_or(f64::INFINITY, |[begin, _]| at.max(*begin))
+        };
+        start + link.alpha_us
+    })
 }
 
 fn reason(network: &LinkNetwork, times: &[f64], (source, lost): (u32, u32)) -> String {

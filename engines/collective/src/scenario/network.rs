@@ -3,6 +3,7 @@
 use super::rational::Rational;
 use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop, Topology};
 use lightbay_core::problem::{Problem, Problems};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
 /// A node of a [`LinkNetwork`].
@@ -338,21 +339,17 @@ impl LinkNetwork {
 
 /// Smallest member of the orbit of every point under permutations.
 fn orbits<'a>(points: usize, permutations: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
-    let mut parent: Vec<u32> = (0..points as u32).collect();
-    fn root(parent: &mut [u32], mut point: u32) -> u32 {
-        while parent[point as usize] != point {
-            let above = parent[parent[point as usize] as usize];
-            parent[point as usize] = above;
-            point = above;
-        }
-        point
-    }
+    let mut joined = UnionFind::<u32>::new(points);
     for permutation in permutations {
         for (point, &image) in (0u32..).zip(permutation) {
-            let (a, b) = (root(&mut parent, point), root(&mut parent, image));
-            // The smaller one stays, so that roots are the smallest members.
-            parent[a.max(b) as usize] = a.min(b);
+            joined.union(point, image);
         }
     }
-    (0..points as u32).map(|point| root(&mut parent, point)).collect()
+    let label = joined.into_labeling();
+    let mut smallest = vec![u32::MAX; points];
+    for (point, &label) in (0u32..).zip(&label) {
+        let known = &mut smallest[label as usize];
+        *known = point.min(*known);
+    }
+    label.into_iter().map(|label| smallest[label as usize]).collect()
 }

@@ -90,7 +90,8 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
             heap[*to as usize] = heaps.merge(heap[*to as usize], arc as u32);
         }
     }
-    // Contraction each node is part of; union-find of the nodes that stand for others.
+    // Contraction that each node is part of; union-find of the nodes that represent others. petgraph's `UnionFind` chooses
+    // representatives itself; here the representative is the contraction.
     let mut above: Vec<u32> = vec![NONE; most];
     let mut leader: Vec<u32> = (0..most as u32).collect();
     let mut chosen: Vec<u32> = vec![NONE; most];

@@ -1,5 +1,6 @@
 //! Hops from GPU to GPU, directly or through switches, by the price of their links: Dijkstra's algorithm from every
-//! GPU.
+//! GPU. A GPU that is reached ends a hop, and the links of the hop are needed; petgraph's `dijkstra` passes through every
+//! node and returns distances only.
 
 use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;

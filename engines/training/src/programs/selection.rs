@@ -7,6 +7,9 @@
 //! optimum is the joint optimum (DELTA's objective, Eq. 3, over all topologies, schedules and rates);
 //! elsewhere competition before the last transfers and shared network cards are left out, and the optimum
 //! is a lower bound. Times are milliseconds, volumes NIC-milliseconds.
+//!
+//! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the same sums,
+//! which expressions of good_lp would repeat.
 
 mod build;
 mod paths;

@@ -83,7 +83,8 @@ impl LinkTracks {
     fn free(&mut self, link: u32, from: u32) -> u32 {
         let next = &mut self.next[link as usize];
         let mut at = from as usize;
-        // Union-find over epochs: every blocked epoch points to a later one.
+        // Union-find over epochs: every blocked epoch points to a later one. petgraph's `UnionFind` chooses representatives
+        // itself; here the representative is the first free epoch.
         while at < next.len() && next[at] as usize != at {
             let after = next[at] as usize;
             // Skips shorten as they are followed (path halving).
