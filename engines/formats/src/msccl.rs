@@ -4,6 +4,7 @@
 //! to send to and one to receive from. The k-th send from one rank to another on a channel pairs with the k-th receive
 //! there. [`read`] reads such a file, [`check`] says what no executor would take, [`execute`] runs it chunk by chunk.
 
+mod build;
 mod check;
 mod execute;
 mod read;
@@ -11,6 +12,7 @@ mod read;
 mod tests;
 
 pub use crate::collective::{Buffer, BufferPlace, CollectiveOp};
+pub use build::{ChunkTransfer, ProgramBuilder, StepPlace};
 pub use check::{check, limits};
 pub use execute::{ExecuteOptions, Execution, Passage, execute};
 pub use read::read;

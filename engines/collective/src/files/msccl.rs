@@ -12,8 +12,8 @@ use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::msccl::{
-    Action, Algorithm, Block, Buffer, BufferPlace, ExecuteOptions, Gpu, MOST_BLOCKS, MOST_BLOCKS_OF_CHANNEL,
-    MOST_STEPS, Protocol, Step, execute,
+    Algorithm, Buffer, BufferPlace, ChunkTransfer, ExecuteOptions, Gpu, MOST_BLOCKS_OF_CHANNEL, MOST_STEPS,
+    ProgramBuilder, Protocol, StepPlace, execute,
 };
 use rustc_hash::FxHashMap;
 
@@ -60,14 +60,8 @@ pub fn algorithm(
     for transfer in &transfers {
         programs.transfer(&buffers, result, transfer);
     }
-    let gpus = programs.gpus;
-    if let Some(rank) = gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
-        let message = format!(
-            "needs {} thread blocks on rank {rank}, executors take {MOST_BLOCKS}",
-            gpus[rank].blocks.len()
-        );
-        return Err(Problem::new("to", message, "take fewer ranks or chunks").into());
-    }
+    let remedy = "take fewer ranks or chunks";
+    let gpus = programs.built.finish().map_err(|why| Problem::new("to", why, remedy))?;
     let protocol = Protocol::ALL
         .iter()
         .find(|(name, _)| Some(*name) == params.text("protocol"))
@@ -89,14 +83,9 @@ pub fn algorithm(
     Ok(algorithm)
 }
 
-/// Thread block and step.
-type StepPlace = (u32, u32);
-
 /// The programs so far.
 struct Programs {
-    gpus: Vec<Gpu>,
-    /// Thread blocks by rank, peer, direction and channel.
-    blocks: FxHashMap<(u32, u32, bool, u32), u32>,
+    built: ProgramBuilder,
     /// Transfers between each ordered pair of ranks.
     transfers: FxHashMap<(u32, u32), u32>,
     /// Channels that pairs of ranks are spread over.
@@ -110,25 +99,17 @@ struct Programs {
 impl Programs {
     fn new(buffers: &ChunkPlaces, transfers: &[Transfer]) -> Self {
         let gpu = Gpu { input_chunks: buffers.input, output_chunks: buffers.output, ..Gpu::default() };
-        let mut gpus = vec![gpu; buffers.ranks.len()];
-        for (rank, gpu) in (0..).zip(&mut gpus) {
-            let own = buffers.own(rank);
-            for copies in own.chunks(MOST_STEPS) {
-                let step = |(from, to): &(u32, u32)| Step {
-                    action: Action::Copy,
-                    source: BufferPlace { buffer: Buffer::Input, offset: *from },
-                    destination: BufferPlace { buffer: Buffer::Output, offset: *to },
-                    count: 1,
-                    after: None,
-                    awaited: false,
-                };
-                let steps = copies.iter().map(step).collect();
-                gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps });
-            }
+        let mut built = ProgramBuilder::new(vec![gpu; buffers.ranks.len()]);
+        for rank in 0..buffers.ranks.len() as u32 {
+            let copy = |(from, to): (u32, u32)| {
+                let place = |buffer, offset| BufferPlace { buffer, offset };
+                (place(Buffer::Input, from), place(Buffer::Output, to))
+            };
+            let copies: Vec<_> = buffers.own(rank).into_iter().map(copy).collect();
+            built.copies(rank, &copies);
         }
         Self {
-            gpus,
-            blocks: FxHashMap::default(),
+            built,
             transfers: FxHashMap::default(),
             channels: channels(transfers),
             wrote: FxHashMap::default(),
@@ -144,11 +125,8 @@ impl Programs {
         rank: u32,
     ) -> BufferPlace {
         buffers.place(result, piece, rank).unwrap_or_else(|| {
-            let room = &mut self.gpus[rank as usize].scratch_chunks;
-            let offset = *self.passing.entry((piece, rank)).or_insert_with(|| {
-                *room += 1;
-                *room - 1
-            });
+            let built = &mut self.built;
+            let offset = *self.passing.entry((piece, rank)).or_insert_with(|| built.scratch(rank));
             BufferPlace { buffer: Buffer::Scratch, offset }
         })
     }
@@ -161,49 +139,23 @@ impl Programs {
         let channel = (from + to) % self.channels + self.channels * turn;
         let source = self.place(buffers, result, piece, from);
         let destination = self.place(buffers, result, piece, to);
-        let sending = self.block(from, to, true, channel);
-        let waits = self.wrote.get(&(from, source.buffer, source.offset)).copied();
-        self.push(from, sending, Action::Send, [source, destination], waits);
-        let receiving = self.block(to, from, false, channel);
+        let brought = self.wrote.get(&(from, source.buffer, source.offset)).copied();
         let key = (to, destination.buffer, destination.offset);
         let before = self.wrote.get(&key).copied();
-        let adds = result.pieces[piece as usize].adds_up;
         // The first part that passes through finds nothing to be added to.
-        let step = if adds && (destination.buffer != Buffer::Scratch || before.is_some()) {
-            self.push(to, receiving, Action::ReceiveReduceCopy, [destination, destination], before)
-        } else {
-            self.push(to, receiving, Action::Receive, [source, destination], None)
-        };
-        self.wrote.insert(key, (receiving, step));
-    }
-
-    /// The number of a thread block, made if it does not exist.
-    fn block(&mut self, rank: u32, peer: u32, sends: bool, channel: u32) -> u32 {
-        let blocks = &mut self.gpus[rank as usize].blocks;
-        *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
-            let (send, receive) = if sends { (Some(peer), None) } else { (None, Some(peer)) };
-            blocks.push(Block { send, receive, channel, steps: Vec::new() });
-            blocks.len() as u32 - 1
-        })
-    }
-
-    fn push(
-        &mut self,
-        rank: u32,
-        block: u32,
-        action: Action,
-        [source, destination]: [BufferPlace; 2],
-        waits: Option<StepPlace>,
-    ) -> u32 {
-        let blocks = &mut self.gpus[rank as usize].blocks;
-        // Within a thread block the order of its steps is enough.
-        let after = waits.filter(|before| before.0 != block);
-        if let Some((before, step)) = after {
-            blocks[before as usize].steps[step as usize].awaited = true;
-        }
-        let steps = &mut blocks[block as usize].steps;
-        steps.push(Step { action, source, destination, count: 1, after, awaited: false });
-        steps.len() as u32 - 1
+        let adds = result.pieces[piece as usize].adds_up
+            && (destination.buffer != Buffer::Scratch || before.is_some());
+        let adds_after = adds.then_some(before);
+        let step = self.built.transfer(&ChunkTransfer {
+            from,
+            to,
+            channel,
+            source,
+            destination,
+            brought,
+            adds_after,
+        });
+        self.wrote.insert(key, step);
     }
 }
 

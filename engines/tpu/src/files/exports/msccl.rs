@@ -12,10 +12,9 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::Unwatched;
 use lightbay_formats::msccl::{
-    Action, Algorithm, Block, Buffer, BufferPlace, CollectiveOp, Gpu, MOST_BLOCKS, MOST_STEPS, Protocol,
-    Step, write,
+    Algorithm, Buffer, BufferPlace, ChunkTransfer, CollectiveOp, Gpu, MOST_STEPS, ProgramBuilder, Protocol,
+    StepPlace, write,
 };
-use rustc_hash::FxHashMap;
 
 /// Ranks of a schedule at most.
 const MOST_RANKS: usize = 256;
@@ -96,17 +95,8 @@ pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algo
         let to = neighbours[from][send.arc as usize % PORTS] as usize;
         programs.transfer(from, to, send.arc as usize, send.shard as usize, reducing(send.epoch));
     }
-    let gpus = programs.gpus;
-    if let Some(rank) = gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
-        return Err(Problem::new(
-            "collective",
-            format!(
-                "needs {} thread blocks on rank {rank}, executors take {MOST_BLOCKS}",
-                gpus[rank].blocks.len()
-            ),
-            "take a pod with less load per link, or another collective",
-        ));
-    }
+    let remedy = "take a pod with less load per link, or another collective";
+    let gpus = programs.built.finish().map_err(|why| Problem::new("collective", why, remedy))?;
     Ok(Algorithm {
         name: name.to_owned(),
         collective: match schedule.collective {
@@ -125,20 +115,15 @@ pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algo
     })
 }
 
-/// Thread block and step.
-type At = (u32, u32);
-
 /// The programs so far.
 struct Programs {
     nodes: usize,
     collective: Collective,
-    gpus: Vec<Gpu>,
-    /// Thread blocks by rank, peer, direction and channel.
-    blocks: FxHashMap<(usize, usize, bool, u32), u32>,
+    built: ProgramBuilder,
     /// Transfers over each arc.
     transfers: Vec<u32>,
     /// The step that brought a chunk to where it is: by rank and shard, or by pair in an all-to-all.
-    brought: Vec<Option<At>>,
+    brought: Vec<Option<StepPlace>>,
     /// Buffer and chunk that hold the shard of each pair, in an all-to-all.
     places: Vec<BufferPlace>,
 }
@@ -151,23 +136,20 @@ impl Programs {
             Collective::ReduceScatter => (many, 1),
             Collective::AllReduce | Collective::AllToAll => (many, many),
         };
-        let mut gpus = vec![Gpu { input_chunks, output_chunks, ..Gpu::default() }; nodes];
+        let mut built =
+            ProgramBuilder::new(vec![Gpu { input_chunks, output_chunks, ..Gpu::default() }; nodes]);
         let exchange = collective == Collective::AllToAll;
         if exchange {
-            for (rank, gpu) in gpus.iter_mut().enumerate() {
-                let place = |buffer| BufferPlace { buffer, offset: rank as u32 };
-                let (source, destination) = (place(Buffer::Input), place(Buffer::Output));
-                let action = Action::Copy;
-                let copy = Step { action, source, destination, count: 1, after: None, awaited: false };
-                gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps: vec![copy] });
+            for rank in 0..many {
+                let place = |buffer| BufferPlace { buffer, offset: rank };
+                built.copies(rank, &[(place(Buffer::Input), place(Buffer::Output))]);
             }
         }
         let input = |pair: usize| BufferPlace { buffer: Buffer::Input, offset: (pair % nodes) as u32 };
         Self {
             nodes,
             collective,
-            gpus,
-            blocks: FxHashMap::default(),
+            built,
             transfers: vec![0; nodes * PORTS],
             brought: vec![None; nodes * nodes],
             places: if exchange { (0..nodes * nodes).map(input).collect() } else { Vec::new() },
@@ -184,9 +166,7 @@ impl Programs {
                 let destination = if to == shard % self.nodes {
                     BufferPlace { buffer: Buffer::Output, offset: (shard / self.nodes) as u32 }
                 } else {
-                    let gpu = &mut self.gpus[to];
-                    gpu.scratch_chunks += 1;
-                    BufferPlace { buffer: Buffer::Scratch, offset: gpu.scratch_chunks - 1 }
+                    BufferPlace { buffer: Buffer::Scratch, offset: self.built.scratch(to as u32) }
                 };
                 (std::mem::replace(&mut self.places[shard], destination), destination)
             }
@@ -201,48 +181,15 @@ impl Programs {
             Collective::AllToAll => (shard, shard),
             _ => (from * self.nodes + shard, to * self.nodes + shard),
         };
-        let sending = self.block(from, to, true, channel);
-        let waits = self.brought[at_from];
-        self.push(from, sending, Action::Send, source, destination, waits);
-        let receiving = self.block(to, from, false, channel);
-        // A sum waits for the sum before it; what replaces a chunk waits for nobody.
-        let (action, waits, source) = if reduce {
-            (Action::ReceiveReduceCopy, self.brought[at_to], destination)
-        } else {
-            (Action::Receive, None, source)
-        };
-        let step = self.push(to, receiving, action, source, destination, waits);
-        self.brought[at_to] = Some((receiving, step));
-    }
-
-    /// The number of a thread block, made if it does not exist.
-    fn block(&mut self, rank: usize, peer: usize, sends: bool, channel: u32) -> u32 {
-        let blocks = &mut self.gpus[rank].blocks;
-        *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
-            let peer = Some(peer as u32);
-            let (send, receive) = if sends { (peer, None) } else { (None, peer) };
-            blocks.push(Block { send, receive, channel, steps: Vec::new() });
-            blocks.len() as u32 - 1
-        })
-    }
-
-    fn push(
-        &mut self,
-        rank: usize,
-        block: u32,
-        action: Action,
-        source: BufferPlace,
-        destination: BufferPlace,
-        waits: Option<At>,
-    ) -> u32 {
-        let blocks = &mut self.gpus[rank].blocks;
-        // Within a thread block the order of its steps is enough.
-        let after = waits.filter(|before| before.0 != block);
-        if let Some((before, step)) = after {
-            blocks[before as usize].steps[step as usize].awaited = true;
-        }
-        let steps = &mut blocks[block as usize].steps;
-        steps.push(Step { action, source, destination, count: 1, after, awaited: false });
-        steps.len() as u32 - 1
+        let step = self.built.transfer(&ChunkTransfer {
+            from: from as u32,
+            to: to as u32,
+            channel,
+            source,
+            destination,
+            brought: self.brought[at_from],
+            adds_after: reduce.then_some(self.brought[at_to]),
+        });
+        self.brought[at_to] = Some(step);
     }
 }

@@ -1,0 +1,123 @@
+//! Programs of thread blocks, built transfer by transfer.
+
+use super::{Action, Block, BufferPlace, Gpu, MOST_BLOCKS, MOST_STEPS, Step};
+use std::collections::HashMap;
+
+/// Number of a thread block and of a step in it.
+pub type StepPlace = (u32, u32);
+
+/// The programs of all ranks so far: one thread block for each rank, peer, direction and channel.
+#[derive(Clone, Debug)]
+pub struct ProgramBuilder {
+    gpus: Vec<Gpu>,
+    /// Thread blocks by rank, peer, direction and channel.
+    blocks: HashMap<(u32, u32, bool, u32), u32>,
+}
+
+/// A transfer of one chunk between two ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkTransfer {
+    /// Rank that sends.
+    pub from: u32,
+    /// Rank that receives.
+    pub to: u32,
+    /// Channel of both thread blocks.
+    pub channel: u32,
+    /// Place of the chunk on the rank that sends.
+    pub source: BufferPlace,
+    /// Place of the chunk on the rank that receives.
+    pub destination: BufferPlace,
+    /// The step on the rank that sends which brought the chunk; none for a chunk that was put in.
+    pub brought: Option<StepPlace>,
+    /// If the chunk is added to what its destination holds, the step on the rank that receives which wrote that last.
+    pub adds_after: Option<Option<StepPlace>>,
+}
+
+impl ProgramBuilder {
+    /// Ranks without thread blocks.
+    pub fn new(gpus: Vec<Gpu>) -> Self {
+        Self { gpus, blocks: HashMap::new() }
+    }
+
+    /// Adds thread blocks that copy chunks of a rank before anything is sent: `(source, destination)` each.
+    pub fn copies(&mut self, rank: u32, copies: &[(BufferPlace, BufferPlace)]) {
+        for copies in copies.chunks(MOST_STEPS) {
+            let copy = |&(source, destination): &(BufferPlace, BufferPlace)| Step {
+                action: Action::Copy,
+                source,
+                destination,
+                count: 1,
+                after: None,
+                awaited: false,
+            };
+            let steps = copies.iter().map(copy).collect();
+            self.gpus[rank as usize].blocks.push(Block { send: None, receive: None, channel: 0, steps });
+        }
+    }
+
+    /// Reserves a chunk of room on a rank and returns its number.
+    pub fn scratch(&mut self, rank: u32) -> u32 {
+        let room = &mut self.gpus[rank as usize].scratch_chunks;
+        *room += 1;
+        *room - 1
+    }
+
+    /// Adds a transfer; returns its step on the rank that receives.
+    pub fn transfer(&mut self, transfer: &ChunkTransfer) -> StepPlace {
+        let ChunkTransfer { from, to, channel, source, destination, .. } = *transfer;
+        let sending = self.block(from, to, true, channel);
+        self.push(from, sending, Action::Send, [source, destination], transfer.brought);
+        let receiving = self.block(to, from, false, channel);
+        // A sum waits for the sum before it; a chunk that replaces another waits for nothing.
+        let step = match transfer.adds_after {
+            Some(before) => {
+                self.push(to, receiving, Action::ReceiveReduceCopy, [destination, destination], before)
+            }
+            None => self.push(to, receiving, Action::Receive, [source, destination], None),
+        };
+        (receiving, step)
+    }
+
+    /// The number of a thread block, made if it does not exist.
+    fn block(&mut self, rank: u32, peer: u32, sends: bool, channel: u32) -> u32 {
+        let blocks = &mut self.gpus[rank as usize].blocks;
+        *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
+            let (send, receive) = if sends { (Some(peer), None) } else { (None, Some(peer)) };
+            blocks.push(Block { send, receive, channel, steps: Vec::new() });
+            blocks.len() as u32 - 1
+        })
+    }
+
+    fn push(
+        &mut self,
+        rank: u32,
+        block: u32,
+        action: Action,
+        [source, destination]: [BufferPlace; 2],
+        waits: Option<StepPlace>,
+    ) -> u32 {
+        let blocks = &mut self.gpus[rank as usize].blocks;
+        // Within a thread block the order of its steps is enough.
+        let after = waits.filter(|before| before.0 != block);
+        if let Some((before, step)) = after {
+            blocks[before as usize].steps[step as usize].awaited = true;
+        }
+        let steps = &mut blocks[block as usize].steps;
+        steps.push(Step { action, source, destination, count: 1, after, awaited: false });
+        steps.len() as u32 - 1
+    }
+
+    /// The programs.
+    ///
+    /// # Errors
+    /// What is wrong if a rank has more thread blocks than executors take.
+    pub fn finish(self) -> Result<Vec<Gpu>, String> {
+        match self.gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
+            None => Ok(self.gpus),
+            Some(rank) => {
+                let needed = self.gpus[rank].blocks.len();
+                Err(format!("needs {needed} thread blocks on rank {rank}, executors accept {MOST_BLOCKS}"))
+            }
+        }
+    }
+}
