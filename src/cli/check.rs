@@ -23,8 +23,8 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plan: Source,
 
-    /// Hold the plan against the scenario that was asked for: a file, `-` or preset:NAME; of a plan, the scenario that
-    /// it is for. Every difference is a violation
+    /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, or a plan, which stands for its
+    /// scenario. Every difference is a violation
     #[arg(long, value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Option<Source>,
 
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long)]
     exact: bool,
 
-    /// Time for --exact: 90, 90s, 5m; 0 is no limit. The rest is reported as not verified
+    /// Time limit for --exact: 90, 90s or 5m; 0: no limit. Figures that are not checked by then count as not verified
     #[arg(long, value_name = "TIME", default_value_t = EXACT_LIMIT.as_secs_f64(), requires = "exact", value_parser = value::duration_s)]
     time_limit: f64,
 }

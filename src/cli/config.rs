@@ -27,7 +27,7 @@ pub struct Arguments {
 enum Command {
     /// Print a commented file with all defaults
     Default,
-    /// Print where the file is looked for
+    /// Print the path of the configuration file
     Path,
     /// Validate the configuration file
     Check,

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 /// The table of exit codes as help and manual page show it.
 pub const HELP: &str = "\
 Exit codes:
-  0    done: a plan was found, also when a limit ended the run; a check passed; the
-       whole output was written
-  1    failure, or a check that found violations; standard output is closed, full or
-       was closed by its reader before it had everything, as by `head`
+  0    done: the run found a plan, even if a limit ended it; the check passed; the whole
+       output was written
+  1    failure, or a check that found violations; standard output is closed or full, or
+       its reader left before the end, as `head` does
   2    wrong usage, unreadable or invalid input
   3    no plan within the limits
-  4    infeasible
+  4    infeasible: no plan exists
   129, 130, 143
        ended by hang-up, interrupt or termination, with the best plan written";
 

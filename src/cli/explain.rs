@@ -16,7 +16,7 @@ use std::io::Write as _;
     after_long_help = "Examples:\n  lightbay explain NCT\n  lightbay explain virtual channel\n  lightbay explain"
 )]
 pub struct Arguments {
-    /// The word, such as NCT or `virtual channel`; without one, all words are listed
+    /// Term, such as NCT or `virtual channel` [default: list all terms]
     #[arg(value_name = "WORD")]
     words: Vec<String>,
 

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   lightbay export preset:tiny8 --to instance -o tiny8.instance.json
-  lightbay export plan.json --to expanded -o out/          the usual name, in a folder
-  lightbay export preset:tiny4 --to mps -o tiny4.mps       the model of a method, and tiny4.mps.names.json
-  lightbay export new.json --to changes --against old.json  what to rewire on the way from one plan to another
-  lightbay methods --formats                               all formats and their parameters";
+  lightbay export plan.json --to expanded -o out/           write into a folder, with the usual name
+  lightbay export preset:tiny4 --to mps -o tiny4.mps        write a model, and tiny4.mps.names.json
+  lightbay export new.json --to changes --against old.json  list the circuits to rewire
+  lightbay methods --formats                                list all formats and their parameters";
 
 /// Arguments of `export`.
 #[derive(Args, Debug)]
@@ -31,11 +31,11 @@ pub struct Arguments {
     #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     subject: Source,
 
-    /// Format, as `lightbay methods --formats` lists them
+    /// Format; `lightbay methods --formats` lists all
     #[arg(long, value_name = "FORMAT")]
     to: String,
 
-    /// Second scenario or plan, for formats that compare with one: a file, `-` or preset:NAME
+    /// Second scenario or plan, for formats that compare two: a file, `-` or preset:NAME
     #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     against: Option<Source>,
 

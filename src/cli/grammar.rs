@@ -20,8 +20,8 @@ Examples:
   lightbay check plan.json                        verify the plan
   lightbay export plan.json --to json | jq .metrics
 
-A first argument that is not a command names a scenario, a plan or a session, and opens it in the workbench.
-If a file has the name of a command, write it with its folder: ./solve";
+A first argument that is not a command names a scenario, a plan or a session to open in the workbench. If a file has the \
+name of a command, add its folder: ./solve";
 
 /// Plans optical circuit switches of AI clusters: a workbench for the terminal, and commands for scripts.
 #[derive(Debug, Parser)]
@@ -119,7 +119,7 @@ pub enum Command {
     Import(import::Arguments),
     /// List, show or remove saved work
     Sessions(sessions::Arguments),
-    /// Show versions, folders, what the terminal can do, and a card of glyphs and colours
+    /// Show versions, folders, abilities of the terminal, and samples of glyphs and colours
     Info(info::Arguments),
     /// Print the default configuration, or check the file
     Config(config::Arguments),

@@ -23,13 +23,15 @@ Examples:
   lightbay import sol tiny4.sol tiny4.mps.names.json -o plan.json
   lightbay import msccl preset:amdx2-allgather-1gb schedule.xml -o plan.json
   lightbay import polatis_tl1 switches.json ocs-0.txt ocs-1.txt -o installed.json
-  lightbay methods --formats                         all formats and their parameters";
+  lightbay methods --formats                         list all formats and their parameters";
 
 /// Arguments of `import`.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, override_usage = "lightbay import [OPTIONS] [FORMAT] <FILE>...")]
 pub struct Arguments {
-    /// Files to read, also compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of switches also take preset:NAME. A format, as `lightbay methods --formats` lists them, may precede the files; otherwise lightbay detects it from their content
+    /// Files to read, plain or compressed with gzip; `-` is standard input. `sol`, `msccl`, `mscclpp` and the formats of
+    /// switches also accept preset:NAME. A format (`lightbay methods --formats` lists all) may precede the files; otherwise
+    /// lightbay detects it from their content
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     words: Vec<Source>,
 

@@ -11,11 +11,11 @@ use lightbay_core::problem::Problems;
 /// Limits of a run, its seed and threads.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Time after which the best plan is returned: 90, 90s, 5m
+    /// Time limit: 90, 90s or 5m; a run then ends with its best plan
     #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
     pub time_limit: Option<f64>,
 
-    /// Gap between plan and bound at which to stop: 1%, 0.01
+    /// Stop as soon as the gap between plan and bound is at most this: 1% or 0.01
     #[arg(long, value_name = "GAP", value_parser = value::gap)]
     pub gap: Option<f64>,
 

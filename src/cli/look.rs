@@ -13,7 +13,7 @@ pub struct LookArguments {
     #[arg(long, value_name = "WHEN", value_enum)]
     pub color: Option<When>,
 
-    /// Family of colours [default: okabe]
+    /// Colour theme [default: okabe]
     #[arg(long, value_name = "NAME", value_enum)]
     pub theme: Option<PaletteName>,
 
@@ -21,7 +21,7 @@ pub struct LookArguments {
     #[arg(long, value_name = "NAME", value_enum)]
     pub background: Option<BackgroundName>,
 
-    /// Characters to draw with [default: by locale and terminal]
+    /// Characters for drawing [default: by locale and terminal]
     #[arg(long, value_name = "SET", value_enum)]
     pub glyphs: Option<GlyphName>,
 }
@@ -43,7 +43,7 @@ pub enum When {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaletteName {
-    /// Hues that stay apart with all common forms of colour blindness.
+    /// Hues that people with any common form of colour blindness can tell apart.
     Okabe,
     /// High contrast.
     Contrast,
@@ -71,7 +71,7 @@ pub enum GlyphName {
     Braille,
     /// Curves in blocks.
     Block,
-    /// Nothing beyond ASCII.
+    /// ASCII characters only.
     Ascii,
 }
 

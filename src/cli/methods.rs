@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     // Tables of kinds end with a blank line, that of one method does not.
     let title = if chosen.is_some() { "\nParameters of every method" } else { "Parameters of every method" };
     let table = params(&common_params());
-    let how = "Set one with `--set NAME=VALUE`; for one entry of a list `--set NAME[3]=VALUE`.";
+    let how = "Set a parameter with `--set NAME=VALUE`, one entry of a list with `--set NAME[3]=VALUE`.";
     writeln!(console.out(), "{title}\n{table}\n{how}")?;
     Ok(Exit::Done)
 }

@@ -16,22 +16,23 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   lightbay new megatron_177b --set bandwidth_gbps=800 -o job.json
-  lightbay new training -o job.json      the first preset of the kind, to be edited
+  lightbay new training -o job.json      the first preset of the kind, for you to edit
   lightbay new crossconnect --set from=plan.json --set ocs_count=8 -o switches.json
-                                         the circuits of a plan, to be laid on switches
+                                         assign the circuits of a plan to switches
   lightbay new collective --set from=pod.json --set collective=all_to_all -o exchange.json
                                          a collective on the network of a plan
-  lightbay new crossconnect --set from=next.json --set installed_from=carried-out.json -o switches.json";
+  lightbay new crossconnect --set from=next.json --set installed_from=now.json -o change.json
+                                         change from one plan of switches to the next";
 
 /// Arguments of `new`.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Preset as `lightbay presets` lists it, or a kind
+    /// Preset (`lightbay presets` lists all), or a kind
     #[arg(value_name = "PRESET|KIND")]
     from: String,
 
-    /// Change a parameter; for one entry of a list NAME[3]=VALUE. `lightbay methods` lists the parameters
+    /// Change a parameter; NAME[3]=VALUE changes one entry of a list. `lightbay methods` lists the parameters
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 

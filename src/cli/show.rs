@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
 
-    /// Print what one item of that section is made of, such as the changes of batch 2 of section batches
+    /// Print the details of one row of that section, such as the changes of batch 2 in section batches
     #[arg(long, value_name = "NUMBER", requires = "section")]
     item: Option<u32>,
 

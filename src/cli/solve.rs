@@ -36,7 +36,7 @@ Examples:
   lightbay new tiny8 | lightbay solve - | lightbay check -
 
 Ctrl-C, termination and hang-up stop the run and write the best plan; a second signal ends the program at once.
-With -o the best plan so far is written while the run lasts, at most once a second.";
+With -o, lightbay also writes the best plan so far, at most once a second.";
 
 /// Time that a run may take to stop after a termination or hang-up. Runs answer within milliseconds but for a few long
 /// steps, such as the start of a large model; half a second leaves time to write the plan within the second in which the
@@ -47,15 +47,15 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` or preset:NAME; given a plan, solves its scenario
+    /// Scenario: a file, `-` (standard input) or preset:NAME; a plan stands for its scenario
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 
-    /// Method, as `lightbay methods` lists them [default: that of the kind, or what suits the scenario]
+    /// Method; `lightbay methods` lists all [default: the default method of the kind, or the method that suits the scenario]
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
-    /// Change a parameter of the scenario or of the method; for one entry of a list NAME[3]=VALUE
+    /// Change a parameter of the scenario or of the method; NAME[3]=VALUE changes one entry of a list
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
@@ -70,7 +70,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
-    /// File to write, compressed if its name ends with .gz [default: standard output; on a terminal a summary]
+    /// File to write, compressed if its name ends with .gz [default: standard output, or a summary if that is a terminal]
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 

@@ -34,25 +34,25 @@ const SCHEMA: &str = "lightbay.sweep/1";
 
 const EXAMPLES: &str = "\
 Examples:
-  lightbay sweep preset:megatron_177b --over bandwidth_gbps=200,400,800,1600 --method iter-halve,delta-joint -o table.csv
-  lightbay sweep a.json b.json --over seq=2048..16384..2048 --over ports_per_pod=[8,8,8],[16,8,8] -o table.jsonl
-  lightbay sweep preset:crossconnect-16-16-25 --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
   lightbay sweep preset:tiny8 --over mfu=30%..60%..10% --method delta-joint -o table.csv --resume
+  lightbay sweep job.json --over bandwidth_gbps=200,400 --method iter-halve,delta-joint -o table.csv
+  lightbay sweep a.json b.json --over seq=2048..8192..2048 --over ports_per_pod=[8,8],[16,8]
+  lightbay sweep hall.json --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
 
-Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over
-make every combination. Methods that accept a hot start begin from the plan of the neighbouring value of the last --over
-parameter that permits it; --cold turns this off. The columns started_from and hot_start name that plan. Cells that start from each
-other stay in one --shard.
+Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over \
+options give every combination of their values. A method that accepts a hot start begins from the plan of the neighbouring \
+value of the last --over parameter that permits it; --cold turns this off. The columns started_from and hot_start name that \
+plan. Cells that start from each other belong to the same --shard.
 
-Every row is written as soon as its cell is solved. Ctrl-C, termination and hang-up leave whole rows; the same command
-with --resume goes on after them. Until a table with -o is complete, the folder TABLE.resume beside it holds the plans
-that its next cells start from. A cell without a plan gives a row with the reason; it decides the exit code.";
+lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only; \
+the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \
+the plans that the next cells start from. A cell without a plan gives a row with the reason, which decides the exit code.";
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenarios of one kind: files, `-` or preset:NAME; of a plan, the scenario that it is for
+    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; a plan stands for its scenario
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenarios: Vec<Source>,
 
@@ -60,7 +60,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUES")]
     over: Vec<Setting>,
 
-    /// Methods, as `lightbay methods` lists them, separated by commas [default: that of the kind]
+    /// Methods, separated by commas; `lightbay methods` lists all [default: the default method of the kind]
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
 
@@ -75,7 +75,7 @@ pub struct Arguments {
     #[arg(long)]
     cold: bool,
 
-    /// Solve one part of the table, such as 1/4; all parts together are the whole table
+    /// Solve one part of the table, such as 1/4: the first of four parts
     #[arg(long, value_name = "PART", default_value_t = Shard::WHOLE, hide_default_value = true)]
     shard: Shard,
 
@@ -100,8 +100,8 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Progress on standard error: a line per cell, or events of all runs (run is the cell) and rows
-    /// (lightbay.sweep-row/1) as JSON [default: plain on a terminal if a table is written, else none]
+    /// Progress on standard error: a line per cell, or as JSON the events of all runs (`run` is the cell) and
+    /// the rows (lightbay.sweep-row/1) [default: plain on a terminal if a table is written, else none]
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 }
