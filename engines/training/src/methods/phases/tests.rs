@@ -3,8 +3,11 @@
 use super::*;
 use crate::check::{Claims, check_plan};
 use crate::scenario::TrainingScenario;
+use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
 use crate::search::phases::search;
+use crate::simulate::evaluate::Rates;
+use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::collections::BTreeSet;
@@ -116,4 +119,81 @@ fn the_checker_refuses_plans_whose_circuits_move_otherwise() {
     refused("circuits that must stay", &TrainingScenario::Job(fixed.clone()), &result, value, "phases");
     fixed.reconfiguration = Some(Reconfiguration { delay_s: 0.025, most_switchings: 0 });
     refused("too many switchings", &TrainingScenario::Job(fixed), &result, value, "phases");
+}
+
+/// A preset whose circuits may move, with its best plan for one switching and the bound of the search.
+fn proven(
+    name: &str,
+    ports: Option<u32>,
+    delay_s: f64,
+) -> (TrainingScenario, Candidate<TrainingResult>, f64) {
+    let mut job = presets::job(name).unwrap().job();
+    job.ports_per_pod = ports.map(PortsPerPod::Same);
+    job.reconfiguration = Some(Reconfiguration { delay_s, most_switchings: 1 });
+    let scenario = TrainingScenario::Job(job);
+    let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
+    let caps = useful_within(&evaluator.network, 2.0 * evaluator.ideal.makespan());
+    let stays = outer::VectorTask::new(&evaluator, Rates::Best, &caps);
+    let stays = outer::search(stays, None, &mut Unwatched::default()).unwrap().best.unwrap();
+    let caps = useful_within(&evaluator.network, stays.makespan);
+    let task = MoveTask {
+        evaluator: &evaluator,
+        delay_s,
+        caps: &caps,
+        aim: Aim::Time,
+        known: stays.makespan,
+        close: 1e-5 * evaluator.ideal.path.comm,
+        boxes: 200_000,
+    };
+    let proof = search(task, &mut Unwatched::default()).unwrap();
+    assert!(proof.complete, "{name}");
+    let best = proof.best.unwrap();
+    assert!(proof.bound > evaluator.ideal.makespan() * (1.0 + 1e-4), "{name} is not ideal");
+    (scenario, planned(&evaluator, &best, delay_s), proof.bound)
+}
+
+#[test]
+fn the_checker_proves_the_bound_on_one_switching_by_itself() {
+    for (name, ports, delay_s) in [("tiny4", Some(2), 1e-3), ("one_stage_per_pod", None, 1e-3)] {
+        let (scenario, plan, bound_s) = proven(name, ports, delay_s);
+        let check = |bound_s: f64| {
+            let claims = Claims {
+                makespan_s: plan.value,
+                bound_s: Some(bound_s),
+                bound_covers: None,
+                method: "delta-phases",
+                metrics: None,
+                robust: None,
+            };
+            check_plan(&scenario, &plan.result, &claims, Depth::EXACT)
+        };
+        let verdict = check(bound_s);
+        assert_eq!(verdict.violations, Vec::new(), "{name}");
+        let ideal_s = Evaluator::new(&scenario.build().unwrap().instance).unwrap().ideal.makespan();
+        let verified_s = verdict.verified.unwrap().value;
+        assert!(
+            verified_s >= bound_s - 1.1e-3 * (bound_s - ideal_s),
+            "{name}: {verified_s} of {bound_s}: {:?}",
+            verdict.remarks
+        );
+    }
+}
+
+#[test]
+fn a_bound_above_a_plan_with_one_switching_is_not_verified() {
+    let (mut scenario, plan, _) = proven("tiny4", Some(2), 1e-3);
+    // With a port more a shorter plan exists, though none whose circuits stay.
+    if let TrainingScenario::Job(job) = &mut scenario {
+        job.ports_per_pod = Some(PortsPerPod::Same(3));
+    }
+    let claims = Claims {
+        makespan_s: plan.value,
+        bound_s: Some(plan.value),
+        bound_covers: None,
+        method: "delta-phases",
+        metrics: None,
+        robust: None,
+    };
+    let verdict = check_plan(&scenario, &plan.result, &claims, Depth::EXACT);
+    assert_ne!(verdict.bound, BoundTrust::Verified, "{:?}", verdict.remarks);
 }

@@ -1,0 +1,319 @@
+//! Proof that no plan with one switching has a shorter period than a given one, by branch and bound over boxes.
+//!
+//! A longer period never hurts: what follows the return moves later with it, and the second state lasts longer. So it
+//! is enough to show that no plan has exactly the given period. A box holds ranges of circuits for both states and
+//! ranges for both instants; it is fathomed if the iteration does not end in time when every link carries, at every
+//! moment, the most that [`Timeline`] allows. Neglected contention makes the end earlier, so that the proof holds for
+//! every scenario.
+
+use super::contention::Contention;
+use super::{Ask, MOST_TOGETHER};
+use crate::check::case::Case;
+use crate::check::walk::{walk, work_after};
+
+mod timeline;
+
+use timeline::{Span, Timeline};
+
+/// Boxes after which the proof is given up.
+pub(super) const MOST_BOXES: usize = 400_000;
+/// Graph nodes that the proof visits before it is given up: some minutes.
+const MOST_NODES: usize = 4_000_000_000;
+/// Width of an instant, relative to the period, below which it is not cut.
+const NARROWEST: f64 = 1e-12;
+
+/// What became of a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// No plan with one switching, and none without, has a period this short.
+    Proven {
+        /// Boxes that were looked at.
+        boxes: usize,
+    },
+    /// Too many boxes, or one that cannot be cut.
+    Open,
+    /// The time was over.
+    OutOfTime,
+}
+
+/// Ranges of circuits per decided link in both states, and of both instants in seconds.
+#[derive(Clone, Debug)]
+struct Ranges {
+    low: [Vec<u32>; 2],
+    high: [Vec<u32>; 2],
+    instants: [Span; 2],
+}
+
+impl Ranges {
+    /// The two halves, cut at the range with this number; `None` if it holds one value.
+    fn halves(&self, range: usize, period_s: f64) -> Option<[Self; 2]> {
+        let mut halves = [self.clone(), self.clone()];
+        if range < 2 {
+            let [early, late] = self.instants[range];
+            if late - early <= NARROWEST * period_s {
+                return None;
+            }
+            let middle = f64::midpoint(early, late);
+            halves[0].instants[range] = [early, middle];
+            halves[1].instants[range] = [middle, late];
+        } else {
+            let links = self.low[0].len();
+            let (state, link) = ((range - 2) / links, (range - 2) % links);
+            let (low, high) = (self.low[state][link], self.high[state][link]);
+            if low == high {
+                return None;
+            }
+            let middle = u32::midpoint(low, high);
+            halves[0].high[state][link] = middle;
+            halves[1].low[state][link] = middle + 1;
+        }
+        Some(halves)
+    }
+}
+
+/// Shows that no plan with at most one switching has this period, which the dark time must not exceed.
+pub(super) fn none_within(
+    ask: &Ask<'_>,
+    contention: &Contention,
+    delay_s: f64,
+    period_s: f64,
+    most_boxes: usize,
+) -> Outcome {
+    let ground = Ground::new(ask.case, contention, delay_s, period_s);
+    let most: Vec<u32> = ground.decided.iter().map(|link| contention.useful[*link]).collect();
+    let none = vec![0; most.len()];
+    let root = |go: Span, back: Span| Ranges {
+        low: [none.clone(), none.clone()],
+        high: [most.clone(), most.clone()],
+        instants: [go, back],
+    };
+    // Nothing is sent before `ready_s`. A switching whose dark time is over by then is the return, made at the start; and
+    // a return so late that its dark time reaches the next start is best made there.
+    let ready_s = first_transfer_s(ask.case);
+    let mut open = if delay_s <= ready_s {
+        let go = [ready_s - delay_s, period_s];
+        vec![root(go, [0.0, (period_s - delay_s).max(0.0)]), root(go, [period_s; 2])]
+    } else {
+        vec![root([0.0, period_s], [0.0, period_s])]
+    };
+    let (mut boxes, nodes) = (0, ask.case.dag.nodes().len().max(1));
+    while let Some(ranges) = open.pop() {
+        boxes += 1;
+        if ask.depth.is_over() {
+            return Outcome::OutOfTime;
+        }
+        let cuts = 2 + 2 * ground.decided.len();
+        if boxes > most_boxes || boxes * cuts * nodes > MOST_NODES {
+            return Outcome::Open;
+        }
+        // Cut where the halves left over are fewest, then where the earlier of their ends is latest.
+        let mut chosen: Option<(usize, f64, Vec<Ranges>)> = None;
+        for range in 0..cuts {
+            let Some(halves) = ranges.halves(range, period_s) else { continue };
+            let ends = halves.each_ref().map(|half| ground.end_s(half));
+            let left: Vec<Ranges> = halves
+                .into_iter()
+                .zip(ends)
+                .filter(|(_, end_s)| *end_s <= period_s)
+                .map(|(half, _)| half)
+                .collect();
+            let latest_s = ends[0].min(ends[1]) + 1e-3 * ends[0].max(ends[1]).min(2.0 * period_s);
+            let better = |(count, known_s, _): &(usize, f64, _)| {
+                left.len() < *count || (left.len() == *count && latest_s > *known_s)
+            };
+            if chosen.as_ref().is_none_or(better) {
+                chosen = Some((left.len(), latest_s, left));
+            }
+        }
+        match chosen {
+            Some((_, _, left)) => open.extend(left),
+            None => return Outcome::Open,
+        }
+    }
+    Outcome::Proven { boxes }
+}
+
+/// The earliest start of any transfer, seconds.
+fn first_transfer_s(case: &Case<'_>) -> f64 {
+    let mut first_s = f64::INFINITY;
+    walk(&case.dag, |_, earliest| {
+        first_s = first_s.min(earliest.at_s);
+        earliest.at_s
+    });
+    first_s
+}
+
+/// A last transfer of a link.
+struct Last {
+    release_s: f64,
+    volume: f64,
+    rate: f64,
+    deadline_s: f64,
+}
+
+/// A scenario with a period.
+struct Ground<'a> {
+    case: &'a Case<'a>,
+    contention: &'a Contention,
+    delay_s: f64,
+    period_s: f64,
+    /// Links whose circuits are decided.
+    decided: Vec<usize>,
+    /// Links that take what a pod has left: link, pod and ports per circuit.
+    rest: Vec<(usize, usize, u64)>,
+    /// Per link the real pods at its ends with the ports of one circuit.
+    ends: Vec<Vec<(usize, u64)>>,
+    /// Per task the work that follows it, seconds, and whether a transfer does.
+    after_s: Vec<f64>,
+    last: Vec<bool>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(case: &'a Case<'a>, contention: &'a Contention, delay_s: f64, period_s: f64) -> Self {
+        let pods = &case.net.pods;
+        let ends: Vec<Vec<(usize, u64)>> = case
+            .net
+            .links
+            .iter()
+            .map(|link| {
+                [(link.pod_a.index(), link.ports_a), (link.pod_b.index(), link.ports_b)]
+                    .into_iter()
+                    .filter(|(pod, cost)| !pods[*pod].mirror && *cost > 0)
+                    .map(|(pod, cost)| (pod, u64::from(cost)))
+                    .collect()
+            })
+            .collect();
+        let mut last = vec![false; case.net.tasks.len()];
+        for task in contention.sinks.iter().flatten() {
+            last[*task] = true;
+        }
+        let (mut used, mut inner) = (vec![false; ends.len()], vec![false; ends.len()]);
+        for (task, directed) in contention.directed.iter().enumerate() {
+            used[directed / 2] = true;
+            inner[directed / 2] |= !last[task];
+        }
+        let only_last = |link: &usize| used[*link] && !inner[*link];
+        let mut rest = Vec::new();
+        for link in (0..ends.len()).filter(only_last) {
+            let [(pod, cost)] = ends[link][..] else { continue };
+            let here = |other: &usize| ends[*other].iter().any(|(other, _)| *other == pod);
+            if (0..ends.len()).filter(only_last).filter(here).count() == 1 {
+                rest.push((link, pod, cost));
+            }
+        }
+        let decided =
+            (0..ends.len()).filter(|link| used[*link] && rest.iter().all(|rest| rest.0 != *link)).collect();
+        let node_of = case.dag.transfers(last.len());
+        let rest_s = work_after(&case.dag);
+        let after_s = node_of.iter().map(|node| rest_s[*node]).collect();
+        Self { case, contention, delay_s, period_s, decided, rest, ends, after_s, last }
+    }
+
+    /// Most circuits of every link in a state; `None` if no pod can serve the fewest.
+    fn most(&self, low: &[u32], high: &[u32]) -> Option<Vec<f64>> {
+        let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
+        for (link, low) in self.decided.iter().zip(low) {
+            for (pod, cost) in &self.ends[*link] {
+                free[*pod] = free[*pod].checked_sub(cost * u64::from(*low))?;
+            }
+        }
+        let mut most = vec![0.0; self.ends.len()];
+        for ((link, low), high) in self.decided.iter().zip(low).zip(high) {
+            let room = self.ends[*link].iter().map(|(pod, cost)| free[*pod] / cost).min();
+            let room = room.map_or(u64::MAX, |room| room.saturating_add(u64::from(*low)));
+            most[*link] = room.min(u64::from(*high)) as f64;
+        }
+        for (link, pod, cost) in &self.rest {
+            most[*link] = (free[*pod] / cost) as f64;
+        }
+        Some(most)
+    }
+
+    /// Returns `true` if a state can have a circuit more and no link has fewer for it: a plan with that one is as short.
+    fn has_room(&self, counts: &[u32]) -> bool {
+        let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
+        for (link, count) in self.decided.iter().zip(counts) {
+            for (pod, cost) in &self.ends[*link] {
+                free[*pod] = free[*pod].saturating_sub(cost * u64::from(*count));
+            }
+        }
+        let rest = |pod: usize, free: u64| {
+            let found = self.rest.iter().find(|rest| rest.1 == pod);
+            found.map_or(0, |(link, _, cost)| (free / cost).min(u64::from(self.contention.useful[*link])))
+        };
+        self.decided.iter().zip(counts).any(|(link, count)| {
+            *count < self.contention.useful[*link]
+                && self.ends[*link].iter().all(|(pod, cost)| {
+                    free[*pod] >= *cost && rest(*pod, free[*pod]) == rest(*pod, free[*pod] - cost)
+                })
+        })
+    }
+
+    /// A moment before which no plan of the box ends; infinite if it holds none, or none that others do not match.
+    fn end_s(&self, ranges: &Ranges) -> f64 {
+        let [go, back] = ranges.instants;
+        if back[1] < go[0] {
+            return f64::INFINITY;
+        }
+        let (Some(first), Some(second)) =
+            (self.most(&ranges.low[0], &ranges.high[0]), self.most(&ranges.low[1], &ranges.high[1]))
+        else {
+            return f64::INFINITY;
+        };
+        if (0..2).any(|state| ranges.low[state] == ranges.high[state] && self.has_room(&ranges.low[state])) {
+            return f64::INFINITY;
+        }
+        let line = Timeline::new(go, back, self.delay_s, self.period_s, [&first, &second]);
+        let rate = self.case.nic_rate();
+        let mut release_s = vec![0.0; self.last.len()];
+        let mut end_s = walk(&self.case.dag, |task, earliest| {
+            release_s[task] = earliest.at_s;
+            let whole = &self.case.net.tasks[task];
+            let flows = f64::from(whole.flows);
+            line.end_s(self.contention.directed[task] / 2, earliest.at_s, whole.volume_bytes / rate, flows)
+        });
+        for (directed, tasks) in self.contention.sinks.iter().enumerate() {
+            if tasks.len() < 2 || end_s > self.period_s {
+                continue;
+            }
+            let mut last: Vec<Last> = tasks
+                .iter()
+                .map(|task| Last {
+                    release_s: release_s[*task],
+                    volume: self.case.net.tasks[*task].volume_bytes / rate,
+                    rate: f64::from(self.case.net.tasks[*task].flows),
+                    deadline_s: self.after_s[*task],
+                })
+                .collect();
+            last.sort_by(|a, b| a.release_s.total_cmp(&b.release_s));
+            end_s = end_s.max(together_s(&line, directed / 2, &last));
+        }
+        end_s
+    }
+}
+
+/// The end of the iteration by which every set of last transfers of a link fits what the link carries: a necessary
+/// condition, and with equal work after them a sufficient one.
+fn together_s(line: &Timeline, link: usize, last: &[Last]) -> f64 {
+    let set_s = |within: &dyn Fn(usize) -> bool| {
+        let chosen: Vec<&Last> = (0..last.len()).filter(|at| within(*at)).map(|at| &last[at]).collect();
+        let (mut left, mut rate, mut now) = (0.0, 0.0, 0.0);
+        let after_s = chosen.iter().map(|last| last.deadline_s).fold(f64::INFINITY, f64::min);
+        let total: f64 = chosen.iter().map(|last| last.volume).sum();
+        for (at, one) in chosen.iter().enumerate() {
+            if at == 0 {
+                left = total;
+            } else {
+                left -= line.carried(link, now, one.release_s, rate);
+            }
+            now = one.release_s;
+            rate += one.rate;
+        }
+        line.end_s(link, now, left.max(0.0), rate) + after_s
+    };
+    if last.len() <= MOST_TOGETHER {
+        (1_usize..1 << last.len()).map(|set| set_s(&|at| set >> at & 1 == 1)).fold(0.0, f64::max)
+    } else {
+        (0..last.len()).map(|first| set_s(&|at| at >= first)).fold(0.0, f64::max)
+    }
+}

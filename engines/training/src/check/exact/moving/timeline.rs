@@ -1,0 +1,87 @@
+//! The most that links carry over an iteration when two instants lie in ranges.
+
+/// A range of moments, seconds.
+pub(super) type Span = [f64; 2];
+
+/// Circuits that carry at most, by pieces of time. After the period the last piece goes on.
+pub(super) struct Timeline {
+    /// Starts of the pieces, ascending from 0, seconds.
+    starts_s: Vec<f64>,
+    /// Circuits at `[piece * links + link]`.
+    circuits: Vec<f64>,
+    links: usize,
+}
+
+impl Timeline {
+    /// From `go` on the circuits of the second state are set, from `back` on those of the first. What carries at a
+    /// moment stood at every moment of the dark time before it, the end of the iteration before its start. So if one of
+    /// them surely has the first state no more than that carries, and the same for the second.
+    pub fn new(go: Span, back: Span, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
+        // Moments whose dark time meets a moment that surely has the state, as half-open spans.
+        let meets = |from_s: f64, until_s: f64| {
+            let until_s = if from_s < until_s { until_s + delay_s } else { f64::NEG_INFINITY };
+            [
+                [from_s, until_s],
+                [from_s - period_s, until_s - period_s],
+                [from_s + period_s, until_s + period_s],
+            ]
+        };
+        let first = meets(back[1] - period_s, go[0]);
+        let second = meets(go[1], back[0]);
+        let mut starts_s: Vec<f64> = first.iter().chain(&second).flatten().copied().collect();
+        starts_s.retain(|start_s| *start_s > 0.0 && *start_s < period_s);
+        starts_s.push(0.0);
+        starts_s.sort_by(f64::total_cmp);
+        starts_s.dedup();
+        let links = states[0].len();
+        let mut circuits = Vec::with_capacity(starts_s.len() * links);
+        for (piece, start_s) in starts_s.iter().enumerate() {
+            let next_s = starts_s.get(piece + 1).copied().unwrap_or(period_s);
+            let middle_s = f64::midpoint(*start_s, next_s);
+            let met = |spans: &[Span]| spans.iter().any(|span| span[0] <= middle_s && middle_s < span[1]);
+            let (has_first, has_second) = (met(&first), met(&second));
+            circuits.extend(states[0].iter().zip(states[1]).map(|(a, b)| match (has_first, has_second) {
+                (true, true) => a.min(*b),
+                (true, false) => *a,
+                (false, true) => *b,
+                (false, false) => a.max(*b),
+            }));
+        }
+        Self { starts_s, circuits, links }
+    }
+
+    /// The moment at which `seconds` of one circuit's work are done that begins at `from_s` on at most `most` circuits;
+    /// infinite if never.
+    pub fn end_s(&self, link: usize, from_s: f64, seconds: f64, most: f64) -> f64 {
+        let (mut left, mut now) = (seconds, from_s);
+        let first = self.starts_s.partition_point(|start_s| *start_s <= from_s).saturating_sub(1);
+        for piece in first..self.starts_s.len() {
+            let speed = self.circuits[piece * self.links + link].min(most);
+            let until_s = self.starts_s.get(piece + 1).copied().unwrap_or(f64::INFINITY);
+            let done = speed * (until_s - now).max(0.0);
+            if left <= done && speed > 0.0 {
+                return now + left / speed;
+            }
+            if left <= 0.0 {
+                return now;
+            }
+            if until_s == f64::INFINITY {
+                break;
+            }
+            left -= done;
+            now = now.max(until_s);
+        }
+        f64::INFINITY
+    }
+
+    /// Seconds of one circuit's work between two moments on at most `most` circuits.
+    pub fn carried(&self, link: usize, from_s: f64, until_s: f64, most: f64) -> f64 {
+        (0..self.starts_s.len())
+            .map(|piece| {
+                let next_s = self.starts_s.get(piece + 1).copied().unwrap_or(f64::INFINITY);
+                let length_s = until_s.min(next_s) - from_s.max(self.starts_s[piece]);
+                self.circuits[piece * self.links + link].min(most) * length_s.max(0.0)
+            })
+            .sum()
+    }
+}
