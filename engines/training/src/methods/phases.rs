@@ -9,7 +9,7 @@ use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::TrainingScenario;
 use crate::scenario::reconfiguration::Reconfiguration;
 use crate::search::circuits::Circuits;
-use crate::search::phases::{self, Aim, MoveTask, Moving};
+use crate::search::phases::{self, Aim, MoveProof, MoveTask, MovedCircuits, Stepped};
 use crate::search::{outer, ports};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use crate::simulate::iteration::{Piece, Trace};
@@ -228,15 +228,50 @@ fn one_switching(
     };
     session.cx.note(Severity::Info, text);
     let ideal_s = evaluator.ideal.makespan();
-    let ideal = session.cx.best().is_some_and(|(best_s, _)| best_s <= ideal_s * (1.0 + OPTIMAL_GAP));
+    let is_ideal = |value: f64| value <= ideal_s * (1.0 + OPTIMAL_GAP);
+    let ideal = session.cx.best().is_some_and(|(best_s, _)| is_ideal(best_s));
     if !only_one && !ideal {
-        let most = counted(group.most_switchings.into(), "switching", "switchings");
-        let text = format!("plans of more than one switching were not searched, though {most} are allowed");
-        session.cx.note(Severity::Warning, text);
+        let known = proof.best.as_ref().map_or(resting.makespan_s, |best| best.period_s);
+        let two = two_switchings(session, MoveTask { known, ..task }, &proof)?;
+        let text = match two {
+            Some(found) => format!("two switchings of {delay} take {:.6} s", found.period_s),
+            None => format!("found no schedule with two switchings of {delay} that is shorter"),
+        };
+        session.cx.note(Severity::Info, text);
+        warn_of_more(session, group);
     }
+    let ideal = session.cx.best().is_some_and(|(best_s, _)| is_ideal(best_s));
     let complete = ideal || (proof.complete && resting.complete && only_one);
     let status = if complete { Status::Optimal } else { Status::Feasible };
     Ok(Outcome::Done { status, limit: (!complete).then_some(Limit::Work) })
+}
+
+/// Searches plans with two switchings that are better than `task.known`.
+fn two_switchings(
+    session: &mut Session<'_, '_>,
+    task: MoveTask<'_>,
+    one: &MoveProof,
+) -> Result<Option<Stepped>, MethodError> {
+    session.cx.phase("two switchings", "circuits of every link change at one of two instants");
+    let supersedes = task.aim != Aim::Time;
+    phases::search_two(
+        task,
+        one.best.as_ref(),
+        &mut MovingSession { session, states_bound: false, supersedes },
+    )
+}
+
+/// Says what is not searched of what the scenario allows.
+fn warn_of_more(session: &mut Session<'_, '_>, group: Reconfiguration) {
+    let most = counted(group.most_switchings.into(), "switching", "switchings");
+    let text = if group.most_switchings > 2 {
+        format!(
+            "plans of more than two switchings were not searched, though {most} are allowed; two were not proven"
+        )
+    } else {
+        "plans of two switchings were searched, but nothing is proven of them".to_owned()
+    };
+    session.cx.note(Severity::Warning, text);
 }
 
 /// Searches the fewest ports with which an iteration keeps to a target.
@@ -313,11 +348,36 @@ fn fewest_ports(
         ),
     };
     session.cx.note(Severity::Info, format!("for {target_s:.6} s {stay}; {moved}"));
-    if least.is_none() && found.is_none() {
+    let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
+    let any = phases::least_ports::<Stepped, _>(task, limit_s, watch)?;
+    if let Some(any) = any {
+        let text = format!("no number of switchings needs fewer than {any} ports, whatever the dark time");
+        session.cx.note(Severity::Info, text);
+    }
+    let mut known = found.or(least.map(|(ports, _)| ports));
+    if group.most_switchings > 1 && known.is_none_or(|known| any.is_none_or(|any| known > any)) {
+        let most = evaluator.network.budget.capacity() + 1;
+        let task = MoveTask { known: known.unwrap_or(most) as f64, ..task };
+        let two = two_switchings(session, task, &proof)?;
+        let text = match &two {
+            Some(two) => format!("two switchings of {} s need {}", group.delay_s, two.ports(&evaluator)),
+            None => format!("found no schedule with fewer ports and two switchings of {} s", group.delay_s),
+        };
+        session.cx.note(Severity::Info, text);
+        known = two.map(|two| two.ports(&evaluator)).or(known);
+        if known.is_none_or(|known| any.is_none_or(|any| known > any)) {
+            warn_of_more(session, group);
+        }
+    }
+    if known.is_none() && proof.complete && group.most_switchings == 1 {
         return Ok(Outcome::Infeasible(format!(
             "no plan with one switching of {} s on these ports ends within {target_s:.6} s",
             group.delay_s
         )));
+    }
+    if known.is_none() {
+        let text = format!("found no plan that ends within {target_s:.6} s: the best one takes longer");
+        session.cx.note(Severity::Warning, text);
     }
     Ok(Outcome::Done { status: Status::Feasible, limit: (!proof.complete).then_some(Limit::Work) })
 }
@@ -331,15 +391,15 @@ struct MovingSession<'s, 'c, 'a> {
     supersedes: bool,
 }
 
-impl Watch<Moving> for MovingSession<'_, '_, '_> {
+impl<S: MovedCircuits> Watch<S> for MovingSession<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.session.checkpoint()
     }
 
-    fn found(&mut self, found: Moving, source: &str) -> Result<(), MethodError> {
+    fn found(&mut self, found: S, source: &str) -> Result<(), MethodError> {
         let evaluator = Arc::clone(&self.session.evaluator);
         let delay_s = self.session.instance.reconfiguration.unwrap_or_default().delay_s;
-        let (found_s, ports) = (found.period_s, found.ports(&evaluator));
+        let (found_s, ports) = (found.period_s(), found.ports(&evaluator));
         let build = move || planned(&evaluator, &found, delay_s);
         if self.supersedes {
             self.session.cx.supersede(found_s, ports as f64, source, build)
@@ -365,14 +425,14 @@ impl Watch<Moving> for MovingSession<'_, '_, '_> {
     }
 }
 
-/// The plan of two states, ready to be checked.
-fn planned(evaluator: &Evaluator, found: &Moving, delay_s: f64) -> Candidate<TrainingResult> {
+/// The plan of circuits that move, ready to be checked.
+fn planned(evaluator: &Evaluator, found: &impl MovedCircuits, delay_s: f64) -> Candidate<TrainingResult> {
     let lit = found.lit(delay_s);
     let network = &evaluator.network;
     let mut trace = evaluator.model.trace_over(network, &lit, &mut Scratch::default().model);
     // A return whose dark time ends after the last transfer makes that transfer wait for it.
-    if found.period_s > trace.makespan {
-        wait_for_end(network, &mut trace, found.period_s);
+    if found.period_s() > trace.makespan {
+        wait_for_end(network, &mut trace, found.period_s());
     }
     let mut result = schedule::result(evaluator, &[], RateControl::Joint, &trace);
     result.ports_used = found.ports(evaluator);

@@ -9,14 +9,18 @@
 mod boxes;
 mod climb;
 mod fewest;
+mod least;
 mod states;
 mod tree;
+mod two;
 
 use crate::plan::PhaseEvent;
-use crate::simulate::evaluate::Evaluator;
+use crate::simulate::evaluate::{Evaluator, Lit};
+pub use least::least_ports;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 pub use states::Movable;
+pub use two::{Stepped, search_two};
 
 /// Two states and the instants between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,9 +37,27 @@ pub struct Moving {
     pub period_s: f64,
 }
 
-impl Moving {
+/// Circuits that move within an iteration, as a plan is made of them.
+pub trait MovedCircuits: Send + 'static {
+    /// Time of one iteration, seconds.
+    fn period_s(&self) -> f64;
+
     /// The states as events within the iteration.
-    pub fn events(&self) -> Vec<PhaseEvent> {
+    fn events(&self) -> Vec<PhaseEvent>;
+
+    /// Ports over real pods: the most that each uses at a time.
+    fn ports(&self, evaluator: &Evaluator) -> u64;
+
+    /// The circuits that carry over the iteration.
+    fn lit(&self, delay_s: f64) -> Lit;
+}
+
+impl MovedCircuits for Moving {
+    fn period_s(&self) -> f64 {
+        self.period_s
+    }
+
+    fn events(&self) -> Vec<PhaseEvent> {
         let event = |time_s, circuits: &Vec<u32>| PhaseEvent { time_s, circuits: circuits.clone() };
         if self.back_s >= self.period_s {
             vec![event(0.0, &self.first), event(self.go_s, &self.second)]
@@ -44,11 +66,14 @@ impl Moving {
         }
     }
 
-    /// Ports over real pods: the most that each uses at a time.
-    pub fn ports(&self, evaluator: &Evaluator) -> u64 {
+    fn ports(&self, evaluator: &Evaluator) -> u64 {
         let budget = &evaluator.network.budget;
         let [first, second] = [&self.first, &self.second].map(|state| budget.used(state));
         first.iter().zip(second).map(|(first, second)| u64::from(*first.max(&second))).sum()
+    }
+
+    fn lit(&self, delay_s: f64) -> Lit {
+        boxes::lit_of(self, delay_s)
     }
 }
 

@@ -197,3 +197,30 @@ fn a_bound_above_a_plan_with_one_switching_is_not_verified() {
     let verdict = check_plan(&scenario, &plan.result, &claims, Depth::EXACT);
     assert_ne!(verdict.bound, BoundTrust::Verified, "{:?}", verdict.remarks);
 }
+
+#[test]
+fn plans_with_two_switchings_pass_the_check() {
+    let mut job = presets::job("megatron_177b").unwrap().job();
+    job.reconfiguration = Some(Reconfiguration { delay_s: 0.025, most_switchings: 2 });
+    let scenario = TrainingScenario::Job(job);
+    let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
+    let limit_s = 12.829_853;
+    let caps = useful_within(&evaluator.network, limit_s);
+    let task = MoveTask {
+        evaluator: &evaluator,
+        delay_s: 0.025,
+        caps: &caps,
+        aim: Aim::Ports { limit_s },
+        known: 30.0,
+        close: 0.5,
+        boxes: 1_000_000,
+    };
+    let best = phases::search_two(task, None, &mut Unwatched::default()).unwrap().unwrap();
+    let plan = planned(&evaluator, &best, 0.025);
+    assert_eq!((plan.result.ports_used, plan.result.phases.as_ref().unwrap().switchings), (26, 2));
+    assert_eq!(codes(&scenario, &plan.result, plan.value), BTreeSet::new());
+    // Its return is in time for a shorter dark time only.
+    let mut late = presets::job("megatron_177b").unwrap().job();
+    late.reconfiguration = Some(Reconfiguration { delay_s: 0.5, most_switchings: 2 });
+    assert!(codes(&TrainingScenario::Job(late), &plan.result, plan.value).contains("circuit"));
+}

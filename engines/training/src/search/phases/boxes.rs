@@ -68,19 +68,17 @@ impl MoveBox {
     }
 }
 
-impl Moving {
-    /// The circuits that carry over the iteration.
-    pub fn lit(&self, delay_s: f64) -> Lit {
-        let around = self.back_s + delay_s > self.period_s;
-        let back = if around { (self.back_s - self.period_s).min(0.0) } else { self.back_s };
-        let point = MoveBox {
-            order: if around { ReturnSide::Around } else { ReturnSide::Within },
-            low: Default::default(),
-            high: Default::default(),
-            instants: [[self.go_s; 2], [back; 2]],
-        };
-        let mut lit = Lit::default();
-        point.lit(delay_s, [&self.first, &self.second], self.period_s, &mut lit);
-        lit
-    }
+/// The circuits of a schedule that carry over the iteration.
+pub(super) fn lit_of(moving: &Moving, delay_s: f64) -> Lit {
+    let around = moving.back_s + delay_s > moving.period_s;
+    let back = if around { (moving.back_s - moving.period_s).min(0.0) } else { moving.back_s };
+    let point = MoveBox {
+        order: if around { ReturnSide::Around } else { ReturnSide::Within },
+        low: Default::default(),
+        high: Default::default(),
+        instants: [[moving.go_s; 2], [back; 2]],
+    };
+    let mut lit = Lit::default();
+    point.lit(delay_s, [&moving.first, &moving.second], moving.period_s, &mut lit);
+    lit
 }

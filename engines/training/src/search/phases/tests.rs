@@ -312,3 +312,37 @@ fn one_switching_needs_the_fewest_ports_at_the_same_makespan() {
         assert_eq!(found, (stay, ports, true), "{name} at {delay_s} s");
     }
 }
+
+/// Fewest ports at the static makespan: with two switchings, and the bound for any number.
+fn fewest_of_more(evaluator: &Evaluator, delay_s: f64, over: f64, one: u64) -> (u64, Option<u64>) {
+    let (stay, _) = resting(evaluator);
+    let limit_s = stay.makespan * over * (1.0 + 1e-7);
+    let caps = useful_within(&evaluator.network, limit_s);
+    let task = MoveTask {
+        evaluator,
+        delay_s,
+        caps: &caps,
+        aim: Aim::Ports { limit_s },
+        known: one as f64,
+        close: 0.5,
+        boxes: 1_000_000,
+    };
+    let two = search_two(task, None, &mut Unwatched::default()).unwrap();
+    let least = least_ports::<Stepped, _>(task, limit_s, &mut Unwatched::default()).unwrap();
+    (two.map_or(one, |two| two.ports(evaluator)), least)
+}
+
+#[test]
+fn two_switchings_need_fewer_ports_and_none_fewer_than_the_bound_for_any_number() {
+    for (name, delay_s, over, one, two, bound) in [
+        ("tiny4", 0.025, 1.0, 5, 5, 5),
+        ("small", 1e-3, 1.0, 18, 18, 16),
+        ("small", 1e-3, 1.01, 18, 16, 14),
+        ("one_stage_per_pod", 0.025, 1.0, 12, 12, 9),
+        ("megatron_177b", 0.025, 1.0, 30, 26, 26),
+        ("megatron_177b", 0.025, 1.01, 24, 24, 22),
+    ] {
+        let found = fewest_of_more(&preset(name, ""), delay_s, over, one);
+        assert_eq!(found, (two, Some(bound)), "{name} at {delay_s} s, target times {over}");
+    }
+}

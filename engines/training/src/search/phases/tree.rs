@@ -4,7 +4,7 @@
 //! lets it carry. A box is cut where that raises the lower of the two bounds most.
 
 use super::boxes::{Instants, MoveBox, ReturnSide};
-use super::{Aim, Movable, MoveProof, MoveTask, Moving};
+use super::{Aim, Movable, MoveProof, MoveTask, MovedCircuits as _, Moving};
 use crate::simulate::evaluate::{Lit, Scratch};
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;

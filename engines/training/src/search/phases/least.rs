@@ -1,0 +1,137 @@
+//! The fewest ports that any number of switchings can do with, whatever the dark time.
+//!
+//! Give every decided link its peak of circuits all the time: nothing then starts or ends later. A pod has the ports of
+//! each of its links at the peak, and enough for its last transfers alone. Of all that starts at a moment or later the
+//! pod carries everything between that moment and the end, on circuits that cost ports as long as they carry. The
+//! least over all peaks with which the iteration ends in time is a bound.
+
+use super::{Movable, MoveTask};
+use crate::simulate::evaluate::{Lit, Scratch};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+/// Peaks that are tried before the bound is given up.
+const MOST_PEAKS: usize = 20_000;
+/// Relative room for rounding in sums of work: ports are whole, so that far more would not matter.
+const ROUNDING: f64 = 1e-9;
+
+/// A number of ports below which no plan ends by `limit_s`, with any number of switchings; `None` if there are too many
+/// peaks to try.
+///
+/// # Errors
+/// The reason to stop.
+pub fn least_ports<S, W: Watch<S>>(
+    task: MoveTask<'_>,
+    limit_s: f64,
+    watch: &mut W,
+) -> Result<Option<u64>, MethodError> {
+    let movable = Movable::new(task);
+    let most = movable.most();
+    let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);
+    if most.is_empty() || all.is_none_or(|all| all > MOST_PEAKS) {
+        return Ok(None);
+    }
+    let mut scratch = Scratch::default();
+    let mut best: Option<u64> = None;
+    let mut peaks = vec![1; most.len()];
+    loop {
+        watch.checkpoint()?;
+        watch.count(1);
+        if let Some(ports) = ports_with(task, &movable, &peaks, limit_s, &mut scratch) {
+            best = Some(best.map_or(ports, |best| best.min(ports)));
+        }
+        let Some(link) = (0..peaks.len()).find(|link| peaks[*link] < most[*link]) else { return Ok(best) };
+        peaks[..link].fill(1);
+        peaks[link] += 1;
+    }
+}
+
+/// The bound for given peaks; `None` if an iteration with them ends too late.
+fn ports_with(
+    task: MoveTask<'_>,
+    movable: &Movable,
+    peaks: &[u32],
+    limit_s: f64,
+    scratch: &mut Scratch,
+) -> Option<u64> {
+    let (network, model) = (&task.evaluator.network, &task.evaluator.model);
+    let mut state = task.caps.to_vec();
+    for (link, peak) in movable.decided.iter().zip(peaks) {
+        state[*link] = *peak;
+    }
+    let mut lit = Lit { times: vec![0.0], circuits: state };
+    if model.makespan_over(&lit, &mut scratch.model) > limit_s {
+        return None;
+    }
+    // Earliest starts: those of last transfers are their releases, whatever shares their link.
+    let finish_s = model.trace_over(network, &lit, &mut scratch.model).finish;
+    let ready = |task: u32| {
+        let preds = network.preds.of(task).iter().map(|arc| finish_s[arc.task as usize] + arc.delay);
+        preds.fold(network.release[task as usize], f64::max)
+    };
+    let start_s: Vec<f64> = (0..network.tasks() as u32).map(ready).collect();
+    let mut total = 0;
+    for pod in 0..network.budget.pods() {
+        let Some(ports) = movable.ports(pod) else { continue };
+        let mut least = 0.0_f64;
+        // Links of the pod with the ports of one circuit there.
+        let mut here: Vec<(usize, u32)> = Vec::new();
+        for (link, peak) in movable.decided.iter().zip(peaks) {
+            for end in network.budget.ends(*link).iter().filter(|end| end.pod as usize == pod) {
+                least = least.max(f64::from(end.cost * peak));
+                here.push((*link, end.cost));
+            }
+        }
+        if let Some(rest) = movable.rest_at(pod) {
+            here.push(rest);
+            let whole = lit.circuits[rest.0];
+            model.start_over(&lit, &mut scratch.model);
+            let mut ends_with = |ports: u32| {
+                lit.circuits[rest.0] = movable.rest_circuits(rest, ports);
+                model.link_end_over(rest.0, &lit, &mut scratch.model) <= limit_s
+            };
+            let (mut fails, mut serves) = (0, ports);
+            if !ends_with(ports) {
+                return None;
+            }
+            while serves > fails + 1 {
+                let middle = u32::midpoint(fails, serves);
+                if ends_with(middle) { serves = middle } else { fails = middle }
+            }
+            lit.circuits[rest.0] = whole;
+            least = least.max(f64::from(serves));
+        }
+        least = least.max(work_after(task, &here, &start_s, limit_s));
+        total += (least * (1.0 - ROUNDING)).ceil() as u64;
+    }
+    Some(total)
+}
+
+/// The ports that carry all that starts at some moment or later in the time that is left, as the largest over moments.
+fn work_after(task: MoveTask<'_>, here: &[(usize, u32)], start_s: &[f64], limit_s: f64) -> f64 {
+    let network = &task.evaluator.network;
+    // Transfers of the pod, latest first: start, link with its direction, circuits times seconds.
+    let mut transfers: Vec<(f64, usize, usize, f64)> = Vec::new();
+    for (index, &(link, _)) in here.iter().enumerate() {
+        for side in 0..2 {
+            let tasks = network.carried[2 * link + side].iter().map(|task| *task as usize);
+            transfers.extend(
+                tasks.map(|task| (start_s[task], index, side, network.tau[task] * network.flows[task])),
+            );
+        }
+    }
+    transfers.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut work = vec![[0.0_f64; 2]; here.len()];
+    let mut least = 0.0_f64;
+    for (at, &(start_s, link, side, seconds)) in transfers.iter().enumerate() {
+        work[link][side] += seconds;
+        // All that starts at one moment counts together.
+        if transfers.get(at + 1).is_some_and(|next| next.0 == start_s) || start_s >= limit_s {
+            continue;
+        }
+        let sum: f64 =
+            work.iter().zip(here).map(|(sides, (_, cost))| f64::from(*cost) * sides[0].max(sides[1])).sum();
+        least = least.max(sum / (limit_s - start_s));
+    }
+    least
+}
