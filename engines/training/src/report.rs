@@ -29,6 +29,7 @@ mod beside;
 pub mod contention;
 mod delays;
 pub(crate) mod differences;
+mod frontier;
 mod generations;
 mod job;
 mod limited;
@@ -55,6 +56,7 @@ use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
+use crate::scenario::reconfiguration::Reconfiguration;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
@@ -93,6 +95,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "delays",
         "Switching delays",
         "What would one switching within the iteration gain with each kind of switch, and up to which dark time?",
+    ),
+    SectionInfo::of_scenario(
+        "frontier",
+        "Ports over time",
+        "How few ports does an iteration of a given length need, with and without one switching?",
     ),
     SectionInfo::of_plan(
         "load",
@@ -238,6 +245,15 @@ impl<'a> TrainingReport<'a> {
         })
     }
 
+    fn reconfiguration(&self) -> Result<Reconfiguration, Unavailable> {
+        self.scenario.reconfiguration().copied().ok_or_else(|| {
+            Unavailable::absent(
+                "circuits stay for whole iterations",
+                "set `switching_delay_s` or `switch` to let them move",
+            )
+        })
+    }
+
     fn result(&self) -> Result<&'a TrainingResult, Unavailable> {
         self.result.ok_or_else(no_plan)
     }
@@ -284,11 +300,14 @@ impl Report for TrainingReport<'_> {
             "pods" => Ok(network::pods(instance, self.setting()?, self.result)),
             "links" => Ok(network::links(instance, self.setting()?, self.result)),
             "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
-            "delays" if self.scenario.reconfiguration().is_none() => Err(Unavailable::absent(
-                "circuits stay for whole iterations",
-                "set `switching_delay_s` or `switch` to let them move",
-            )),
-            "delays" => delays::section(self.setting()?, Limited(deadline)),
+            "delays" => {
+                self.reconfiguration()?;
+                delays::section(self.setting()?, Limited(deadline))
+            }
+            "frontier" => {
+                let group = self.reconfiguration()?;
+                frontier::section(self.setting()?, group, Limited(deadline))
+            }
             "switchings" => switchings::section(instance, self.setting()?, self.result()?),
             "load" => Ok(load::section(self.analysis()?)),
             "path" => Ok(path::section(self.analysis()?)),
@@ -314,7 +333,7 @@ impl Report for TrainingReport<'_> {
 
     fn is_slow(&self, name: &str) -> bool {
         let long = self.setting.as_ref().is_some_and(|setting| !prices::quick(setting));
-        if name == "delays" {
+        if name == "delays" || name == "frontier" {
             return self.scenario.reconfiguration().is_some()
                 && self.built.instance.tasks.len() > QUICK_TASKS;
         }

@@ -125,6 +125,16 @@ const PANES: &[PaneInfo] = &[
         "Shadow prices: what is one port more worth, one circuit less?",
     ),
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
+    PaneInfo::new(14, "Switchings", "When do circuits move within the iteration, and why then?")
+        .of_section("switchings"),
+    PaneInfo::new(15, "Dark times", "What does one switching gain with each kind of switch?")
+        .of_section("delays"),
+    PaneInfo::new(
+        16,
+        "Frontier",
+        "How many ports does an iteration of this length need, with and without switching?",
+    )
+    .of_section("frontier"),
 ];
 
 /// One job of a plan together with its explanation.

@@ -38,17 +38,25 @@ impl Phases {
     pub fn peak_ports(&self, instance: &Instance) -> Vec<u64> {
         let mut peak = vec![0_u64; instance.pods.len()];
         for event in &self.events {
-            let mut used = vec![0_u64; instance.pods.len()];
-            for (link, circuits) in instance.links.iter().zip(&event.circuits) {
-                for (pod, cost) in [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)] {
-                    used[pod.index()] += u64::from(*circuits) * u64::from(cost);
-                }
-            }
-            let real = instance.pods.iter().map(|pod| !pod.mirror);
-            for ((peak, used), real) in peak.iter_mut().zip(used).zip(real) {
-                *peak = (*peak).max(if real { used } else { 0 });
+            for (peak, used) in peak.iter_mut().zip(event.ports(instance)) {
+                *peak = (*peak).max(used);
             }
         }
         peak
+    }
+}
+
+impl PhaseEvent {
+    /// Ports that each pod uses, 0 for mirrors.
+    pub fn ports(&self, instance: &Instance) -> Vec<u64> {
+        let mut used = vec![0_u64; instance.pods.len()];
+        for (link, circuits) in instance.links.iter().zip(&self.circuits) {
+            for (pod, cost) in [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)] {
+                if !instance.pods[pod.index()].mirror {
+                    used[pod.index()] += u64::from(*circuits) * u64::from(cost);
+                }
+            }
+        }
+        used
     }
 }

@@ -3,6 +3,7 @@
 use super::limited::Limited;
 use crate::analysis::Setting;
 use crate::scenario::reconfiguration::SWITCHES;
+use crate::search::circuits::Circuits;
 use crate::search::outer::{self, VectorTask};
 use crate::search::phases::{self, Aim, MoveTask, Moving};
 use crate::simulate::evaluate::{Evaluator, Rates};
@@ -26,17 +27,7 @@ const NARROW: f64 = 0.01;
 /// A scenario in which more than the last transfers compete, or too little time.
 pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section, Unavailable> {
     let evaluator = &setting.evaluator;
-    if let Some(reason) = evaluator.contention.loose.first() {
-        return Err(Unavailable::absent(
-            format!("more than last transfers compete: {reason}"),
-            "leave interleaving and buckets out",
-        ));
-    }
-    let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
-    let proof = outer::search(fixed, None, &mut limited).map_err(|error| limited.why(error))?;
-    let Some(stay_s) = proof.best.map(|best| best.makespan) else {
-        return Err(Unavailable::failed("no circuits fit the ports"));
-    };
+    let stay_s = static_optimum(setting, &mut limited)?.makespan;
     let question = DarkTimeStudy { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
     let columns = vec![
         Column::words("switch", "switch"),
@@ -75,6 +66,23 @@ pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section
     Ok(Section::new("Switching delays", table).remark(format!("{stays} {even}")).remark(
         "One switching and the return in every iteration. Only the last switch counts the bring-up of transceivers and NICs.",
     ))
+}
+
+/// The best circuits that stay.
+///
+/// # Errors
+/// A scenario in which more than the last transfers compete, or too little time.
+pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result<Circuits, Unavailable> {
+    let evaluator = &setting.evaluator;
+    if let Some(reason) = evaluator.contention.loose.first() {
+        return Err(Unavailable::absent(
+            format!("more than last transfers compete: {reason}"),
+            "leave interleaving and buckets out",
+        ));
+    }
+    let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
+    let proof = outer::search(fixed, None, limited).map_err(|error| limited.why(error))?;
+    proof.best.ok_or_else(|| Unavailable::failed("no circuits fit the ports"))
 }
 
 /// A scenario whose circuits may move once.

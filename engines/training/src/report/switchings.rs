@@ -5,7 +5,9 @@ use crate::analysis::Setting;
 use crate::plan::{PhaseEvent, Phases, TrainingResult};
 use crate::scenario::instance::Instance;
 use lightbay_core::problem::counted;
-use lightbay_core::report::{Cell, Column, Section, Table, Unavailable, Unit};
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Unavailable, Unit};
+
+mod picture;
 
 /// Use of a link: task and moment.
 type Use = Option<(usize, f64)>;
@@ -33,6 +35,10 @@ pub(super) fn section(
         Column::numbers("first_use_s", "starts", Unit::SECONDS),
         Column::numbers("slack_s", "could move by", Unit::MILLISECONDS),
     ];
+    // The iteration ends with the last transfer and its tail, and the next one begins.
+    let ends =
+        result.tasks.iter().zip(&setting.evaluator.network.tail).map(|(task, tail)| task.finish_s + tail);
+    let period_s = ends.fold(0.0, f64::max);
     let mut table = Table::new(["change", "changes"], columns);
     let mut dark_s = 0.0;
     for (index, event) in phases.events.iter().enumerate() {
@@ -80,7 +86,18 @@ pub(super) fn section(
          installed, or are lent to another job while they are free.",
         group.delay_s
     );
-    let section = Section::new("Switchings", table).remark(text);
+    let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");
+    let section = Section::empty("Switchings")
+        .answer(answer)
+        .legend("lanes: circuits of each pair of pods; red and yellow: some are dark")
+        .block(
+            "circuits",
+            "Circuits over the iteration",
+            picture::lanes(instance, phases, group.delay_s, period_s),
+        )
+        .block("ports", "Ports over the iteration", picture::ports(instance, phases, period_s))
+        .block("changes", "Changes", table)
+        .remark(text);
     Ok(if group.delay_s < BRING_UP_S {
         section
             .remark("The dark time does not hold the bring-up of transceivers and NICs, which takes seconds.")

@@ -1,0 +1,166 @@
+//! The fewest ports for several times of an iteration: circuits that stay, and one switching.
+
+use super::delays::static_optimum;
+use super::limited::Limited;
+use crate::analysis::Setting;
+use crate::programs::circuit_bounds::useful_within;
+use crate::scenario::reconfiguration::Reconfiguration;
+use crate::search::circuits::Circuits;
+use crate::search::outer::VectorTask;
+use crate::search::phases::{self, Aim, MoveTask, MovedCircuits as _};
+use crate::search::ports;
+use crate::simulate::evaluate::Rates;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unavailable, Unit};
+
+/// Boxes of one search: seconds on the largest built-in jobs.
+const BOXES: u64 = 30_000;
+
+/// Times over that of the best circuits that stay, as shares of it. Ports fall fast near it and hardly beyond a tenth.
+const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
+
+/// A target with what it takes.
+struct Target {
+    limit_s: f64,
+    /// Fewest ports of circuits that stay, and whether fewer are impossible; `None` if they do not reach it.
+    stays: Option<(u64, bool)>,
+    /// Fewest ports known with at most one switching, and a number that none has fewer than.
+    moves: Option<u64>,
+    at_least: u64,
+}
+
+/// The section.
+///
+/// # Errors
+/// A scenario in which more than the last transfers compete, or too little time.
+pub(super) fn section(
+    setting: &Setting,
+    group: Reconfiguration,
+    mut limited: Limited,
+) -> Result<Section, Unavailable> {
+    let evaluator = &setting.evaluator;
+    let best = static_optimum(setting, &mut limited)?;
+    let ideal_s = evaluator.ideal.makespan();
+    let mut limits_s: Vec<f64> = OVER.iter().map(|over| best.makespan * (1.0 + over)).collect();
+    if ideal_s < best.makespan * (1.0 - ports::TOLERANCE) {
+        limits_s.insert(0, ideal_s);
+    }
+    let mut targets = Vec::new();
+    for limit_s in limits_s {
+        targets.push(target(setting, group, &best, limit_s, limited)?);
+    }
+    // What serves a shorter iteration serves a longer one.
+    for at in 1..targets.len() {
+        let before = targets[at - 1].moves;
+        let own = &mut targets[at].moves;
+        *own = [*own, before].into_iter().flatten().min();
+    }
+    let seconds = |value| number(value, Unit::SECONDS);
+    let text = format!(
+        "One switching of {} s and the return in every iteration; circuits that stay take {} s, an ideal network {} s.",
+        group.delay_s,
+        seconds(best.makespan),
+        seconds(ideal_s)
+    );
+    Ok(Section::new("Ports over time", table(setting, &targets, best.makespan))
+        .on_screens("curves", "", curves(&targets))
+        .remark(text)
+        .remark("Ports are counted pod by pod at the moment of most use. What is freed saves hardware only if it is not installed, or is lent to another job."))
+}
+
+fn target(
+    setting: &Setting,
+    group: Reconfiguration,
+    best: &Circuits,
+    limit_s: f64,
+    mut limited: Limited,
+) -> Result<Target, Unavailable> {
+    let evaluator = &setting.evaluator;
+    let mut caps = useful_within(&evaluator.network, limit_s.max(best.makespan));
+    for (cap, own) in caps.iter_mut().zip(&best.x) {
+        *cap = (*cap).max(*own);
+    }
+    let mut stays = None;
+    if best.makespan <= limit_s * (1.0 + ports::TOLERANCE) {
+        let from = Circuits { makespan: limit_s, ..best.clone() };
+        let task = VectorTask::new(evaluator, Rates::Best, &caps);
+        let fewest = ports::fewest(task, &from, &mut limited).map_err(|error| limited.why(error))?;
+        stays = Some((fewest.found.ports, fewest.proven));
+    }
+    let known = stays.map_or(evaluator.network.budget.capacity() + 1, |(ports, _)| ports);
+    let task = MoveTask {
+        evaluator,
+        delay_s: group.delay_s,
+        caps: &caps,
+        aim: Aim::Ports { limit_s: limit_s * (1.0 + ports::TOLERANCE) },
+        known: known as f64,
+        // Ports are whole.
+        close: 0.5,
+        boxes: BOXES,
+    };
+    let proof = phases::search(task, &mut limited).map_err(|error| limited.why(error))?;
+    let found = proof.best.as_ref().map(|best| best.ports(evaluator));
+    let moves = found.or(stays.map(|(ports, _)| ports));
+    // A count that neither reaches is above every number of ports.
+    let at_least = if proof.complete { moves.unwrap_or(known) } else { proof.bound.ceil() as u64 };
+    Ok(Target { limit_s, stays, moves, at_least })
+}
+
+fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
+    let columns = vec![
+        Column::numbers("target_s", "iteration", Unit::SECONDS),
+        Column::numbers("over", "over static", Unit::PERCENT),
+        Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),
+        Column::counts("static_ports", "ports, static"),
+        Column::counts("moving_ports", "one switching"),
+        Column::counts("at_least", "lower bound"),
+        Column::numbers("saved", "saved", Unit::PERCENT),
+    ];
+    let mut table = Table::new(["target", "targets"], columns);
+    for target in targets {
+        let stays = match target.stays {
+            None => Cell::none(),
+            Some((ports, true)) => Cell::new(ports),
+            Some((ports, false)) => Cell::new(ports).note("not proven the fewest"),
+        };
+        let saved = target.stays.zip(target.moves);
+        let saved = saved.map(|((stay, _), moves)| 1.0 - moves as f64 / stay.max(1) as f64);
+        table.row(vec![
+            Cell::new(target.limit_s),
+            Cell::new(target.limit_s / stay_s - 1.0),
+            setting.evaluator.ideal.nct(target.limit_s).map_or_else(Cell::none, Cell::new),
+            stays,
+            target.moves.map_or_else(Cell::none, |ports| Cell::new(ports).tone(Tone::Answer)),
+            Cell::new(target.at_least),
+            saved.map_or_else(Cell::none, Cell::new),
+        ]);
+    }
+    table
+}
+
+fn curves(targets: &[Target]) -> Curves {
+    let curve = |name: &str, label: &str, tone, ports: &dyn Fn(&Target) -> Option<u64>| Curve {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        unit: Unit::COUNT,
+        points: targets
+            .iter()
+            .filter_map(|target| Some(Point { at: target.limit_s, value: ports(target)? as f64 }))
+            .collect(),
+        tone,
+        steps: true,
+    };
+    Curves {
+        axis: "target_s",
+        axis_label: "iteration",
+        axis_unit: Unit::SECONDS,
+        curves: vec![
+            curve("static_ports", "circuits that stay", Tone::Text, &|target| {
+                target.stays.map(|(ports, _)| ports)
+            }),
+            curve("moving_ports", "one switching", Tone::Answer, &|target| target.moves),
+            curve("at_least", "lower bound", Tone::Muted, &|target| Some(target.at_least)),
+        ],
+        ..Curves::default()
+    }
+}
