@@ -1,6 +1,6 @@
 //! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
 
-use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
+use crate::exchange::{CircuitMatrix, Graph, Switching, TrafficMatrix};
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap, standing_bound};
@@ -324,6 +324,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn circuits(&self) -> Option<CircuitMatrix>;
     /// The circuits of one of its layers, for kinds that lay circuits for each layer anew.
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix>;
+    /// The circuits that it sets at one of its changes within an iteration, for kinds whose circuits move within one.
+    fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)>;
     /// The network and the bytes of one of its layers, for kinds that have them for each layer.
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)>;
     /// Its network, for kinds that have one.
@@ -364,6 +366,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn circuits_of_layer(&self, layer: u32) -> Option<CircuitMatrix> {
         K::circuits_of_layer(&self.plan, layer)
+    }
+    fn circuits_of_phase(&self, phase: u32) -> Option<(CircuitMatrix, Switching)> {
+        K::circuits_of_phase(&self.plan, phase)
     }
     fn network_of_layer(&self, layer: u32) -> Option<(Graph, TrafficMatrix)> {
         K::network_of_layer(&self.plan, layer)

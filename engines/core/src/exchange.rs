@@ -1,7 +1,7 @@
 //! Neutral records that kinds hand to each other: circuits, graphs and traffic, without anybody's vocabulary.
 
 use crate::record;
-use crate::record::any;
+use crate::record::{any, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -135,6 +135,21 @@ record! {
         pub scenario_sha256: String = any(),
         /// SHA-256 of the plan file's content.
         pub plan_sha256: String = any(),
+    }
+}
+
+record! {
+    /// The moment of an iteration at which circuits are set, the same in every iteration.
+    #[derive(Copy)]
+    pub struct Switching {
+        /// Number of the change within the iteration, from 1.
+        pub phase: u32 = within(1..=1_000_000),
+        /// Moment in the iteration, seconds.
+        pub time_s: f64 = within(0.0..=1e12),
+        /// Time of one iteration, seconds.
+        pub period_s: f64 = within(0.0..=1e12),
+        /// Time from the setting of a circuit until it carries, seconds.
+        pub delay_s: f64 = within(0.0..=1e12),
     }
 }
 

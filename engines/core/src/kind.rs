@@ -2,7 +2,7 @@
 
 use crate::checked::Verdict;
 use crate::clock::Deadline;
-use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
+use crate::exchange::{CircuitMatrix, Graph, Switching, TrafficMatrix};
 use crate::metric::MetricInfo;
 use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
@@ -273,6 +273,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The circuits of one layer of a plan, for kinds whose plans lay circuits for each layer anew; `None` for others,
     /// and for a layer that is not there.
     fn circuits_of_layer(_plan: &Plan<Self>, _layer: u32) -> Option<CircuitMatrix> {
+        None
+    }
+
+    /// The circuits that a plan sets at one of its changes within an iteration (from 1), with the moment, for kinds whose
+    /// circuits move within one; `None` for others, and for a change that is not there.
+    fn circuits_of_phase(_plan: &Plan<Self>, _phase: u32) -> Option<(CircuitMatrix, Switching)> {
         None
     }
 

@@ -9,7 +9,7 @@ mod tests;
 
 pub use knobs::KNOBS;
 
-use lightbay_core::exchange::DerivedFrom;
+use lightbay_core::exchange::{DerivedFrom, Switching};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use lightbay_core::record::{FieldType, NumberRange, Place, Record, Spec, any, list, usual, within};
@@ -78,6 +78,9 @@ record! {
         pub family: Option<Family> = any(),
         /// Time of one iteration of the job that the wanted circuits were planned for, seconds: what the change gains.
         pub predicted_makespan_s: Option<f64> = within(0.0..=1e12),
+        /// The moment of an iteration at which the wanted circuits are set, if they move within it: the changes are repeated in
+        /// every iteration.
+        pub switching: Option<Switching> = any(),
         /// The plan that the wanted circuits come from.
         pub derived_from: Option<DerivedFrom> = any(),
     }

@@ -9,8 +9,8 @@ use lightbay_core::kind::Depth;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::scenario::instance::{Instance, LinkKind};
 use lightbay_engines::{
-    AnyFile, AnyPlan, AnyScenario, Artifact, Subject, SubjectSort, apply, export, export_against, exporters,
-    kinds, preset, read_file,
+    AnyFile, AnyPlan, AnyScenario, Artifact, Subject, SubjectSort, apply, convert, export, export_against,
+    exporters, kinds, preset, read_file,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -400,4 +400,60 @@ fn a_second_subject_is_refused_where_it_says_nothing() {
     assert!(refusal.contains("against: a pod of 4 cubes"), "{refusal}");
     let refusal = refused("pt-4x4x8", "tpu-128", "changes", "");
     assert!(refusal.contains("against.topology: is not designed yet"), "{refusal}");
+}
+
+/// Circuits of tiny4 that move once and return: one change list for each, over all replicas, and the way back.
+#[test]
+fn circuits_that_move_within_an_iteration_become_a_change_list_for_each_moment() {
+    let (job, _) = apply(&preset("tiny4").unwrap(), "delta-phases", &settings("switch=mems")).unwrap();
+    let plan = solve(&job, "delta-phases", "");
+    let events = value(&plan)["result"]["phases"]["events"].as_array().unwrap().clone();
+    assert_eq!(events.len(), 2);
+    let made = |plans: &[(&str, &AnyPlan)], text: &str| {
+        let plans: Vec<(String, AnyPlan)> =
+            plans.iter().map(|(name, plan)| ((*name).to_owned(), (*plan).clone())).collect();
+        convert("crossconnect", &plans, &settings(text)).unwrap().scenario
+    };
+    let first = solve(&made(&[("from", &plan)], "phase=1"), "auto", "");
+    let second = made(&[("from", &plan), ("installed_from", &first)], "phase=2");
+    let second = solve(&second, "auto", "");
+    let files = export(Subject::Plan(&second), "runtime", &[]).unwrap();
+    let read = |file: &Artifact| -> Value { serde_json::from_slice(&file.bytes).unwrap() };
+    let (change, back) = (read(&files[0]), read(&files[1]));
+    assert!(files[1].undoes && !files[0].undoes);
+    assert_eq!(change["time_s"], events[1]["time_s"]);
+    assert_eq!(change["period_s"], value(&plan)["objective"]["value"]);
+    assert_eq!((change["phase"].as_u64(), change["delay_s"].as_f64()), (Some(2), Some(0.025)));
+    let count = |change: &Value, which: &str| -> usize {
+        change["switches"].as_array().unwrap().iter().map(|ocs| ocs[which].as_array().unwrap().len()).sum()
+    };
+    // tiny4 has two replicas, and a mirror is the other replica's pod: links to it stand once in the collapsed plan.
+    let circuits = |event: &Value| -> Vec<i64> {
+        event["circuits"].as_array().unwrap().iter().map(|count| count.as_i64().unwrap()).collect()
+    };
+    let moved = circuits(&events[0]).into_iter().zip(circuits(&events[1])).map(|(old, new)| new - old);
+    let moved: Vec<i64> = moved.collect();
+    assert!(moved.iter().any(|moved| *moved > 0) && moved.iter().any(|moved| *moved < 0), "{moved:?}");
+    assert!(count(&change, "delete") > 0 && count(&change, "add") > 0);
+    assert_eq!(count(&change, "delete"), count(&back, "add"));
+    assert_eq!(count(&change, "add"), count(&back, "delete"));
+    let wanted: i64 = value(&second)["scenario"]["logical_circuits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|count| count.as_i64().unwrap())
+        .sum();
+    let had: i64 = value(&first)["scenario"]["logical_circuits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|count| count.as_i64().unwrap())
+        .sum();
+    // Every circuit stands twice in a symmetric matrix.
+    assert_eq!(count(&change, "add") as i64 - count(&change, "delete") as i64, (wanted - had) / 2);
+    let refused =
+        export(Subject::Plan(&solve(&preset("crossconnect-example").unwrap(), "auto", "")), "runtime", &[]);
+    assert!(refused.unwrap_err().to_string().contains("switching: is missing"));
 }

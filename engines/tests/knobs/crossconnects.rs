@@ -175,7 +175,8 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("crossconnect").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let covered = ["from", "installed_from", "ocs_count", "from_layer", "keep_ports"].map(str::to_owned);
+    let covered =
+        ["from", "installed_from", "ocs_count", "from_layer", "phase", "keep_ports"].map(str::to_owned);
     assert_covered("knobs of scenarios made from plans", &entries, &covered);
 
     let (one, other) = (trained(""), trained("ports_per_pod=6"));
@@ -204,6 +205,14 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     };
     assert!(refused(&region, "from_layer=7").contains("a layer that the plan does not have"));
     assert!(refused(&one, "from_layer=0").contains("have one set of circuits"));
+    let moving = solve("tiny4", "delta-phases", "switch=mems").done.plan.unwrap();
+    let moving = AnyPlan::of(&moving).unwrap();
+    let of_phase = |text: &str| scenario(made(&[("from", &moving)], text));
+    assert_ne!(of_phase("phase=1"), of_phase("phase=2"));
+    assert!(refused(&moving, "").contains("phase: is missing"));
+    assert!(refused(&moving, "phase=3").contains("give a number from 1 to 2"));
+    assert!(refused(&moving, "phase=1 from_layer=0").contains("has no effect beside from_layer"));
+    assert!(refused(&one, "phase=1").contains("stay for whole iterations"));
     assert!(convert("crossconnect", &[], &[]).unwrap_err().to_string().contains("from: is missing"));
     assert!(convert("training", &[], &[]).is_err());
 }

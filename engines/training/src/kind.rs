@@ -10,7 +10,7 @@ use crate::check::{self, Claims};
 use crate::plan::TrainingResult;
 use crate::scenario::{TrainingScenario, knobs};
 use lightbay_core::checked::Verdict;
-use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
+use lightbay_core::exchange::{CircuitMatrix, Switching, TrafficMatrix};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -134,6 +134,13 @@ impl Kind for Training {
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
         crate::files::handover::circuits(&plan.scenario.body, &plan.result)
+    }
+
+    fn circuits_of_phase(plan: &Plan<Self>, phase: u32) -> Option<(CircuitMatrix, Switching)> {
+        let circuits = crate::files::handover::circuits_of_phase(&plan.scenario.body, &plan.result, phase)?;
+        let delay_s = plan.scenario.body.reconfiguration()?.delay_s;
+        let time_s = plan.result.phases.as_ref()?.events.get(phase as usize - 1)?.time_s;
+        Some((circuits, Switching { phase, time_s, period_s: plan.objective.value, delay_s }))
     }
 
     fn traffic(plan: &Plan<Self>) -> Option<TrafficMatrix> {

@@ -7,11 +7,12 @@
 //! | `polatis_netconf` | the same model over NETCONF: a session to be piped into `ssh` |
 //! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
 //! | `sonic_ocs` | the shell of SONiC |
+//! | `runtime` | a controller that repeats a change in every iteration of a job |
 //! | `csv` | people, spreadsheets |
 //! | `svg` | people in a review |
 //!
-//! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as
-//! comments. All but `csv` make one file for every switch that changes, removals first, ending with the command that
+//! Beside the files of every format but `csv` and `runtime` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as
+//! comments. All but those make one file for every switch that changes, removals first, ending with the command that
 //! reads the state back, and one that takes the change back. A plan in several batches makes one file per batch and
 //! switch: a batch has to be done on all switches before the next one begins, and TL1 has no comments that could mark
 //! it. Files of a batch sort together.
@@ -36,6 +37,7 @@ pub mod polatis_netconf;
 pub mod polatis_restconf;
 pub mod polatis_tl1;
 pub mod port_list;
+mod runtime;
 mod script;
 pub mod sonic_ocs;
 

@@ -63,6 +63,13 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
         facts.number("predicted_makespan_s", "for a job of", Unit::SECONDS, predicted_s);
         facts.sentence("per iteration");
     }
+    if let Some(switching) = &scenario.switching {
+        facts.number("switching_time_s", "set in every iteration at", Unit::SECONDS, switching.time_s);
+        facts.sentence(format!(
+            "change {} within an iteration; its circuits carry {} s later",
+            switching.phase, switching.delay_s
+        ));
+    }
     if let Some(from) = &scenario.derived_from {
         facts.add("derived_from", "made from", format!("a {} plan", printable(&from.kind)));
         facts.add("derived_from_sha256", "its SHA-256", from.plan_sha256.as_str());

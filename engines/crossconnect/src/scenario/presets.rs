@@ -70,6 +70,7 @@ pub(crate) fn bare() -> CrossconnectScenario {
         pod_names: None,
         family: None,
         predicted_makespan_s: None,
+        switching: None,
         derived_from: None,
     }
 }

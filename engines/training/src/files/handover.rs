@@ -1,12 +1,13 @@
 //! Training plans in the neutral records that other kinds understand: all replicas, no mirrors.
 
 use crate::model::collapse::expanded;
-use crate::plan::TrainingResult;
+use crate::plan::{LinkCircuits, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
 use crate::scenario::shared::SharedPods;
 use crate::simulate::replicas::expand_plan;
 use lightbay_core::exchange::{CircuitMatrix, TRAFFIC_BETWEEN_PODS, TrafficMatrix};
+use lightbay_core::units::LinkId;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -37,6 +38,25 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
         places: None,
         left_out: left_out(),
     })
+}
+
+/// Circuits between the real pods of all replicas from one change within the iteration on, counted from 1. `None` as for
+/// [`circuits`], for circuits that stay, and for a change that is not there.
+pub fn circuits_of_phase(
+    scenario: &TrainingScenario,
+    result: &TrainingResult,
+    phase: u32,
+) -> Option<CircuitMatrix> {
+    let event = result.phases.as_ref()?.events.get((phase as usize).checked_sub(1)?)?;
+    let set = |(link, circuits): (usize, &u32)| LinkCircuits {
+        link: LinkId::from_index(link),
+        circuits: *circuits,
+    };
+    let topology = event.circuits.iter().enumerate().map(set).collect();
+    let mut matrix = circuits(scenario, &TrainingResult { topology, phases: None, ..result.clone() })?;
+    // Links without circuits for a while are no pairs that are wanted.
+    matrix.circuits.retain(|(_, _, count)| *count > 0);
+    Some(matrix)
 }
 
 /// Returns the parts of a plan that are in no circuit.

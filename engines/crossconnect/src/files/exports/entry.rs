@@ -1,6 +1,6 @@
 //! Formats by name: what is the scenario again, and what controllers of switches and people read.
 
-use super::{File, Subject, changed, formats, picture, write};
+use super::{File, Subject, changed, formats, picture, runtime, write};
 use crate::Crossconnect;
 use lightbay_core::checked::Checked;
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem, needs_plan};
@@ -20,6 +20,10 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     all.push(
         FormatInfo::new(picture::NAME, picture::HELP, SubjectSort::Plan, "svg")
             .leaving_out(picture::LEAVES_OUT),
+    );
+    all.push(
+        FormatInfo::new(runtime::NAME, runtime::HELP, SubjectSort::Plan, "json")
+            .leaving_out(runtime::LEAVES_OUT),
     );
     all.extend(formats());
     all
@@ -41,6 +45,16 @@ pub(crate) fn export(
         let plan = plan.plan();
         let text = picture::svg(&plan.name, &plan.scenario.body, changed(&plan.result)?);
         return Ok(vec![Artifact::new(format!("{}.svg", file_stem(&plan.name)), text)]);
+    }
+    if format == runtime::NAME {
+        let plan = plan.plan();
+        let [change, back] = runtime::texts(&plan.name, &plan.scenario.body, changed(&plan.result)?)?;
+        let stem = file_stem(&plan.name);
+        let back = Artifact::beside(format!("{stem}.runtime{}", runtime::ROLLBACK), back, runtime::ROLLBACK);
+        return Ok(vec![
+            Artifact::new(format!("{stem}.runtime.json"), change),
+            Artifact { undoes: true, ..back },
+        ]);
     }
     let artifact = |file: File| Artifact {
         beside: file.beside,

@@ -4,7 +4,7 @@ use super::{SwitchHall, install, placed, scenario};
 use crate::Crossconnect;
 use crate::scenario::{MAX_OCS, Wiring};
 use lightbay_core::checked::{SharedPlan, downcast};
-use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom};
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom, Switching};
 use lightbay_core::format::enumerated;
 use lightbay_core::json;
 use lightbay_core::kind::Kind as _;
@@ -21,6 +21,8 @@ const INSTALLED_FROM: &str = "installed_from";
 const KEEP_PORTS: &str = "keep_ports";
 /// Knob of the layer whose circuits are wanted.
 const LAYER: &str = "from_layer";
+/// Knob of the change within an iteration whose circuits are wanted.
+const PHASE: &str = "phase";
 /// Knob of the number of switches.
 const OCS_COUNT: &str = "ocs_count";
 /// Knob of scenarios that says what ports may meet.
@@ -58,6 +60,14 @@ pub(crate) fn conversion() -> Conversion {
                  Default: the one whose exchange takes longest.",
             )
             .derived(),
+            ParamInfo::int(
+                PHASE,
+                1,
+                MOST_LAYERS,
+                1,
+                "Change of a plan whose circuits move within an iteration, from 1, whose circuits are wanted. Such a plan needs it.",
+            )
+            .derived(),
             ParamInfo::bool(
                 KEEP_PORTS,
                 false,
@@ -84,9 +94,29 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         return Err(problem.into());
     };
     let header = from.header();
-    let laid = match sources.value(LAYER) {
-        Some(ParamValue::Int(layer)) => Some(of_layer(from, *layer as u32)?),
-        _ => from.circuits(),
+    let (laid, switching) = match (sources.value(LAYER), sources.value(PHASE)) {
+        (Some(_), Some(_)) => {
+            return Err(Problem::new(
+                PHASE,
+                format!("has no effect beside {LAYER}"),
+                "leave one of them out",
+            )
+            .into());
+        }
+        (Some(ParamValue::Int(layer)), _) => (Some(of_layer(from, *layer as u32)?), None),
+        (_, Some(ParamValue::Int(phase))) => {
+            let (matrix, switching) = of_phase(from, *phase as u32)?;
+            (Some(matrix), Some(switching))
+        }
+        _ if from.circuits_of_phase(1).is_some() => {
+            let problem = Problem::new(
+                PHASE,
+                "is missing: the circuits of the plan move within the iteration",
+                "give the number of a change, from 1; `lightbay show PLAN --section switchings` lists them",
+            );
+            return Err(problem.into());
+        }
+        _ => (from.circuits(), None),
     };
     let matrix = laid.ok_or_else(|| {
         Problem::new(
@@ -141,6 +171,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     }
     let mut body = handed.scenario;
     body.predicted_makespan_s = (header.objective.name == "makespan_s").then_some(header.objective.value);
+    body.switching = switching;
     body.derived_from = Some(DerivedFrom {
         kind: header.kind,
         scenario_sha256: from.scenario_sha256().to_owned(),
@@ -157,6 +188,25 @@ fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
             None => format!("is given, but plans of kind {} have one set of circuits", from.header().kind),
         };
         Problem::new(LAYER, message, "leave it out, or give a plan of a region and one of its layers, from 0")
+    })
+}
+
+/// Circuits that a plan sets at a change within an iteration, and the moment.
+fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching), Problem> {
+    from.circuits_of_phase(phase).ok_or_else(|| {
+        let last = (1..).take_while(|phase| from.circuits_of_phase(*phase).is_some()).count();
+        match last {
+            0 => Problem::new(
+                PHASE,
+                "is given, but the circuits of the plan stay for whole iterations",
+                "leave it out, or give a plan of the method `delta-phases`",
+            ),
+            _ => Problem::new(
+                PHASE,
+                format!("is {phase}, a change that the plan does not have"),
+                format!("give a number from 1 to {last}"),
+            ),
+        }
     })
 }
 

@@ -1,0 +1,144 @@
+//! `runtime`: one change within an iteration for a controller that repeats it in every iteration.
+
+use crate::plan::{Action, Changes, Entry};
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::exchange::Switching;
+use lightbay_core::json;
+use lightbay_core::problem::{Problem, Problems, counted};
+use serde::Serialize;
+
+/// Name of the format.
+pub const NAME: &str = "runtime";
+/// Its sort.
+pub const HELP: &str = "One change within an iteration for a controller: the moment, the dark time, and per switch the cross-connects to delete and then to add, with the way back.";
+/// Parts of a plan that it leaves out.
+pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];
+/// Ending of the file that leads back to the circuits before.
+pub const ROLLBACK: &str = ".rollback.json";
+
+/// A change within an iteration.
+#[derive(Debug, Serialize)]
+struct Change<'a> {
+    schema: &'static str,
+    plan: &'a str,
+    phase: u32,
+    /// Moment in the iteration, seconds.
+    time_s: f64,
+    /// Moment from which the new circuits carry, seconds, perhaps of the next iteration.
+    carries_at_s: f64,
+    delay_s: f64,
+    period_s: f64,
+    switches: Vec<SwitchChange>,
+}
+
+#[derive(Debug, Serialize)]
+struct SwitchChange {
+    ocs_id: u32,
+    delete: Vec<Connect>,
+    add: Vec<Connect>,
+}
+
+/// A cross-connect; ports of a pod count from 0, those of the panel from 1 on each side.
+#[derive(Debug, Serialize)]
+struct Connect {
+    pod_a: u32,
+    port_a: u32,
+    panel_a: u32,
+    pod_b: u32,
+    port_b: u32,
+    panel_b: u32,
+}
+
+impl From<&Entry> for Connect {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            pod_a: entry.pod_a,
+            port_a: entry.port_a_index,
+            panel_a: entry.switch_port_a,
+            pod_b: entry.pod_b,
+            port_b: entry.port_b_index,
+            panel_b: entry.switch_port_b,
+        }
+    }
+}
+
+/// The files of a plan: the change, and the way back.
+///
+/// # Errors
+/// Circuits that do not move within an iteration, or changes that are not made at one moment.
+pub fn texts(
+    name: &str,
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+) -> Result<[Vec<u8>; 2], Problems> {
+    let Some(switching) = scenario.switching else {
+        let problem = Problem::new(
+            "switching",
+            "is missing: the circuits of the plan are not set at a moment of an iteration",
+            "make the scenario from a plan of circuits that move: new crossconnect --set from=PLAN --set phase=1",
+        );
+        return Err(problem.into());
+    };
+    if changes.batches.len() > 1 {
+        let batches = counted(changes.batches.len() as u64, "batch", "batches");
+        let problem = Problem::new(
+            "batches",
+            format!("the changes are made in {batches}, not at one moment of the iteration"),
+            "plan without limits on the rollout",
+        );
+        return Err(problem.into());
+    }
+    if !scenario.strays.is_empty() {
+        let problem = Problem::new(
+            "strays",
+            "are connections that make no circuit; a change that is repeated cannot delete them",
+            "delete them first, and make the scenario anew",
+        );
+        return Err(problem.into());
+    }
+    let totals = changes.totals;
+    let more = totals.removed_circuits.saturating_sub(totals.lower_bound_removed_circuits);
+    if more > 0 {
+        let circuits = counted(more, "circuit is", "circuits are");
+        let problem = Problem::new(
+            "removed_circuits",
+            format!(
+                "{circuits} moved to other ports, and dark meanwhile, though the plan of the iteration counts on them"
+            ),
+            "use the method `lumos-exact`, or another ocs_count",
+        );
+        return Err(problem.into());
+    }
+    let text = |delete, add| -> Result<Vec<u8>, Problems> {
+        json::to_pretty(&change(name, switching, changes, delete, add))
+            .map_err(|error| Problem::from(error).into())
+    };
+    Ok([text(Action::Remove, Action::Add)?, text(Action::Add, Action::Remove)?])
+}
+
+fn change<'a>(
+    name: &'a str,
+    switching: Switching,
+    changes: &Changes,
+    delete: Action,
+    add: Action,
+) -> Change<'a> {
+    let switches = changes.ocs.iter().filter_map(|ocs| {
+        let of = |action: Action| -> Vec<Connect> {
+            ocs.cross_connects.iter().filter(|entry| entry.action == action).map(Connect::from).collect()
+        };
+        let change = SwitchChange { ocs_id: ocs.ocs_id, delete: of(delete), add: of(add) };
+        (!change.delete.is_empty() || !change.add.is_empty()).then_some(change)
+    });
+    let carries_s = switching.time_s + switching.delay_s;
+    Change {
+        schema: "lightbay.runtime/1",
+        plan: name,
+        phase: switching.phase,
+        time_s: switching.time_s,
+        carries_at_s: if switching.period_s > 0.0 { carries_s % switching.period_s } else { carries_s },
+        delay_s: switching.delay_s,
+        period_s: switching.period_s,
+        switches: switches.collect(),
+    }
+}
