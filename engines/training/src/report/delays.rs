@@ -5,7 +5,7 @@ use crate::analysis::Setting;
 use crate::scenario::reconfiguration::SWITCHES;
 use crate::search::circuits::Circuits;
 use crate::search::outer::{self, VectorTask};
-use crate::search::phases::{self, Aim, MoveTask, Moving};
+use crate::search::phases::{self, Aim, MoveTask, MovedCircuits, Moving};
 use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::context::Stop;
 use lightbay_core::event::EventBody;
@@ -146,7 +146,7 @@ impl DarkTimeStudy<'_> {
     }
 }
 
-impl Watch<Moving> for Limited {
+impl<S: MovedCircuits> Watch<S> for Limited {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         if self.0.is_over() { Err(Stop::Time.into()) } else { Ok(()) }
     }

@@ -1,4 +1,5 @@
-//! The fewest ports for several times of an iteration: circuits that stay, and one switching.
+//! The fewest ports for several times of an iteration: circuits that stay, one switching and two, and the bound for any
+//! number.
 
 use super::delays::static_optimum;
 use super::limited::Limited;
@@ -7,7 +8,7 @@ use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::reconfiguration::Reconfiguration;
 use crate::search::circuits::Circuits;
 use crate::search::outer::VectorTask;
-use crate::search::phases::{self, Aim, MoveTask, MovedCircuits as _};
+use crate::search::phases::{self, Aim, MoveTask, MovedCircuits as _, Stepped};
 use crate::search::ports;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::report::text::number;
@@ -27,6 +28,9 @@ struct Target {
     /// Fewest ports known with at most one switching, and a number that none has fewer than.
     moves: Option<u64>,
     at_least: u64,
+    /// The same with at most two switchings, and the bound for any number; `None` if it is too much to try.
+    two: Option<u64>,
+    any_at_least: Option<u64>,
 }
 
 /// The section.
@@ -51,13 +55,14 @@ pub(super) fn section(
     }
     // What serves a shorter iteration serves a longer one.
     for at in 1..targets.len() {
-        let before = targets[at - 1].moves;
-        let own = &mut targets[at].moves;
-        *own = [*own, before].into_iter().flatten().min();
+        let least = |own: Option<u64>, before: Option<u64>| [own, before].into_iter().flatten().min();
+        let (moves, two) = (targets[at - 1].moves, targets[at - 1].two);
+        let own = &mut targets[at];
+        (own.moves, own.two) = (least(own.moves, moves), least(own.two, two));
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let text = format!(
-        "One switching of {} s and the return in every iteration; circuits that stay take {} s, an ideal network {} s.",
+        "Switchings of {} s and the return in every iteration; two are searched without a proof; circuits that stay take {} s, an ideal network {} s.",
         group.delay_s,
         seconds(best.makespan),
         seconds(ideal_s)
@@ -103,7 +108,17 @@ fn target(
     let moves = found.or(stays.map(|(ports, _)| ports));
     // A count that neither reaches is above every number of ports.
     let at_least = if proof.complete { moves.unwrap_or(known) } else { proof.bound.ceil() as u64 };
-    Ok(Target { limit_s, stays, moves, at_least })
+    let any_at_least =
+        phases::least_ports::<Stepped, _>(task, limit_s * (1.0 + ports::TOLERANCE), &mut limited)
+            .map_err(|error| limited.why(error))?;
+    let mut two = moves;
+    if moves.is_none_or(|moves| any_at_least.is_none_or(|any| moves > any)) {
+        let task = MoveTask { known: moves.unwrap_or(known) as f64, ..task };
+        let found = phases::search_two(task, proof.best.as_ref(), &mut limited);
+        let found = found.map_err(|error| limited.why(error))?;
+        two = found.map(|found| found.ports(evaluator)).or(moves);
+    }
+    Ok(Target { limit_s, stays, moves, at_least, two, any_at_least })
 }
 
 fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
@@ -114,6 +129,8 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
         Column::counts("static_ports", "ports, static"),
         Column::counts("moving_ports", "one switching"),
         Column::counts("at_least", "lower bound"),
+        Column::counts("two_ports", "two"),
+        Column::counts("any_at_least", "any number, lower bound"),
         Column::numbers("saved", "saved", Unit::PERCENT),
     ];
     let mut table = Table::new(["target", "targets"], columns);
@@ -123,7 +140,7 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
             Some((ports, true)) => Cell::new(ports),
             Some((ports, false)) => Cell::new(ports).note("not proven the fewest"),
         };
-        let saved = target.stays.zip(target.moves);
+        let saved = target.stays.zip(target.two);
         let saved = saved.map(|((stay, _), moves)| 1.0 - moves as f64 / stay.max(1) as f64);
         table.row(vec![
             Cell::new(target.limit_s),
@@ -132,6 +149,8 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
             stays,
             target.moves.map_or_else(Cell::none, |ports| Cell::new(ports).tone(Tone::Answer)),
             Cell::new(target.at_least),
+            target.two.map_or_else(Cell::none, Cell::new),
+            target.any_at_least.map_or_else(Cell::none, Cell::new),
             saved.map_or_else(Cell::none, Cell::new),
         ]);
     }
@@ -159,7 +178,8 @@ fn curves(targets: &[Target]) -> Curves {
                 target.stays.map(|(ports, _)| ports)
             }),
             curve("moving_ports", "one switching", Tone::Answer, &|target| target.moves),
-            curve("at_least", "lower bound", Tone::Muted, &|target| Some(target.at_least)),
+            curve("two_ports", "two switchings", Tone::Good, &|target| target.two),
+            curve("any_at_least", "lower bound, any number", Tone::Muted, &|target| target.any_at_least),
         ],
         ..Curves::default()
     }
