@@ -346,3 +346,82 @@ fn two_switchings_need_fewer_ports_and_none_fewer_than_the_bound_for_any_number(
         assert_eq!(found, (two, Some(bound)), "{name} at {delay_s} s, target times {over}");
     }
 }
+
+/// All ways to give pods `total` ports of their own at most.
+fn port_vectors(own: &[u32], total: u32) -> Vec<Vec<u32>> {
+    let Some((last, rest)) = own.split_last() else {
+        return if total == 0 { vec![Vec::new()] } else { Vec::new() };
+    };
+    let mut all = Vec::new();
+    for ports in 0..=total.min(*last) {
+        for mut vector in port_vectors(rest, total - ports) {
+            vector.push(ports);
+            all.push(vector);
+        }
+    }
+    all
+}
+
+/// A pod with a port more is no worse, so that vectors with one port less than the fewest are enough.
+#[test]
+fn no_ports_of_pods_with_one_less_than_the_fewest_reach_the_target() {
+    use crate::model::samples::random_tail_exact;
+    let (mut moved, mut tried) = (0, 0);
+    for seed in 0..SEEDS {
+        let instance = random_tail_exact(seed);
+        let evaluator = Evaluator::new(&instance).unwrap();
+        let (stay, _) = resting(&evaluator);
+        let target = Circuits { makespan: stay.makespan * 1.02, ..stay };
+        let limit_s = target.makespan * (1.0 + 1e-7);
+        let caps = useful_within(&evaluator.network, target.makespan);
+        let fixed = VectorTask::new(&evaluator, Rates::Best, &caps);
+        let stay = crate::search::ports::fewest(fixed, &target, &mut Unwatched::default()).unwrap().found;
+        for delay_s in [0.0, 0.005] {
+            let task = MoveTask {
+                evaluator: &evaluator,
+                delay_s,
+                caps: &caps,
+                aim: Aim::Ports { limit_s },
+                known: stay.ports as f64,
+                close: 0.5,
+                boxes: 20_000,
+            };
+            let proof = search(task, &mut Unwatched::default()).unwrap();
+            if !proof.complete {
+                continue;
+            }
+            let fewest = proof.best.as_ref().map_or(stay.ports, |best| best.ports(&evaluator));
+            moved += u32::from(fewest < stay.ports);
+            let least = least_ports::<Stepped, _>(task, limit_s, &mut Unwatched::default()).unwrap();
+            assert!(least.is_none_or(|least| least <= fewest), "{seed} {delay_s}: {least:?} {fewest}");
+            let real: Vec<usize> =
+                (0..instance.pods.len()).filter(|pod| !instance.pods[*pod].mirror).collect();
+            let own: Vec<u32> = real.iter().map(|pod| instance.pods[*pod].ports).collect();
+            for vector in port_vectors(&own, fewest as u32 - 1) {
+                let mut fewer = instance.clone();
+                for (pod, ports) in real.iter().zip(&vector) {
+                    fewer.pods[*pod].ports = *ports;
+                }
+                let Ok(evaluator) = Evaluator::new(&fewer) else { continue };
+                let task = MoveTask {
+                    evaluator: &evaluator,
+                    aim: Aim::Time,
+                    known: limit_s * (1.0 + 1e-6),
+                    close: 1e-7 * limit_s,
+                    boxes: 4_000,
+                    ..task
+                };
+                tried += 1;
+                let best = search(task, &mut Unwatched::default()).unwrap().best;
+                assert!(
+                    best.as_ref().is_none_or(|best| best.period_s > limit_s),
+                    "{seed} {delay_s}: {vector:?} of {fewest} ports suffice: {best:?}"
+                );
+            }
+        }
+    }
+    assert!(moved > 2 && tried > 50, "{moved} moved, {tried} tried");
+}
+
+/// Random jobs of the test above; 100 of them were tried once.
+const SEEDS: u64 = 12;
