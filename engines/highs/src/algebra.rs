@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{Column, Model};
 use crate::solution::Start;
 use good_lp::IntoAffineExpression;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub use good_lp::solvers::ObjectiveDirection;
 pub use good_lp::{Constraint, Expression, ProblemVariables, Variable, constraint, variable};
@@ -54,7 +54,7 @@ impl Model {
     ) -> Result<Algebra, Error> {
         let mut model = Self::new(name);
         model.maximise = matches!(direction, ObjectiveDirection::Maximisation);
-        let mut columns = FxHashMap::with_capacity_and_hasher(variables.len(), Default::default());
+        let mut columns = FxHashMap::with_capacity_and_hasher(variables.len(), FxBuildHasher);
         let mut initial = Vec::new();
         for (variable, definition) in variables.iter_variables_with_def() {
             let position = model.columns();
