@@ -251,8 +251,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Finds the best pod. A bound of another run that the best so far meets ends it as well: what is left is to route
-    /// that pod.
+    /// Finds the best pod. A bound of another run that the best pod so far meets ends the search; routing follows.
     fn search(
         &mut self,
         scenario: &TpuScenario,
