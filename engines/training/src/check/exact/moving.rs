@@ -13,7 +13,7 @@ use crate::check::walk::{walk, work_after};
 
 mod timeline;
 
-use timeline::{Span, Timeline};
+use timeline::{TimeRange, Timeline};
 
 /// Boxes after which the proof is given up.
 pub(super) const MOST_BOXES: usize = 400_000;
@@ -41,7 +41,7 @@ pub(super) enum Outcome {
 struct Ranges {
     low: [Vec<u32>; 2],
     high: [Vec<u32>; 2],
-    instants: [Span; 2],
+    instants: [TimeRange; 2],
 }
 
 impl Ranges {
@@ -82,7 +82,7 @@ pub(super) fn none_within(
     let ground = Ground::new(ask.case, contention, delay_s, period_s);
     let most: Vec<u32> = ground.decided.iter().map(|link| contention.useful[*link]).collect();
     let none = vec![0; most.len()];
-    let root = |go: Span, back: Span| Ranges {
+    let root = |go: TimeRange, back: TimeRange| Ranges {
         low: [none.clone(), none.clone()],
         high: [most.clone(), most.clone()],
         instants: [go, back],

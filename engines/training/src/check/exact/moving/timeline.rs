@@ -1,7 +1,7 @@
 //! The most that links carry over an iteration when two instants lie in ranges.
 
 /// A range of moments, seconds.
-pub(super) type Span = [f64; 2];
+pub(super) type TimeRange = [f64; 2];
 
 /// Circuits that carry at most, by pieces of time. After the period the last piece goes on.
 pub(super) struct Timeline {
@@ -16,7 +16,7 @@ impl Timeline {
     /// From `go` on the circuits of the second state are set, from `back` on those of the first. What carries at a
     /// moment stood at every moment of the dark time before it, the end of the iteration before its start. So if one of
     /// them surely has the first state no more than that carries, and the same for the second.
-    pub fn new(go: Span, back: Span, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
+    pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Moments whose dark time meets a moment that surely has the state, as half-open spans.
         let meets = |from_s: f64, until_s: f64| {
             let until_s = if from_s < until_s { until_s + delay_s } else { f64::NEG_INFINITY };
@@ -38,7 +38,8 @@ impl Timeline {
         for (piece, start_s) in starts_s.iter().enumerate() {
             let next_s = starts_s.get(piece + 1).copied().unwrap_or(period_s);
             let middle_s = f64::midpoint(*start_s, next_s);
-            let met = |spans: &[Span]| spans.iter().any(|span| span[0] <= middle_s && middle_s < span[1]);
+            let met =
+                |spans: &[TimeRange]| spans.iter().any(|span| span[0] <= middle_s && middle_s < span[1]);
             let (has_first, has_second) = (met(&first), met(&second));
             circuits.extend(states[0].iter().zip(states[1]).map(|(a, b)| match (has_first, has_second) {
                 (true, true) => a.min(*b),
