@@ -127,3 +127,16 @@ fn loads_over_time_are_data_of_their_row() {
     let data = json::section(&Section::new("x", table));
     assert_eq!(data, json!([{ "link": "p0", "demand": [[0.5, 1.0, 2.0]] }]));
 }
+
+#[test]
+fn overviews_thin_long_curves_and_say_so() {
+    let mut curves = curves();
+    curves.curves.truncate(1);
+    curves.curves[0].points = (0..1000).map(|at| Point { at: f64::from(at), value: 0.0 }).collect();
+    let section = Section::new("Load", curves);
+    let shown = grid(&section.blocks[0].body, Extent::Overview);
+    // 50 of 1000 points, the first and the last among them.
+    assert_eq!((shown.rows.len(), &*shown.rows[0][0], &*shown.rows[49][0]), (50, "0.0", "999.0"));
+    assert!(heading(&section, &section.blocks[0], &shown).ends_with("50 of 1000 points"));
+    assert_eq!(grid(&section.blocks[0].body, Extent::All).rows.len(), 1000);
+}

@@ -108,8 +108,8 @@ pub fn grid(body: &Body, extent: Extent) -> Grid {
         Body::Facts(facts) => of_facts(facts),
         Body::Table(table) => of_table(table, extent),
         Body::Matrix(matrix) => of_matrix(matrix),
-        Body::Curves(curves) => of_curves(curves),
-        Body::Spans(spans) => of_spans(spans),
+        Body::Curves(curves) => of_curves(curves, extent),
+        Body::Spans(spans) => of_spans(spans, extent),
     }
 }
 
@@ -170,7 +170,18 @@ fn of_matrix(matrix: &Matrix) -> Grid {
     Grid { heads, right, total: rows.len(), rows, of: ["row", "rows"] }
 }
 
-fn of_curves(curves: &Curves) -> Grid {
+/// Most points of curves, or spans, that an overview shows.
+const MOST_ROWS: usize = 50;
+
+/// Places of the rows of an overview: all, or so many at equal distances with the first and the last.
+fn spread(rows: usize, extent: Extent) -> Vec<usize> {
+    if extent == Extent::All || rows <= MOST_ROWS {
+        return (0..rows).collect();
+    }
+    (0..MOST_ROWS).map(|row| row * (rows - 1) / (MOST_ROWS - 1)).collect()
+}
+
+fn of_curves(curves: &Curves, extent: Extent) -> Grid {
     let title = |label: &str, unit: Unit| {
         if unit.symbol.is_empty() {
             printable(label)
@@ -180,18 +191,21 @@ fn of_curves(curves: &Curves) -> Grid {
     };
     let mut heads = vec![title(curves.axis_label, curves.axis_unit)];
     heads.extend(curves.curves.iter().map(|curve| title(&curve.label, curve.unit)));
-    let rows: Vec<Vec<String>> = places(curves)
+    let places = places(curves);
+    let rows: Vec<Vec<String>> = spread(places.len(), extent)
         .into_iter()
-        .map(|at| {
+        .map(|row| {
+            let at = places[row];
             let mut row = vec![number(at, curves.axis_unit)];
             row.extend(curves.curves.iter().map(|curve| {
-                let point = curve.points.iter().find(|point| point.at == at);
+                let first = curve.points.partition_point(|point| point.at < at);
+                let point = curve.points.get(first).filter(|point| point.at == at);
                 point.map_or_else(String::new, |point| number(point.value, curve.unit))
             }));
             row
         })
         .collect();
-    Grid { right: vec![true; heads.len()], heads, total: rows.len(), rows, of: ["point", "points"] }
+    Grid { right: vec![true; heads.len()], heads, total: places.len(), rows, of: ["point", "points"] }
 }
 
 /// Every place on the axis that a curve has a point at, in order.
@@ -203,7 +217,7 @@ pub fn places(curves: &Curves) -> Vec<f64> {
     places
 }
 
-fn of_spans(spans: &Spans) -> Grid {
+fn of_spans(spans: &Spans, extent: Extent) -> Grid {
     let heads = ["lane", "what", "start s", "end s"].map(str::to_owned).to_vec();
     let row = |lane: &super::section::Lane, span: &super::section::Span| {
         vec![
@@ -213,9 +227,10 @@ fn of_spans(spans: &Spans) -> Grid {
             number(span.end_s, Unit::SECONDS),
         ]
     };
-    let rows: Vec<_> =
-        spans.lanes.iter().flat_map(|lane| lane.spans.iter().map(move |span| row(lane, span))).collect();
-    Grid { heads, right: vec![false, false, true, true], total: rows.len(), rows, of: ["span", "spans"] }
+    let all: Vec<_> =
+        spans.lanes.iter().flat_map(|lane| lane.spans.iter().map(move |span| (lane, span))).collect();
+    let rows = spread(all.len(), extent).into_iter().map(|at| row(all[at].0, all[at].1)).collect();
+    Grid { heads, right: vec![false, false, true, true], total: all.len(), rows, of: ["span", "spans"] }
 }
 
 /// Heading of a block: its own, or that of the section for the only block, with how many rows are left out.
