@@ -7,8 +7,10 @@
 //! | [`chains`] | ways from GPU to GPU through switches |
 //! | [`place`] | the tree of one chunk |
 //! | [`orders`] | orders of the chunks |
+//! | [`matched`] | all chunks at once, link by link as time passes |
 
 mod chains;
+mod matched;
 mod orders;
 mod place;
 mod tracks;
@@ -116,6 +118,20 @@ pub fn construct<W: Watch<S>, S>(
     // Few chunks: symmetric schedules are tried after the fixed orders.
     if let Some(folding) = folding.filter(|_| task.chunks.len() <= MOST_ONE_BY_ONE) {
         folded(task, &folding, limits, &mut stream, watch, &mut state, &mut found)?;
+        if state.is_met() {
+            return Ok(state.schedule);
+        }
+    }
+    if matched::suits(task) {
+        // A stream of their own: other passes stay the same.
+        let mut random = Streams::new(limits.seed).stream(1);
+        let most = limits.restarts * MATCHED_PASSES;
+        matched::passes(task, most, &mut random, watch, |watch, finish, starts| {
+            if state.is_improved_by(finish) {
+                state.keep(EpochSchedule::pruned(task, starts), watch, &mut found)?;
+            }
+            Ok(state.is_met())
+        })?;
         if state.is_met() {
             return Ok(state.schedule);
         }
@@ -278,5 +294,7 @@ const MOST_DELIVERIES: usize = 1 << 20;
 const MOST_ONE_BY_ONE: usize = 8_192;
 /// Passes over a folded task for each restart: one costs little, because it places representatives only.
 const FOLDED_PASSES: u32 = 8;
+/// Passes that match chunks to links for each restart: about as long as placing all chunks one by one.
+const MATCHED_PASSES: u32 = 4;
 /// Noise of ways as shares of the longest way of a chunk.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

@@ -114,3 +114,22 @@ fn folded_schedules_are_those_of_all_chunks() {
     chunks.sort_unstable();
     assert_eq!(chunks, (0..12).collect::<Vec<u32>>());
 }
+
+/// Whole chunks on grids end at the bound, also where links of one dimension are half as fast.
+#[test]
+fn chunks_on_grids_are_matched_to_links() {
+    for (name, chunks, one_rate, two_rates) in
+        [("mesh3x4x5-allgather-120mb", 2, 40, 60), ("mesh5x5-allgather-75mb", 3, 36, 48)]
+    {
+        let mut scenario = presets::scenario(name).unwrap();
+        scenario.demand.chunks_per_rank = chunks;
+        assert_eq!(solved(&scenario, 24), (one_rate, one_rate), "{name}");
+        scenario.topology.symmetry_generators.clear();
+        for link in &mut scenario.topology.links {
+            if link.from.abs_diff(link.to) > 1 {
+                link.capacity_gbyte_per_s = 25.0;
+            }
+        }
+        assert_eq!(solved(&scenario, 24), (two_rates, two_rates), "{name}");
+    }
+}
