@@ -61,7 +61,9 @@ fn main() {
         let (latency, latency_s) = seconds(|| latency_floor(&question, std::slice::from_ref(&floor.cut)));
         let mut watch = Unwatched::default();
         let (library, trees_s) = seconds(|| {
-            TreeLibrary::new(&network, gpus, gpus, floor.rate.as_f64(), &mut watch).unwrap().unwrap()
+            let library = TreeLibrary::new(&network, gpus, gpus, floor.rate.as_f64());
+            assert!(library.prepare(&mut watch).unwrap());
+            library
         });
         println!("figure: floor_{name}_s: {floor_s:.4}");
         println!("figure: trees_{name}_s: {trees_s:.3}");

@@ -348,7 +348,7 @@ fn along_trees(
 ) -> Result<Option<KeptSchedule>, MethodError> {
     let trees = ScenarioTrees::of(scenario, tasks);
     cx.phase("trees", "shares of spanning trees, and numbers of pieces");
-    let Some(parts) = trees.parts(cx)? else { return Ok(None) };
+    let parts = trees.parts(cx);
     let floor_us = floors_of(scenario, tasks).map_or(0.0, |floors| floors.with_latency.floor_us);
     // Pieces have to make up whole chunks.
     let effort = TreeEffort { multiple: scenario.demand.chunks_per_rank, ..TreeEffort::default() };

@@ -112,7 +112,7 @@ impl<'s> RangeSearch<'s> {
         if !self.scenario.time.is_chosen() && trees::suits(self.scenario).is_ok() {
             // Trees serve all sizes: their shares do not depend on the bytes.
             cx.phase("trees", "shares of spanning trees for all sizes");
-            parts = along_trees.parts(cx)?;
+            parts = Some(along_trees.parts(cx));
         }
         let deliveries = self.tasks.deliveries();
         for at in 0..count {

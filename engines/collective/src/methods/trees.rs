@@ -90,15 +90,14 @@ impl Method<Collective> for TreesMethod {
             ..TreeEffort::default()
         };
         let trees = ScenarioTrees::of(scenario, &tasks);
-        cx.phase("trees", "shares of spanning trees");
-        let Some(parts) = trees.parts(cx)? else { return Err(super::session::never(tasks.tasks.first())) };
-        for library in parts.libraries() {
-            cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
-        }
-        cx.phase("pieces", "numbers of pieces and orders of them");
+        cx.phase("trees", "shares of spanning trees, and numbers of pieces");
+        let parts = trees.parts(cx);
         let Some(plan) = parts.plan(shard_bytes(scenario), floor, &effort, cx)? else {
             return Err(super::session::never(tasks.tasks.first()));
         };
+        for library in parts.libraries().iter().filter(|library| !library.variants().is_empty()) {
+            cx.note(Severity::Info, format!("trees reach {:.6} GB/s of every rank", library.rate()));
+        }
         let made = schedule(scenario, &parts, &plan, params.count("most_sends") as u64)?;
         let candidate = made.candidate(scenario)?;
         let outcome = stated(candidate.value, floor, cx);
@@ -152,13 +151,10 @@ impl ScenarioTrees {
         Self { networks, roots, ranks }
     }
 
-    /// Makes the trees.
-    pub(super) fn parts(
-        &self,
-        cx: &mut Context<'_, Collective>,
-    ) -> Result<Option<TreeParts<'_>>, MethodError> {
-        let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks, cx)?;
-        if let Some(library) = parts.as_ref().and_then(|parts| parts.libraries().first()) {
+    /// The trees, and a word on their symmetries.
+    pub(super) fn parts(&self, cx: &mut Context<'_, Collective>) -> TreeParts<'_> {
+        let parts = TreeParts::new(&self.networks, &self.roots, &self.ranks);
+        if let Some(library) = parts.libraries().first() {
             let text = match library.fold().order() {
                 1 => "no symmetries that move every GPU are declared or found: each GPU has trees of its own"
                     .to_owned(),
@@ -166,7 +162,7 @@ impl ScenarioTrees {
             };
             cx.note(Severity::Info, text);
         }
-        Ok(parts)
+        parts
     }
 }
 

@@ -140,7 +140,7 @@ fn trees(
     let ranks = demand.rank_nodes(&scenario.topology);
     let networks: Vec<LinkNetwork> = tasks.tasks.iter().map(CollectiveTask::for_trees).collect();
     let mut watch = Unwatched::default();
-    let parts = TreeParts::new(&networks, &ranks, &ranks, &mut watch).ok()??;
+    let parts = TreeParts::new(&networks, &ranks, &ranks);
     let effort = TreeEffort { run_hops: EFFORT[0], all_hops: EFFORT[1], ..TreeEffort::default() };
     let time = |(bytes, pieces): (&f64, &mut Option<u32>)| {
         if deadline.is_over() {

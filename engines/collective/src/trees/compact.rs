@@ -63,7 +63,6 @@ pub fn compact(
     shard_bytes: f64,
     least_epoch_us: f64,
 ) -> Option<CompactPlan> {
-    let packing = library.variants().get(plan.variant)?;
     let generators = library.fold().generators().to_vec();
     let format = FORMAT.to_owned();
     match &plan.sort {
@@ -84,6 +83,7 @@ pub fn compact(
             })
         }
         TreePlanSort::Periodic(figures) => {
+            let packing = library.variants().get(plan.variant)?;
             let mut trees = Vec::new();
             let mut shared: Vec<(&Tree, f64)> = Vec::new();
             // One tree after the other, with shares as exact fractions.

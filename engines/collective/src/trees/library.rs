@@ -1,6 +1,7 @@
 //! Trees of a network prepared once, from which the best schedule for any amount of data is made
 //! (docs/methods/collective.md, section 11).
 
+mod listed;
 mod matched;
 
 use super::columns::{ColumnLimits, Packing, TreeProgram, TreeQuestion};
@@ -14,7 +15,7 @@ use super::tree::Tree;
 use crate::scenario::network::LinkNetwork;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Trees of a network for data that every rank has one shard of, at several rates: the lower the rate, the shorter the
 /// ways.
@@ -27,8 +28,17 @@ pub struct TreeLibrary<'n> {
     data: Vec<u32>,
     /// Largest rate per shard, GB/s; infinite if it is not known.
     limit: f64,
-    variants: Vec<Packing>,
-    /// Numbers of pieces of which the trees of each variant take whole numbers, 1 if there is no small one.
+    roots: Vec<u32>,
+    wanted: Vec<bool>,
+    /// Trees at several rates, once a schedule needs them; `None` if a rank cannot be reached.
+    variants: OnceLock<Option<Variants>>,
+}
+
+/// Trees at several rates, those of the best rate first.
+#[derive(Clone, Debug)]
+struct Variants {
+    packings: Vec<Packing>,
+    /// Numbers of pieces of which the trees of each take whole numbers, 1 if there is no small one.
     wholes: Vec<u32>,
 }
 
@@ -40,19 +50,15 @@ const RATES: [(f64, f64); 8] =
 /// Pieces of each rank that may be tried whatever the network's size.
 const LEAST_PIECES: u64 = 64;
 
-/// Schedules of the most pieces that may be tried whatever the network's size.
-const LEAST_RUNS: u64 = 12;
-
 /// Largest number of pieces that is taken for a common denominator of shares.
 const MOST_WHOLE: u64 = 512;
 
-/// Number of pieces times the combinations that are tried with it.
-const FEW: usize = 640;
-
-/// Share above the floor at which the search for list schedules ends: what is left to gain does not count.
-const AT_FLOOR: f64 = 1e-5;
-/// The same where a matching comes so close, which lists on direct networks do not.
+/// Share above the floor at which a matching is close enough, which lists on direct networks do not come.
 pub(super) const CLOSE: f64 = 1e-3;
+/// The same where trees would take minutes to make.
+const NEAR: f64 = 5e-3;
+/// Roots times classes of links above which the shares of the trees take seconds.
+const COSTLY: usize = 4_000;
 
 /// Limits of the search for a schedule: counted, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
@@ -162,24 +168,49 @@ pub struct ListPlan<'l> {
 }
 
 impl<'n> TreeLibrary<'n> {
-    /// Makes the trees that spread the data of all `roots` to all `ranks`; `rate` is the largest rate per shard, GB/s, if it is known, else infinite. `None` if a rank
-    /// cannot be reached.
-    ///
-    /// # Errors
-    /// The reason of the run to stop, or what the solver says.
-    pub fn new<W: Watch>(
-        network: &'n LinkNetwork,
-        roots: &[u32],
-        ranks: &[u32],
-        rate: f64,
-        watch: &mut W,
-    ) -> Result<Option<Self>, MethodError> {
+    /// The library of data that all `roots` spread to all `ranks`; `rate` is the largest rate per shard, GB/s, if it is
+    /// known, else infinite. Trees are made as soon as a schedule needs them.
+    pub fn new(network: &'n LinkNetwork, roots: &[u32], ranks: &[u32], rate: f64) -> Self {
         let fold = fold_for(network, &[roots, ranks]);
         let mut wanted = vec![false; network.node_count()];
         for rank in ranks {
             wanted[*rank as usize] = true;
         }
-        let weight = |root: &u32| f64::from(u8::from(roots.contains(root)));
+        let data = fold.representatives().iter().copied().filter(|root| roots.contains(root)).collect();
+        Self {
+            network,
+            fold,
+            ranks: ranks.len(),
+            data,
+            limit: rate,
+            roots: roots.to_vec(),
+            wanted,
+            variants: OnceLock::new(),
+        }
+    }
+
+    /// Returns `true` if the linear program of the shares has a row for so many roots and links that a matching which
+    /// comes close to the floor is worth more than its trees.
+    fn is_costly(&self) -> bool {
+        self.data.len() * self.fold.class_links().len() > COSTLY
+    }
+
+    /// Makes the trees unless they are there; whether every rank can be reached.
+    ///
+    /// # Errors
+    /// The reason of the run to stop, or what the solver says.
+    pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
+        if self.variants.get().is_none() {
+            let made = self.make(watch)?;
+            // Nobody else fills it meanwhile.
+            let _ = self.variants.set(made);
+        }
+        Ok(self.variants.get().is_some_and(Option::is_some))
+    }
+
+    fn make<W: Watch>(&self, watch: &mut W) -> Result<Option<Variants>, MethodError> {
+        let (network, fold) = (self.network, &self.fold);
+        let weight = |root: &u32| f64::from(u8::from(self.roots.contains(root)));
         let weights: Vec<f64> = fold.representatives().iter().map(weight).collect();
         let slowest = network.links().iter().map(|link| link.alpha_us).fold(0.0, f64::max);
         // Without any latency hops count instead.
@@ -187,24 +218,23 @@ impl<'n> TreeLibrary<'n> {
         let latencies: Vec<f64> = network.links().iter().map(|link| latency(link.alpha_us)).collect();
         let question =
             // The same program serves all variants: its trees stay as columns.
-            TreeQuestion { network, fold: &fold, ranks: &wanted, weights: &weights, latencies: &latencies };
-        let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(rate))? else {
+            TreeQuestion { network, fold, ranks: &self.wanted, weights: &weights, latencies: &latencies };
+        let Some(mut program) = TreeProgram::new(&question, ColumnLimits::new(self.limit))? else {
             return Ok(None);
         };
         // The best rate first.
-        let mut variants = vec![program.maximise(watch)?];
-        let best = variants[0].rate;
-        for (share, depth) in RATES {
+        let mut packings = vec![program.maximise(watch)?];
+        let best = packings[0].rate;
+        let step = if self.is_costly() { 3 } else { 1 };
+        for (share, depth) in RATES.into_iter().step_by(step) {
             // Less rate leaves room for shorter trees.
             let packing = program.shorten(share * best, depth, watch)?;
-            if variants.iter().all(|known| known.trees != packing.trees) {
-                variants.push(packing);
+            if packings.iter().all(|known| known.trees != packing.trees) {
+                packings.push(packing);
             }
         }
-        drop(program);
-        let wholes = variants.iter().map(whole_pieces).collect();
-        let data = fold.representatives().iter().copied().filter(|root| roots.contains(root)).collect();
-        Ok(Some(Self { network, fold, ranks: ranks.len(), data, limit: rate, variants, wholes }))
+        let wholes = packings.iter().map(whole_pieces).collect();
+        Ok(Some(Variants { packings, wholes }))
     }
 
     /// The fold of the network.
@@ -212,14 +242,19 @@ impl<'n> TreeLibrary<'n> {
         &self.fold
     }
 
-    /// The trees, those of the best rate first.
+    /// The trees, those of the best rate first; none before [`Self::prepare`].
     pub fn variants(&self) -> &[Packing] {
-        &self.variants
+        self.variants.get().and_then(Option::as_ref).map_or(&[], |variants| &variants.packings)
+    }
+
+    /// Number of pieces of which the trees of a variant take whole numbers.
+    fn whole(&self, variant: usize) -> u32 {
+        self.variants.get().and_then(Option::as_ref).map_or(1, |all| all.wholes[variant])
     }
 
     /// Largest rate per shard that the trees reach, GB/s.
     pub fn rate(&self) -> f64 {
-        self.variants.iter().map(|packing| packing.rate).fold(0.0, f64::max)
+        self.variants().iter().map(|packing| packing.rate).fold(0.0, f64::max)
     }
 
     /// Time that no schedule for shards of `shard_bytes` can beat, µs.
@@ -248,8 +283,29 @@ impl<'n> TreeLibrary<'n> {
                 best = Some(plan);
             }
         };
+        // Hops of one piece of each root.
+        let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
+        // Large networks are worth more work: some pieces on each of their links at least.
+        let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
+        let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
+        let multiple = effort.multiple.max(1);
+        let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
+        // Matching first: on direct networks it often comes within 1e-3 of the floor, and lists need not run.
+        let matched = if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
+            self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?
+        } else {
+            None
+        };
+        let near = |plan: &TreePlan| self.is_costly() && plan.finish_us <= floor_us * (1.0 + NEAR);
+        // Neither do trees if they take long.
+        if effort.sorts == TreeSorts::Matching || matched.as_ref().is_some_and(near) {
+            return Ok(matched);
+        }
+        if !self.prepare(watch)? {
+            return Ok(None);
+        }
         // Periodic schedules are figures only, so all variants are tried.
-        let periodic = if effort.sorts.tries(TreeSorts::Periodic) { &self.variants[..] } else { &[][..] };
+        let periodic = if effort.sorts.tries(TreeSorts::Periodic) { self.variants() } else { &[][..] };
         for (variant, packing) in periodic.iter().enumerate() {
             watch.checkpoint()?;
             if let Some(figures) = self.periodic(packing, shard_bytes, effort) {
@@ -260,69 +316,11 @@ impl<'n> TreeLibrary<'n> {
                 });
             }
         }
-        // Hops of one piece of each root.
-        let hops = (self.ranks.max(2) as u64 - 1) * self.data.len().max(1) as u64;
-        // Large networks are worth more work: some pieces on each of their links at least.
-        let run_hops = effort.run_hops.max(LEAST_PIECES.saturating_mul(hops));
-        let most = (run_hops / hops).min((shard_bytes / effort.min_piece_bytes).max(1.0) as u64);
-        let multiple = effort.multiple.max(1);
-        let most = most.min(u64::from(effort.most_pieces)).max(u64::from(multiple));
-        // Matching next: on direct networks it often comes within 1e-3 of the floor, and lists need not run.
-        if effort.sorts.tries(TreeSorts::Matching) && self.is_matched() {
-            let matched = self.plan_matched(shard_bytes, floor_us, (most as u32, hops), effort, watch)?;
-            matched.into_iter().for_each(&mut take);
-        }
+        matched.into_iter().for_each(&mut take);
         if !effort.sorts.tries(TreeSorts::List) {
             return Ok(best);
         }
-        // Combinations of trees and order, the best of the last number of pieces first.
-        // List schedules: every set of trees with every pace.
-        let mut combinations: Vec<(f64, usize, ListOrder)> = Vec::new();
-        for variant in 0..self.variants.len() {
-            combinations.extend(ListOrder::ALL.map(|order| (f64::INFINITY, variant, order)));
-        }
-        let mut left = effort.all_hops.max(LEAST_RUNS * run_hops);
-        let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
-        let close = if is_matched { CLOSE } else { AT_FLOOR };
-        // From few pieces to many.
-        for count in piece_counts(most as u32) {
-            // Many pieces cost much: only what was good with fewer is tried with them.
-            let mut runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
-            for (score, variant, order) in &mut combinations {
-                // Trees whose shares are whole numbers of pieces load all links as they ought to.
-                let whole = self.wholes[*variant];
-                let pieces = if count < whole { count } else { count / whole * whole };
-                let pieces = (pieces / multiple * multiple).max(multiple);
-                let cost = hops * u64::from(pieces);
-                // No schedule of these trees beats their own rate.
-                let bound = shard_bytes / (1000.0 * self.variants[*variant].rate);
-                let known = best.as_ref().map_or(f64::INFINITY, |best| best.finish_us);
-                // Rounding to whole pieces may load links less than the shares do, but not by much.
-                let hopeless = bound * 0.98 > known;
-                let enough = runs == 0 || cost > left || known <= floor_us * (1.0 + close);
-                if hopeless || enough {
-                    *score = if hopeless { f64::INFINITY } else { *score };
-                    continue;
-                }
-                runs -= 1;
-                left -= cost;
-                watch.checkpoint()?;
-                let Some(list) = self.list(*variant, shard_bytes, pieces, *order) else { continue };
-                let finish_us = f64::from(list.schedule.finish) * list.timing.epoch_us;
-                watch.count(cost);
-                *score = finish_us;
-                if known > finish_us * (1.0 + 1e-9) {
-                    best = Some(TreePlan {
-                        finish_us,
-                        variant: *variant,
-                        sort: TreePlanSort::List { pieces, order: *order },
-                    });
-                }
-            }
-            // The best combinations first, for the next number of pieces.
-            combinations.sort_by(|one, other| one.0.total_cmp(&other.0));
-        }
-        Ok(best)
+        self.plan_lists(best, shard_bytes, floor_us, (most as u32, hops, run_hops), effort, watch)
     }
 
     /// Returns the periodic schedule of some trees with the best number of pieces; `None` without trees.
@@ -333,12 +331,12 @@ impl<'n> TreeLibrary<'n> {
         shard_bytes: f64,
         effort: &TreeEffort,
     ) -> Option<PeriodicFigures> {
-        self.periodic(self.variants.get(variant)?, shard_bytes, effort)
+        self.periodic(self.variants().get(variant)?, shard_bytes, effort)
     }
 
     /// Returns the periodic schedule of some trees with a number of pieces; `None` if there are no such trees.
     pub fn periodic_with(&self, variant: usize, shard_bytes: f64, pieces: u32) -> Option<PeriodicFigures> {
-        let packing = self.variants.get(variant)?;
+        let packing = self.variants().get(variant)?;
         let trees = packing.trees.iter().flatten().map(|(tree, _)| tree);
         Some(periodic(self.network, trees, shard_bytes / (1000.0 * packing.rate), pieces))
     }
@@ -392,7 +390,7 @@ impl<'n> TreeLibrary<'n> {
     ) -> Option<ListPlan<'_>> {
         let timing = PieceTiming::new(self.network, shard_bytes / f64::from(pieces))?;
         let batches: Vec<Batch<'_>> = self
-            .variants
+            .variants()
             .get(variant)?
             .trees
             .iter()

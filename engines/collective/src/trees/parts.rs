@@ -29,17 +29,8 @@ pub struct PartsPlan {
 }
 
 impl<'n> TreeParts<'n> {
-    /// Makes the trees that spread the data of all `roots` to all `ranks`, on the network of each part as it is planned.
-    /// `None` if a rank cannot be reached.
-    ///
-    /// # Errors
-    /// The reason of the run to stop, or what the solver says.
-    pub fn new<W: Watch>(
-        networks: &'n [LinkNetwork],
-        roots: &[u32],
-        ranks: &[u32],
-        watch: &mut W,
-    ) -> Result<Option<Self>, MethodError> {
+    /// Trees that spread the data of all `roots` to all `ranks`, on the network of each part as it is planned.
+    pub fn new(networks: &'n [LinkNetwork], roots: &[u32], ranks: &[u32]) -> Self {
         let mut libraries = Vec::with_capacity(networks.len());
         for network in networks {
             let mut shards = vec![0; network.node_count()];
@@ -50,12 +41,9 @@ impl<'n> TreeParts<'n> {
             let symmetric = roots.len() == network.gpus().len() && ranks.len() == roots.len();
             let floor = network_floor(network, &shards, ranks, symmetric).ok().flatten();
             let rate = floor.map_or(f64::INFINITY, |floor| floor.rate.as_f64());
-            match TreeLibrary::new(network, roots, ranks, rate, watch)? {
-                Some(library) => libraries.push(library),
-                None => return Ok(None),
-            }
+            libraries.push(TreeLibrary::new(network, roots, ranks, rate));
         }
-        Ok(Some(Self { libraries, networks }))
+        Self { libraries, networks }
     }
 
     /// Trees of each part.

@@ -11,9 +11,8 @@ fn plans(name: &str, bytes: f64) -> (Topology, Vec<CompactPlan>) {
     let network = LinkNetwork::of(&topology).unwrap();
     let shard = bytes / network.gpus().len() as f64;
     let mut watch = Unwatched::default();
-    let library = TreeLibrary::new(&network, network.gpus(), network.gpus(), f64::INFINITY, &mut watch)
-        .unwrap()
-        .unwrap();
+    let library = TreeLibrary::new(&network, network.gpus(), network.gpus(), f64::INFINITY);
+    assert!(library.prepare(&mut watch).unwrap());
     let effort = TreeEffort { run_hops: 20_000, all_hops: 100_000, ..TreeEffort::default() };
     let best = library.plan(shard, 0.0, &effort, &mut watch).unwrap().unwrap();
     let figures = library.periodic_figures(0, shard, &effort).unwrap();

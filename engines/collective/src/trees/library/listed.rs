@@ -1,0 +1,157 @@
+//! The best list schedule for an amount of data (docs/methods/collective.md, section 11).
+
+use super::{CLOSE, TreeEffort, TreeLibrary, TreePlan, TreePlanSort, piece_counts};
+use crate::trees::list::ListOrder;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use rayon::prelude::*;
+
+/// Schedules of the most pieces that may be tried whatever the network's size.
+const LEAST_RUNS: u64 = 12;
+
+/// Number of pieces times the combinations that are tried with it.
+const FEW: usize = 640;
+
+/// Share above the floor at which the search for list schedules ends: what is left to gain does not count.
+const AT_FLOOR: f64 = 1e-5;
+
+/// Trees and an order for a number of pieces.
+#[derive(Clone, Copy, Debug)]
+struct Combination {
+    /// Finish with the last number of pieces, µs.
+    score: f64,
+    variant: usize,
+    order: ListOrder,
+}
+
+/// What decides whether a combination is tried.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// Schedules, and hops of pieces, that may still be tried.
+    runs: usize,
+    left: u64,
+    /// Finish of the best plan, µs, and the one at which the search ends.
+    known_us: f64,
+    enough_us: f64,
+}
+
+/// Answer to the question for a try.
+enum Try {
+    /// Pieces, and hops of them.
+    With(u32, u64),
+    /// The trees are too slow for what is known.
+    Hopeless,
+    /// No room is left.
+    Not,
+}
+
+impl TreeLibrary<'_> {
+    /// The best list schedule among numbers of pieces up to `most`, if it ends before `best`; else that one. Schedules are
+    /// made on all threads, a few ahead of the decision whether they are wanted: which ones count does not depend on how
+    /// many threads there are.
+    pub(super) fn plan_lists<W: Watch>(
+        &self,
+        mut best: Option<TreePlan>,
+        shard_bytes: f64,
+        floor_us: f64,
+        (most, hops, run_hops): (u32, u64, u64),
+        effort: &TreeEffort,
+        watch: &mut W,
+    ) -> Result<Option<TreePlan>, MethodError> {
+        // All sets of trees with every pace, the best of the last number of pieces first.
+        let mut combinations: Vec<Combination> = (0..self.variants().len())
+            .flat_map(|variant| {
+                ListOrder::ALL.map(|order| Combination { score: f64::INFINITY, variant, order })
+            })
+            .collect();
+        let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
+        let mut room = Room {
+            runs: 0,
+            left: effort.all_hops.max(LEAST_RUNS * run_hops),
+            known_us: best.as_ref().map_or(f64::INFINITY, |best| best.finish_us),
+            enough_us: floor_us * (1.0 + if is_matched { CLOSE } else { AT_FLOOR }),
+        };
+        let multiple = effort.multiple.max(1);
+        // From few pieces to many.
+        for count in piece_counts(most) {
+            // Many pieces cost much: only what was good with fewer is tried with them.
+            room.runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
+            let asked =
+                |one: &Combination, room: &Room| self.asked(one, (count, multiple), hops, shard_bytes, room);
+            let mut made: Vec<Option<Option<f64>>> = vec![None; combinations.len()];
+            for place in 0..combinations.len() {
+                let one = combinations[place];
+                let (pieces, cost) = match asked(&one, &room) {
+                    Try::With(pieces, cost) => (pieces, cost),
+                    Try::Hopeless => {
+                        combinations[place].score = f64::INFINITY;
+                        continue;
+                    }
+                    Try::Not => continue,
+                };
+                watch.checkpoint()?;
+                if made[place].is_none() {
+                    // Those that follow if nothing better is found meanwhile.
+                    let mut ahead = room;
+                    let mut block = Vec::new();
+                    for (next, one) in combinations.iter().enumerate().skip(place) {
+                        if block.len() == watch.threads().max(1) {
+                            break;
+                        }
+                        if let Try::With(pieces, cost) = asked(one, &ahead) {
+                            (ahead.runs, ahead.left) = (ahead.runs - 1, ahead.left - cost);
+                            block.push((next, *one, pieces));
+                        }
+                    }
+                    let finish = |&(next, one, pieces): &(usize, Combination, u32)| {
+                        let list = self.list(one.variant, shard_bytes, pieces, one.order);
+                        (next, list.map(|list| f64::from(list.schedule.finish) * list.timing.epoch_us))
+                    };
+                    let finishes: Vec<(usize, Option<f64>)> =
+                        watch.parallel(|| block.par_iter().map(finish).collect());
+                    for (next, finish_us) in finishes {
+                        made[next] = Some(finish_us);
+                    }
+                }
+                (room.runs, room.left) = (room.runs - 1, room.left - cost);
+                let Some(finish_us) = made[place].flatten() else { continue };
+                watch.count(cost);
+                combinations[place].score = finish_us;
+                if room.known_us > finish_us * (1.0 + 1e-9) {
+                    room.known_us = finish_us;
+                    let sort = TreePlanSort::List { pieces, order: one.order };
+                    best = Some(TreePlan { finish_us, variant: one.variant, sort });
+                }
+            }
+            // The best combinations first, for the next number of pieces.
+            combinations.sort_by(|one, other| one.score.total_cmp(&other.score));
+        }
+        Ok(best)
+    }
+
+    /// Whether a combination is tried with about `count` pieces.
+    fn asked(
+        &self,
+        one: &Combination,
+        (count, multiple): (u32, u32),
+        hops: u64,
+        shard_bytes: f64,
+        room: &Room,
+    ) -> Try {
+        // Trees whose shares are whole numbers of pieces load all links as they ought to.
+        let whole = self.whole(one.variant);
+        let pieces = if count < whole { count } else { count / whole * whole };
+        let pieces = (pieces / multiple * multiple).max(multiple);
+        let cost = hops * u64::from(pieces);
+        // No schedule of these trees beats their own rate. Rounding to whole pieces may load links less than the shares
+        // do, but not by much.
+        let bound_us = shard_bytes / (1000.0 * self.variants()[one.variant].rate);
+        if bound_us * 0.98 > room.known_us {
+            Try::Hopeless
+        } else if room.runs == 0 || cost > room.left || room.known_us <= room.enough_us {
+            Try::Not
+        } else {
+            Try::With(pieces, cost)
+        }
+    }
+}
