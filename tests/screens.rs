@@ -21,6 +21,8 @@ mod pictures;
 mod pods;
 #[path = "screens/proofs.rs"]
 mod proofs;
+#[path = "screens/regions.rs"]
+mod regions;
 #[path = "screens/rules.rs"]
 mod rules;
 #[path = "screens/sample.rs"]

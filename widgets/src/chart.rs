@@ -98,28 +98,37 @@ pub struct Axis<'a> {
     pub unit: &'a str,
     /// The range to show; the range of the data without it.
     pub bounds: Option<(f64, f64)>,
+    /// Ticks at whole numbers only.
+    pub whole: bool,
 }
 
 impl<'a> Axis<'a> {
     /// An even axis with a unit.
     pub const fn linear(unit: &'a str) -> Self {
-        Self { scale: Scale::Linear, unit, bounds: None }
+        Self { scale: Scale::Linear, unit, bounds: None, whole: false }
     }
 
     /// An axis by order of magnitude.
     pub const fn log(unit: &'a str) -> Self {
-        Self { scale: Scale::Log, unit, bounds: None }
+        Self { scale: Scale::Log, unit, bounds: None, whole: false }
     }
 
     /// An axis by order of magnitude that begins at zero.
     pub const fn log_from_zero(unit: &'a str) -> Self {
-        Self { scale: Scale::LogFromZero, unit, bounds: None }
+        Self { scale: Scale::LogFromZero, unit, bounds: None, whole: false }
     }
 
     /// Shows this range.
     #[must_use]
     pub const fn bounds(mut self, low: f64, high: f64) -> Self {
         self.bounds = Some((low, high));
+        self
+    }
+
+    /// Ticks at whole numbers only, for counts.
+    #[must_use]
+    pub const fn whole(mut self, whole: bool) -> Self {
+        self.whole = whole;
         self
     }
 
@@ -302,7 +311,10 @@ impl<'a> Chart<'a> {
 
     fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
         let muted = self.theme.style(Tone::Muted);
-        let ticks = x.ticks((width / 8).max(1) as usize);
+        let most = (width / 8).max(1) as usize;
+        // No more ticks than whole numbers: their distance is at least one.
+        let whole = (x.high - x.low).floor().max(1.0) as usize;
+        let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
         let mut free_from = left;
         for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
@@ -418,6 +430,21 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// A curve of one point is a mark: one dot would not be seen.
+    fn draw_point(&self, plot: &mut Pen<'_>, series: &Series, x: Range, y: Range) {
+        let [point] = series.points.as_slice() else { return };
+        let (Some(at), Some(high)) = (x.share(point.0), y.share(point.1)) else { return };
+        if !(0.0..=1.0).contains(&at) || !(0.0..=1.0).contains(&high) {
+            return;
+        }
+        let column = (at * f64::from(plot.width() - 1)).round() as i32;
+        let style = self.theme.ink(series.tone, true);
+        let (row, glyphs) = (row_of(high, plot.height()), plot.glyphs());
+        let letter = &mut [0; 4];
+        let mark = if self.theme.is_ascii() { &*series.letter.encode_utf8(letter) } else { glyphs.dot };
+        plot.glyph(column, row, mark, style);
+    }
+
     fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: Range) {
         let ink =
             Ink { style: self.theme.ink(series.tone, false), letter: series.letter, dotted: series.dotted };
@@ -511,6 +538,31 @@ impl Widget for &Chart<'_> {
         for series in self.series.iter().rev() {
             self.draw_curve(&mut dots, series, x, y);
         }
+        for series in self.series {
+            self.draw_point(&mut plot, series, x, y);
+        }
         self.draw_end_labels(&mut pen, x, y, left + width + 1, rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_of_one_point_is_seen_and_counts_have_whole_ticks() {
+        let theme = Theme::mono(crate::glyphs::GlyphSet::Braille);
+        let series = [
+            Series::new("plan", 'p', Tone::Answer).points(vec![(4.0, 1.0)]),
+            Series::new("floor", 'f', Tone::Text).points(vec![(1.0, 2.0), (7.0, 2.0)]),
+        ];
+        let area = Rect::new(0, 0, 90, 6);
+        let mut buf = Buffer::empty(area);
+        let x = Axis::linear("NICs").whole(true);
+        (&Chart::new(&theme, &series, x, Axis::linear("s"))).render(area, &mut buf);
+        let text = crate::text_of(&buf);
+        assert!(text.contains('●'), "{text}");
+        let ticks: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
+        assert_eq!(ticks, ["1", "2", "3", "4", "5", "6", "7", "NICs"]);
     }
 }

@@ -35,6 +35,7 @@
 //! | [`Strip`] | demand against capacity over time, one row | |
 //! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
 //! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
+//! | [`SpanLanes`] of [`SpanLane`], [`SpanBar`] | intervals by lane, coloured by what they belong to | [`SpanLanesState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
 //! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell; parts of a sum row by row | |
 //! | [`Columns`] of [`Spread`] | how loads are spread, upright, mean and largest on the axis | |
@@ -73,6 +74,7 @@ mod progress;
 pub mod scroll;
 mod sentence;
 mod signs;
+mod spans;
 mod stack;
 mod strip;
 mod table;
@@ -107,6 +109,7 @@ pub use popup::Popup;
 pub use progress::{GapBar, MethodRow, RunWord, SolveStrip};
 pub use sentence::Sentence;
 pub use signs::{Sign, SignCell, SignFlag, SignRows, Signs, SignsState};
+pub use spans::{SpanBar, SpanLane, SpanLanes, SpanLanesState};
 pub use stack::{Stack, StackLayer, StackMark};
 pub use strip::Strip;
 pub use table::{Align, Column, RowKind, Table, TableRow, TableState};

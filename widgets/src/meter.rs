@@ -90,7 +90,9 @@ impl Widget for &Meter<'_> {
         }
         let width = pen.width();
         let glyphs = pen.glyphs();
-        let ascii = self.theme.is_ascii();
+        // Without colours several parts are told apart by their letters.
+        let letters = !self.theme.shades() && self.parts.len() > 1;
+        let ascii = self.theme.is_ascii() || letters;
         if self.track {
             let empty = if self.theme.shades() && !ascii { " " } else { glyphs.free };
             pen.line(0, 0, width, empty, self.theme.style(Tone::Faint).patch(self.theme.track()));

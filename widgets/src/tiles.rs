@@ -197,7 +197,14 @@ impl<'a> Tiles<'a> {
                 if !(column % self.group_size()).is_multiple_of(every) {
                     continue;
                 }
-                let x = self.x_of(column, places) + (pitch - 1) / 2;
+                // A wide name ends where the digits end; a short one stands in the middle.
+                let wide = i32::from(text::width(head, pen.glyphs()));
+                let offset = if every == 1 && wide > 1 {
+                    (pitch + places.digits).div_euclid(2).max(places.digits).min(pitch) - wide
+                } else {
+                    (pitch - 1) / 2
+                };
+                let x = self.x_of(column, places) + offset.max(0);
                 let tone = if chosen { Tone::Answer } else { Tone::Muted };
                 pen.cut(x, y, widest, head, Cut::End, self.theme.style(tone));
             }

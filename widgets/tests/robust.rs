@@ -267,9 +267,34 @@ proptest! {
         let events: Vec<_> = lines.iter().map(|(name, at)| Event { name: name.clone(), at: *at }).collect();
         let scale = [Scale::Linear, Scale::Log, Scale::LogFromZero];
         check(area, |theme, area, buf| {
-            let x = Axis { scale: scale[scales.0], unit: "generation", bounds };
-            let y = Axis { scale: scale[scales.1], unit: "ms", bounds };
+            let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true };
+            let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false };
             Chart::new(theme, &series, x, y).baselines(&baselines).events(&events).render(area, buf);
+        })?;
+    }
+
+    #[test]
+    fn lanes(
+        area in area(),
+        rows in prop::collection::vec((label(), label(), prop::collection::vec((number(), number(), tone()), 0..9)), 0..12),
+        window in (number(), number()),
+        selected in 0..40u32,
+    ) {
+        let mut id = 0;
+        let lanes: Vec<_> = rows
+            .into_iter()
+            .map(|(name, words, mut spans)| {
+                spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let bar = |(from, to, tone)| {
+                    id += 1;
+                    SpanBar { id, from, to, tone, letter: '#', thin: id % 3 == 0 }
+                };
+                SpanLane { name, tone: Tone::Text, words, bars: spans.into_iter().map(bar).collect() }
+            })
+            .collect();
+        let mut state = SpanLanesState { selected: Some(selected), ..SpanLanesState::default() };
+        check(area, |theme, area, buf| {
+            SpanLanes::new(theme, &lanes, window, "us").words("sum").render(area, buf, &mut state);
         })?;
     }
 

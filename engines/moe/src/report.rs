@@ -7,7 +7,7 @@
 //! | [`regions`] | regions of the cluster beside each other |
 //! | [`loads`] | loads of experts over iterations, predicted and actual, and how often predictions are right |
 //! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
-//! | [`timeline`] | phases of a micro-batch with stalls and changes that are hidden |
+//! | [`timeline`] | phases of a layer and of a micro-batch with stalls and hidden changes, parts of an iteration |
 //! | [`placement`] | placements of the experts compared |
 //! | [`fabrics`] | networks compared in time and cost |
 //! | [`picture`] | the timeline as a picture for a review |
@@ -21,6 +21,8 @@ mod placement;
 mod region;
 mod regions;
 mod sweeps;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 use crate::Moe;
@@ -38,42 +40,53 @@ pub(crate) const ITERATION: Unit = Unit::new("s", 1e-3, Some(6));
 /// Remark beside every time.
 const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
 
+/// The same in front of what a screen shows.
+const ANALYTIC_SHORT: &str = "analytic model";
+
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "region",
         "Region",
         "Which model runs on which servers, and what does one layer take?",
-    ),
+    )
+    .place(9),
     SectionInfo::of_scenario(
         "loads",
         "Expert loads",
         "How busy is each expert over the iterations, and was it predicted?",
     )
+    .place(1)
     .forms(&["actual", "predicted", "error"]),
     SectionInfo::of_scenario(
         "predictor",
         "Predictor",
         "How accurate is the predictor, compared with trivial baselines?",
-    ),
-    SectionInfo::of_plan("iteration", "Iteration", "What does an iteration spend its time on?"),
+    )
+    .place(7),
+    SectionInfo::of_plan("iteration", "Iteration", "What does an iteration spend its time on?").place(8),
     SectionInfo::of_plan(
         "timeline",
         "Timeline",
-        "When does a micro-batch compute, exchange and wait for circuits?",
-    ),
+        "When does a layer or a micro-batch compute, exchange and wait for circuits?",
+    )
+    .place(2)
+    .forms(&["layer", "micro_batch", "iteration"])
+    .items("layer"),
     SectionInfo::of_plan(
         "demand",
         "Demand and circuits",
         "What do the servers send each other, and which circuits carry it?",
     )
-    .forms(&["demand", "circuits"]),
+    .place(4)
+    .forms(&["demand", "circuits", "changes"]),
     SectionInfo::of_plan("nics", "NICs", "To which server does each NIC lead, by NUMA node?"),
     SectionInfo::of_plan(
         "layers",
         "Layers",
         "What does the all-to-all of each layer take, and what changes for it?",
-    ),
+    )
+    .place(6),
     SectionInfo::of_scenario(
         "placement",
         "Placement of experts",
@@ -83,7 +96,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "fabrics",
         "Networks",
         "How long does an iteration take on other networks, and what do they cost?",
-    ),
+    )
+    .place(3),
     SectionInfo::of_scenario(
         "regions",
         "Regions",
@@ -93,7 +107,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "delays",
         "Delays",
         "Up to which delay of the switch does changing circuits pay?",
-    ),
+    )
+    .place(5),
     SectionInfo::of_scenario("degrees", "Degrees", "What do more optical NICs gain?"),
     SectionInfo::of_scenario(
         "rates",
@@ -141,7 +156,7 @@ impl Report for MoeReport<'_> {
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "region" => Ok(region::section(self.scenario)),
-            "loads" => loads::loads(self.scenario, &self.fit, deadline),
+            "loads" => loads::loads(self.scenario, self.result, &self.fit, deadline),
             "predictor" => loads::predictor(self.scenario, &self.fit, deadline),
             "iteration" => self.result().map(timeline::iteration),
             "timeline" => self.result().map(timeline::section),
@@ -155,6 +170,15 @@ impl Report for MoeReport<'_> {
             "degrees" => sweeps::degrees(self.scenario, deadline),
             "rates" => sweeps::rates(self.scenario, deadline),
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
+        }
+    }
+
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "timeline" => timeline::of_layer(self.scenario, self.result()?, item),
+            _ => {
+                Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
+            }
         }
     }
 

@@ -263,12 +263,12 @@ fn timeline(spans: &[(u32, f64, f64)]) -> Section {
         name: name(*transfer),
         start_s: *start_s,
         end_s: *end_s,
-        tone: Tone::Text,
         item: Some(*transfer),
+        ..Span::default()
     };
-    let lane = Lane { name: "link".to_owned(), spans: spans.iter().map(span).collect() };
+    let lane = Lane { name: "link".to_owned(), spans: spans.iter().map(span).collect(), ..Lane::default() };
     let end_s = spans.last().map_or(0.0, |span| span.2);
-    Section::new("Timeline", Spans { lanes: vec![lane], end_s })
+    Section::new("Timeline", Spans { lanes: vec![lane], end_s, ..Spans::default() })
 }
 
 fn waits(spans: &[(u32, f64, f64)]) -> Section {

@@ -136,8 +136,10 @@ impl SectionView {
         let usual = prepared.section.usual.filter(is_here);
         let has_details = has_details(input);
         let mut items = self.content.items().iter().map(|item| item.id);
-        let first = || items.find(|id| is_of_kind(*id)).filter(|_| has_details);
-        let item = own.or(usual).or_else(first);
+        let mut first = || items.find(|id| is_of_kind(*id));
+        // Intervals have a cursor from the start: the brackets go on from it.
+        let steps = has_details || self.content.has_spans();
+        let item = own.or(usual).or_else(|| first().filter(|_| steps));
         let marked = input.focused || has_details || prepared.section.usual.is_some();
         Selection { item, marked, follow: true }
     }
@@ -193,7 +195,7 @@ impl SectionView {
         }
         drawn.items = Arc::clone(self.content.items());
         drawn.chosen = chosen.filter(|_| pointed.is_some() || input.state.selected != chosen);
-        if let Some(item) = chosen.filter(|_| has_details) {
+        if let Some(item) = chosen.filter(|_| has_details || self.content.has_spans()) {
             drawn.steps = drawn.items.len() as u32;
             drawn.steps_through = Some((input.pane, item));
         }

@@ -26,6 +26,8 @@ pub struct SectionInfo {
     pub run: RunSort,
     /// Tells that it is of plans that answer another question than that of the objective, see `Kind::other_question`.
     pub off_objective: bool,
+    /// Its number among the panes of a screen that has a pane for every section, from 1; 0 for a pane behind those.
+    pub place: u8,
 }
 
 /// Run that a section among other plans is about.
@@ -61,6 +63,7 @@ impl SectionInfo {
             in_session: false,
             run: RunSort::OfPlan,
             off_objective: false,
+            place: 0,
         }
     }
 
@@ -76,6 +79,7 @@ impl SectionInfo {
             in_session: false,
             run: RunSort::OfPlan,
             off_objective: false,
+            place: 0,
         }
     }
 
@@ -105,6 +109,13 @@ impl SectionInfo {
     pub const fn of_run(mut self, run: RunSort) -> Self {
         self.run = run;
         self.in_session()
+    }
+
+    /// The same section, as a pane with a number of its own: 2 is the large one.
+    #[must_use]
+    pub const fn place(mut self, place: u8) -> Self {
+        self.place = place;
+        self
     }
 
     /// The same section, of plans that answer another question than that of the objective.
@@ -479,25 +490,33 @@ pub struct Point {
 }
 
 /// Intervals of time by lane.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     /// The lanes, from top to bottom.
     pub lanes: Vec<Lane>,
     /// End of the axis, s. It begins at 0.
     pub end_s: f64,
+    /// Unit that a screen shows times in: data is in seconds.
+    pub unit: Unit,
+    /// Heading of the words of the lanes; empty for none.
+    pub words: &'static str,
 }
 
 /// A lane.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
     /// Its name.
     pub name: String,
     /// Intervals on it, by start.
     pub spans: Vec<Span>,
+    /// Words behind the lane on a screen, such as its sum.
+    pub words: String,
+    /// Meaning, for the colour of the name: a binding link, a chunk that decides.
+    pub tone: Tone,
 }
 
 /// An interval of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Span {
     /// Name of the event.
     pub name: String,
@@ -507,8 +526,14 @@ pub struct Span {
     pub end_s: f64,
     /// Meaning, for its colour.
     pub tone: Tone,
+    /// Number of what it belongs to, such as a chunk: a screen tells it apart by colour and letter.
+    pub series: Option<u32>,
+    /// It costs nothing, such as a change hidden behind a phase: a screen draws it as an underline.
+    pub hidden: bool,
     /// The item that it selects.
     pub item: Option<u32>,
+    /// One sentence on it; a screen words the interval where it is empty.
+    pub sentence: Phrase,
 }
 
 macro_rules! body_from {

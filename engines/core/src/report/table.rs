@@ -20,6 +20,8 @@ pub struct Table {
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
+    /// Names of the parts of the bar beside each row, see [`Row::parts`]; empty for other bars.
+    pub parts: Vec<&'static str>,
     /// Limit that the numbers drawn as bars are measured against, such as a bound: marked through all bars.
     pub limit: Option<Line>,
     /// Rows come in order of time: a screen shows the last ones until one is chosen.
@@ -94,6 +96,8 @@ pub struct Row {
     pub mark: &'static str,
     /// Loads over time, by start; what lies between two is without load.
     pub load: Vec<LoadSpan>,
+    /// Lengths of the parts of its bar on a screen, in the order and the unit of their names.
+    pub parts: Vec<f64>,
 }
 
 impl Column {
@@ -228,6 +232,13 @@ impl Table {
     #[must_use]
     pub const fn bar(mut self, column: usize) -> Self {
         self.bar = Some(column);
+        self
+    }
+
+    /// Draws a bar of several parts beside each row.
+    #[must_use]
+    pub fn parts(mut self, names: &[&'static str]) -> Self {
+        self.parts = names.to_vec();
         self
     }
 

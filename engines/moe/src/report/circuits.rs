@@ -1,20 +1,64 @@
 //! Demand of a layer with its circuits, NICs by NUMA node, and all layers.
 
-use super::ANALYTIC;
+use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::plan::{CircuitAction, LayerPlan, MoeResult, RegionCircuit};
 use crate::scenario::MoeScenario;
-use lightbay_core::report::{Cell, Column, Matrix, Section, Table, Tone, Unit};
+use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unit};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 /// Rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
 
-fn set(layer: &LayerPlan) -> impl Iterator<Item = &RegionCircuit> {
+/// Circuits that are set in a layer.
+pub(super) fn set(layer: &LayerPlan) -> impl Iterator<Item = &RegionCircuit> {
     layer.circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove)
 }
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|server| format!("server {server}")).collect()
+}
+
+/// Number of circuits between each two of `n` servers, by row and column.
+fn joined(layer: &LayerPlan, n: usize) -> Vec<u32> {
+    let mut counts = vec![0_u32; n * n];
+    for circuit in set(layer) {
+        let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
+        for at in [a * n + b, b * n + a] {
+            if let Some(count) = counts.get_mut(at) {
+                *count += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Pairs of servers, those with most bytes first, with the circuits that carry them.
+fn pairs(layer: &LayerPlan, circuits: &[u32], n: usize) -> Table {
+    let columns = vec![
+        Column::words("from", "from"),
+        Column::words("to", "to"),
+        Column::counts("circuits", "circuits"),
+        Column::numbers("bytes", "sends", Unit::GIGABYTES),
+        Column::numbers("bytes_per_circuit", "a circuit", Unit::GIGABYTES),
+    ];
+    let mut table = Table::new(["pair", "pairs"], columns).overview(OVERVIEW).bar(3);
+    let mut order: Vec<(usize, f64)> = layer.demand_bytes.iter().flatten().copied().enumerate().collect();
+    order.retain(|(at, bytes)| at / n != at % n && *bytes > 0.0);
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    for (at, bytes) in order {
+        let count = circuits[at];
+        let tone = if count == 0 { Tone::Warn } else { Tone::Text };
+        let each =
+            if count == 0 { Cell::new("packets").tone(tone) } else { Cell::new(bytes / f64::from(count)) };
+        table.row(vec![
+            Cell::new(format!("server {}", at / n)),
+            Cell::new(format!("server {}", at % n)),
+            Cell::new(count).tone(tone),
+            Cell::new(bytes).tone(tone),
+            each,
+        ]);
+    }
+    table
 }
 
 /// The layer whose all-to-all takes longest.
@@ -28,21 +72,60 @@ pub(super) fn demand(result: &MoeResult) -> Section {
     let Some(layer) = longest(result) else { return Section::empty("Demand and circuits") };
     let n = layer.demand_bytes.len();
     let inside = |at: usize| at / n == at % n;
-    let bytes = layer.demand_bytes.iter().flatten().enumerate().map(|(at, bytes)| {
-        let cell = Cell::new(*bytes);
-        if inside(at) { cell.tone(Tone::Muted) } else { cell }
-    });
-    let mut counts = vec![0_u32; n * n];
-    for circuit in set(layer) {
-        let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
-        for at in [a * n + b, b * n + a] {
-            if let Some(count) = counts.get_mut(at) {
-                *count += 1;
-            }
+    let now = joined(layer, n);
+    // After the last layer the next micro-batch begins with the first one.
+    let at = result.layers.iter().position(|other| other.layer == layer.layer).unwrap_or(0);
+    let next = result.layers.get(at + 1).or(result.layers.first()).unwrap_or(layer);
+    let then = joined(next, n);
+    let change = |at: usize| i64::from(then[at]) - i64::from(now[at]);
+    let counted = |count: u32| if count == 1 { "circuit" } else { "circuits" };
+    let about: Vec<About> = layer
+        .demand_bytes
+        .iter()
+        .flatten()
+        .enumerate()
+        .map(|(at, bytes)| {
+            let (from, to) = (at / n, at % n);
+            let phrase = Phrase::new().answer(format!("> server {from} to server {to}"));
+            let size = format!("  {:.2} GB", bytes / 1e9);
+            let sentence = if inside(at) {
+                phrase.text(size).muted("  stay inside the server")
+            } else {
+                let same = change(at) == 0;
+                let words = if same { "as many".to_owned() } else { format!("{:+}", change(at)) };
+                phrase
+                    .text(size)
+                    .text(format!("  over {} {}", now[at], counted(now[at])))
+                    .muted(format!("; {words} in layer {}", next.layer))
+            };
+            About { item: Some(at as u32), sentence, details: Vec::new() }
+        })
+        .collect();
+    // One matrix says both: the shade is the bytes, the number after them the circuits that carry them.
+    let bytes: Vec<Cell> = layer
+        .demand_bytes
+        .iter()
+        .flatten()
+        .enumerate()
+        .map(|(at, bytes)| {
+            let cell = Cell::new(*bytes);
+            if inside(at) { cell.tone(Tone::Muted) } else { cell.note(now[at].to_string()) }
+        })
+        .collect();
+    let cells =
+        now.iter().enumerate().map(|(at, count)| if inside(at) { Cell::none() } else { Cell::new(*count) });
+    let changes = (0..n * n).map(|at| {
+        let cell = Cell::new(change(at));
+        if inside(at) {
+            Cell::none()
+        } else if change(at) == 0 {
+            cell.tone(Tone::Muted)
+        } else {
+            cell
         }
-    }
-    let counts = counts.into_iter().enumerate();
-    let cells = counts.map(|(at, count)| if inside(at) { Cell::none() } else { Cell::new(count) });
+    });
+    let changes: Vec<Cell> = changes.collect();
+    let signed = Unit::COUNT.signed();
     let matrix = |name, unit, cells, symmetric| Matrix {
         name,
         unit,
@@ -51,12 +134,20 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         cells,
         symmetric,
         shaded: true,
+        about: about.clone(),
         ..Matrix::default()
     };
     Section::empty("Demand and circuits")
+        .legend("rows send to columns, GB, then circuits that carry them; brighter cells are more bytes")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))
-        .block("demand", "Bytes of the dispatch", matrix("bytes", Unit::GIGABYTES, bytes.collect(), false))
+        .block(
+            "demand",
+            "Bytes of the dispatch, then circuits",
+            matrix("bytes", Unit::GIGABYTES, bytes, false),
+        )
         .block("circuits", "Circuits", matrix("circuits", Unit::COUNT, cells.collect(), true))
+        .on_screens("changes", "", matrix("changes", signed, changes, true))
+        .on_screens("pairs", "Pairs by bytes", pairs(layer, &now, n))
 }
 
 /// Far ends of the NICs of every server, in the layer whose all-to-all takes longest.
@@ -137,5 +228,5 @@ pub(super) fn layers(result: &MoeResult) -> Section {
         ]);
         row.item = Some(layer.layer);
     }
-    Section::new("Layers", table).remark(ANALYTIC)
+    Section::new("Layers", table).subject(ANALYTIC_SHORT).remark(ANALYTIC)
 }

@@ -1,60 +1,169 @@
 //! Networks compared in time, cost and performance per dollar.
 
-use super::{ANALYTIC, ITERATION};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, timeline};
 use crate::plan::{FabricKind, MoeResult};
 use crate::scenario::MoeScenario;
 use crate::schedule::assemble;
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+use lightbay_core::report::{Cell, Column, Line, Phrase, Row, Section, Table, Tone, Unit};
+use std::borrow::Cow;
 
 const MS: Unit = Unit::new("ms", 1.0, Some(1));
-const USD: Unit = Unit::new("$", 1.0, Some(0));
+const MILLIONS: Unit = Unit::new("M$", 1e-6, Some(2));
+
+/// Parts of the bar of an iteration.
+const PARTS: [&str; 4] = ["compute", "all-to-all", "stall", "gradients"];
+
+/// The share of the exchanges in an iteration, and what the network costs.
+fn sentence(name: &str, result: &MoeResult) -> Phrase {
+    let (time, cost) = (&result.iteration, &result.cost);
+    let times = timeline::times(result);
+    let share = |part_ms: f64| 100.0 * times * part_ms / time.iteration_ms;
+    let phrase = Phrase::new().answer(format!("> {name}  {:.3} s", time.iteration_ms / 1e3)).text(format!(
+        "  all-to-alls {:.1} %, stalls {:.1} %",
+        share(time.all_to_all_ms),
+        share(time.stall_ms)
+    ));
+    if time.fabric == FabricKind::Pooled {
+        return phrase.muted("  a bound over all networks, no network");
+    }
+    phrase.muted(format!(
+        "  {:.2} M$, {:.2} times a fat-tree's iterations for a dollar",
+        cost.cluster_usd / 1e6,
+        cost.performance_per_dollar
+    ))
+}
+
+/// A network with its name and the plan of the scenario on it.
+type PricedFabric<'a> = (&'a str, Cow<'a, MoeResult>);
+
+/// The plan, if it lays circuits, the networks of the paper and the bound; and why some are absent.
+fn networks<'a>(scenario: &MoeScenario, plan: Option<&'a MoeResult>) -> (Vec<PricedFabric<'a>>, Vec<String>) {
+    let own = plan.filter(|plan| plan.iteration.fabric == FabricKind::Mfabric);
+    let mut found: Vec<PricedFabric<'a>> =
+        own.map(|plan| ("this plan", Cow::Borrowed(plan))).into_iter().collect();
+    let mut absent = Vec::new();
+    for (word, fabric) in FabricKind::ALL.into_iter().filter(|(_, fabric)| *fabric != FabricKind::Mfabric) {
+        match assemble::fabric(scenario, fabric) {
+            Ok(other) => found.push((word, Cow::Owned(other.result))),
+            Err(why) => absent.push(format!("{word}: {}.", why.0)),
+        }
+    }
+    (found, absent)
+}
+
+/// The bound over all networks, marked through their bars.
+fn bound(networks: &[PricedFabric<'_>]) -> Option<Line> {
+    let pooled = networks.iter().find(|(_, result)| result.iteration.fabric == FabricKind::Pooled)?;
+    let (name, label) = ("pooled_ms".to_owned(), "pooled, a bound".to_owned());
+    Some(Line { name, label, value: pooled.1.iteration.iteration_ms })
+}
+
+/// A row of a network: bars add up to the iteration, so parts of a micro-batch count as often as it waits for one.
+fn row(network: &PricedFabric<'_>, cells: Vec<Cell>) -> Row {
+    let (name, result) = network;
+    let (time, times) = (&result.iteration, timeline::times(result));
+    let parts = vec![
+        times * (time.compute_ms + time.tensor_parallel_ms),
+        times * time.all_to_all_ms,
+        times * time.stall_ms,
+        time.data_parallel_ms,
+    ];
+    Row { parts, ..Row::new(cells).sentence(sentence(name, result)) }
+}
+
+/// Meaning of a network's figures.
+fn tone(result: &MoeResult) -> Tone {
+    match result.iteration.fabric {
+        FabricKind::Mfabric => Tone::Answer,
+        FabricKind::Pooled => Tone::Muted,
+        _ => Tone::Text,
+    }
+}
+
+/// A figure of the cost, which a bound has none of.
+fn money(result: &MoeResult, value: f64) -> Cell {
+    if result.iteration.fabric == FabricKind::Pooled {
+        Cell::none()
+    } else {
+        Cell::new(value).tone(tone(result))
+    }
+}
+
+/// The networks as bars beside their cost.
+pub(super) fn bars(scenario: &MoeScenario, plan: &MoeResult) -> Table {
+    let columns = vec![
+        Column::words("fabric", "network"),
+        Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
+        Column::numbers("cluster_usd", "cost", MILLIONS),
+        Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
+    ];
+    let (networks, _) = networks(scenario, Some(plan));
+    let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
+    for network in &networks {
+        let (name, result) = network;
+        let (time, cost, tone) = (&result.iteration, &result.cost, tone(result));
+        table.push(row(
+            network,
+            vec![
+                Cell::new(*name).tone(tone),
+                Cell::new(time.iteration_ms).tone(tone),
+                money(result, cost.cluster_usd),
+                money(result, cost.performance_per_dollar),
+            ],
+        ));
+    }
+    table
+}
 
 /// The plan beside the networks of the paper and the bound.
 pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Section {
     let columns = vec![
         Column::words("fabric", "network"),
         Column::numbers("iteration_ms", "iteration", ITERATION.with_decimals(3)),
-        Column::numbers("compute_ms", "computing", MS).priority(2),
-        Column::numbers("all_to_all_ms", "all-to-alls", MS),
-        Column::numbers("stall_ms", "stalls", MS),
-        Column::numbers("data_parallel_ms", "gradients", MS).priority(1),
-        Column::numbers("to_fat_tree", "to fat-tree", Unit::RATIO),
-        Column::numbers("cluster_usd", "cost", USD),
-        Column::numbers("performance_per_dollar", "perf. per dollar", Unit::RATIO),
+        Column::numbers("compute_ms", "computing", MS).priority(6),
+        Column::numbers("all_to_all_ms", "all-to-alls", MS).priority(5),
+        Column::numbers("stall_ms", "stalls", MS).priority(4),
+        Column::numbers("data_parallel_ms", "gradients", MS).priority(6),
+        Column::numbers("to_fat_tree", "to fat-tree", Unit::RATIO.with_decimals(3)).priority(3),
+        Column::numbers("cluster_usd", "cost", MILLIONS).priority(1),
+        Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
     ];
-    let mut table = Table::new(["network", "networks"], columns).bar(1);
-    let mut row = |name: &str, result: &MoeResult, tone: Tone| {
-        let (time, cost) = (&result.iteration, &result.cost);
-        let priced = time.fabric != FabricKind::Pooled;
-        let money = |value: f64| if priced { Cell::new(value) } else { Cell::none() };
-        table.row(vec![
-            Cell::new(name).tone(tone),
+    let (networks, absent) = networks(scenario, plan);
+    let mut table = Table::new(["network", "networks"], columns).parts(&PARTS).limit(bound(&networks));
+    let worth = vec![
+        Column::words("fabric", "network"),
+        Column::numbers("cluster_usd", "cost", MILLIONS),
+        Column::numbers("performance_per_dollar", "per dollar", Unit::RATIO.with_decimals(2)),
+    ];
+    let mut worth = Table::new(["network", "networks"], worth).bar(2);
+    for network in &networks {
+        let (name, result) = network;
+        let (time, cost, tone) = (&result.iteration, &result.cost, tone(result));
+        let stalls = if time.stall_ms > 0.0 { Tone::Bad } else { Tone::Muted };
+        let priced = [money(result, cost.cluster_usd), money(result, cost.performance_per_dollar)];
+        if time.fabric != FabricKind::Pooled {
+            let mut cells = vec![Cell::new(*name).tone(tone)];
+            cells.extend(priced.clone());
+            worth.row(cells).sentence = sentence(name, result);
+        }
+        let mut cells = vec![
+            Cell::new(*name).tone(tone),
             Cell::new(time.iteration_ms).tone(tone),
             Cell::new(time.compute_ms),
             Cell::new(time.all_to_all_ms),
-            Cell::new(time.stall_ms).tone(if time.stall_ms > 0.0 { Tone::Bad } else { Tone::Muted }),
+            Cell::new(time.stall_ms).tone(stalls),
             Cell::new(time.data_parallel_ms),
             Cell::new(time.iteration_ms / cost.fat_tree_ms),
-            money(cost.cluster_usd),
-            money(cost.performance_per_dollar).tone(tone),
-        ]);
-    };
-    if let Some(plan) = plan.filter(|plan| plan.iteration.fabric == FabricKind::Mfabric) {
-        row("this plan", plan, Tone::Answer);
-    }
-    let mut absent = Vec::new();
-    for (word, fabric) in FabricKind::ALL.into_iter().filter(|(_, fabric)| *fabric != FabricKind::Mfabric) {
-        match assemble::fabric(scenario, fabric) {
-            Ok(found) => {
-                let tone = if fabric == FabricKind::Pooled { Tone::Muted } else { Tone::Text };
-                row(word, &found.result, tone);
-            }
-            Err(why) => absent.push(format!("{word}: {}.", why.0)),
-        }
+        ];
+        cells.extend(priced);
+        table.push(row(network, cells));
     }
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
-    let section = Section::new("Networks", table)
-        .context("times per micro-batch, but for the iteration and the gradients")
+    let section = Section::empty("Networks")
+        .subject(ANALYTIC_SHORT)
+        .context("columns are times of a micro-batch, but for iteration and gradients")
+        .block("networks", "An iteration", table)
+        .on_screens("worth", "Iterations for a dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)
         .remark(note)
         .remark("pooled is a bound over all of them: all NICs of a server as one, which also evens out hot experts.")

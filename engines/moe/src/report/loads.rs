@@ -1,15 +1,17 @@
 //! Loads of experts over iterations, predicted and actual, and how often predictions are right.
 
+use crate::plan::MoeResult;
 use crate::predict::accuracy::{Predictor, accuracy, busiest};
 use crate::predict::passage::FitSettings;
 use crate::predict::rolling::RollingPassage;
 use crate::scenario::MoeScenario;
+use crate::scenario::trace::GateHistory;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 /// Iterations that are shown.
-const SHOWN: usize = 24;
+const SHOWN: usize = 20;
 /// Iterations that accuracies are means over.
 const JUDGED: usize = 20;
 /// Busiest experts that are marked.
@@ -20,6 +22,65 @@ fn layer(scenario: &MoeScenario) -> usize {
     usize::from(scenario.stage_layers() > 1)
 }
 
+/// Ranks that hold each expert: those of the plan's placement, else in blocks.
+fn ranks_of(scenario: &MoeScenario, plan: Option<&MoeResult>, layer: usize, experts: usize) -> Vec<String> {
+    let count = (scenario.shape().ep as usize).max(1);
+    let placed = plan.and_then(|plan| plan.layers.get(layer)?.placement.as_ref());
+    let blocks: Vec<u32> = (0..experts as u32).collect();
+    let slots = placed.map_or(&blocks, |placed| &placed.physical_to_logical);
+    let of_rank = slots.len().div_ceil(count).max(1);
+    let mut ranks: Vec<Vec<usize>> = vec![Vec::new(); experts];
+    for (slot, expert) in slots.iter().enumerate() {
+        let rank = slot / of_rank;
+        if let Some(known) = ranks.get_mut(*expert as usize).filter(|known| known.last() != Some(&rank)) {
+            known.push(rank);
+        }
+    }
+    let words = |ranks: &Vec<usize>| {
+        let numbers: Vec<String> = ranks.iter().map(usize::to_string).collect();
+        format!("rank {}", numbers.join(", "))
+    };
+    ranks.iter().map(words).collect()
+}
+
+/// The hottest expert of each layer and the next, means over the iterations from one on.
+fn hottest(history: &GateHistory, first: usize, scenario: &MoeScenario, plan: Option<&MoeResult>) -> Table {
+    let columns = vec![
+        Column::counts("layer", "layer"),
+        Column::words("hottest", "hottest"),
+        Column::words("ranks", "on"),
+        Column::numbers("share", "tokens", Unit::PERCENT.with_decimals(1)),
+        Column::words("next", "next"),
+        Column::numbers("next_share", "tokens", Unit::PERCENT.with_decimals(1)),
+        Column::numbers("to_mean", "hottest to mean", Unit::RATIO.with_decimals(2)).priority(1),
+    ];
+    let mut table = Table::new(["layer", "layers"], columns).bar(3);
+    let experts = history.experts;
+    let count = history.iterations.saturating_sub(first).max(1) as f64;
+    for layer in 0..history.layers {
+        let mut means = vec![0.0; experts];
+        for at in first..history.iterations {
+            for (mean, load) in means.iter_mut().zip(history.load(at, layer)) {
+                *mean += load / count;
+            }
+        }
+        let top = busiest(&means, 2);
+        let [Some(&hot), next] = [top.first(), top.get(1)] else { continue };
+        let ranks = ranks_of(scenario, plan, layer, experts);
+        let next_of = |of: &dyn Fn(usize) -> Cell| next.map_or_else(Cell::none, |next| of(*next));
+        table.row(vec![
+            Cell::new(layer),
+            Cell::new(format!("expert {hot}")),
+            Cell::new(ranks[hot].clone()),
+            Cell::new(means[hot]).tone(Tone::Answer),
+            next_of(&|next| Cell::new(format!("expert {next}"))),
+            next_of(&|next| Cell::new(means[next])),
+            Cell::new(means[hot] * experts as f64),
+        ]);
+    }
+    table
+}
+
 /// The iterations that a prediction looks at.
 fn window(settings: &FitSettings) -> String {
     counted(settings.window as u64, "iteration before", "iterations before")
@@ -28,6 +89,7 @@ fn window(settings: &FitSettings) -> String {
 /// Loads of the experts of one layer over the last iterations: actual, predicted, and their difference.
 pub(super) fn loads(
     scenario: &MoeScenario,
+    plan: Option<&MoeResult>,
     settings: &FitSettings,
     deadline: Deadline,
 ) -> Result<Section, Unavailable> {
@@ -43,6 +105,7 @@ pub(super) fn loads(
         }
         predicted.push(passage.expected(at));
     }
+    let mut sums = vec![0.0; experts];
     let mut blocks: [Vec<Cell>; 3] = Default::default();
     for expert in 0..experts {
         for (at, expected) in shown.clone().zip(&predicted) {
@@ -50,10 +113,11 @@ pub(super) fn loads(
             let named = busiest(expected, MARKED).contains(&expert);
             let busy = busiest(load, MARKED).contains(&expert);
             let (actual, share) = (load[expert], expected[expert]);
+            sums[expert] += actual;
             let tone = |marked| if marked { Tone::Answer } else { Tone::Text };
             blocks[0].push(Cell::new(actual).tone(tone(busy)));
-            let hit = if named && busy { Tone::Good } else { tone(named) };
-            blocks[1].push(Cell::new(share).tone(hit));
+            let missed = if named { Tone::Warn } else { Tone::Text };
+            blocks[1].push(Cell::new(share).tone(if named && busy { Tone::Good } else { missed }));
             blocks[2].push(Cell::new(share - actual).tone(if named == busy {
                 Tone::Text
             } else {
@@ -63,6 +127,15 @@ pub(super) fn loads(
     }
     let rows: Vec<String> = (0..experts).map(|expert| format!("expert {expert}")).collect();
     let columns: Vec<String> = shown.map(|at| (history.first as usize + at).to_string()).collect();
+    let ranks = ranks_of(scenario, plan, layer, experts);
+    let words: Vec<Phrase> = ranks
+        .iter()
+        .zip(&sums)
+        .map(|(ranks, sum)| {
+            let mean = 100.0 * sum / columns.len().max(1) as f64;
+            Phrase::new().text(format!("{mean:4.1} %")).muted(format!("  {ranks}"))
+        })
+        .collect();
     let [actual, share, error] = blocks;
     let matrix = |name, unit, cells| Matrix {
         name,
@@ -72,17 +145,23 @@ pub(super) fn loads(
         cells,
         symmetric: false,
         shaded: true,
+        words: words.clone(),
         ..Matrix::default()
     };
-    let percent = Unit::PERCENT.with_decimals(1);
+    let percent = Unit::PERCENT.with_decimals(0);
+    let legend = format!(
+        "% of the tokens by iteration, the hottest brightest; bold: the {MARKED} busiest, * predicted wrongly; behind: mean, ranks"
+    );
     Ok(Section::empty("Expert loads")
         .context(format!("layer {layer}, by iteration; predicted from {}", window(settings)))
         .remark(format!(
-            "The {MARKED} busiest experts of every iteration are marked; green ones were predicted."
+            "The {MARKED} busiest experts of every iteration are marked; * marks a wrong prediction."
         ))
+        .legend(legend)
         .block("actual", "Share of the tokens", matrix("share", percent, actual))
         .block("predicted", "Predicted share", matrix("predicted_share", percent, share))
-        .block("error", "Predicted less actual share", matrix("share_error", percent.signed(), error)))
+        .on_screens("layers", "Hottest experts by layer, means", hottest(&history, first, scenario, plan))
+        .block("error", "Predicted minus actual share", matrix("share_error", percent.signed(), error)))
 }
 
 /// Accuracy of predictions by layer, beside predictions that cost nothing.
@@ -96,9 +175,9 @@ pub(super) fn predictor(
     let columns = vec![
         Column::counts("layer", "layer"),
         Column::words("predictor", "predictor"),
-        Column::numbers("top_1", "top 1", Unit::PERCENT.with_decimals(0)),
-        Column::numbers("top_2", "top 2", Unit::PERCENT.with_decimals(0)),
-        Column::numbers("top_4", "top 4", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_1", "of top 1", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_2", "of top 2", Unit::PERCENT.with_decimals(0)),
+        Column::numbers("top_4", "of top 4", Unit::PERCENT.with_decimals(0)),
         Column::numbers("l1", "L1 error", Unit::RATIO.with_decimals(3)),
     ];
     let mut table = Table::new(["prediction", "predictions"], columns).overview(16);
@@ -139,6 +218,7 @@ pub(super) fn predictor(
             Phrase::new()
                 .muted(format!("means over {judged} iterations, each predicted from {}", window(settings))),
         )
+        .legend("of top N: share of the N busiest experts that were among the N predicted; L1: sum of the errors of all shares")
         .remark("Only loads of experts are predicted, not which rank sends to which.");
     Ok(if worse.is_empty() {
         section

@@ -3,10 +3,9 @@
 
 use super::{ANALYTIC, timeline};
 use crate::Moe;
-use crate::plan::{MoeResult, STALL};
+use crate::plan::MoeResult;
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem, needs_plan};
 use lightbay_core::problem::Problems;
-use lightbay_core::report::Span;
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
 
 /// Name of the format.
@@ -87,7 +86,7 @@ pub(super) fn svg(name: &str, result: &MoeResult) -> String {
                     };
                     let about =
                         format!("{}: {:.3} to {:.3} ms", span.name, 1e3 * span.start_s, 1e3 * span.end_s);
-                    drawing.rectangle(area, fill(&lane.name, span), Stroke::solid(0.4), &about);
+                    drawing.rectangle(area, fill(&lane.name), Stroke::solid(0.4), &about);
                 }
             }
             y += ROW;
@@ -98,9 +97,9 @@ pub(super) fn svg(name: &str, result: &MoeResult) -> String {
 }
 
 /// Fill of an interval.
-fn fill(lane: &str, span: &Span) -> Fill {
+fn fill(lane: &str) -> Fill {
     match lane {
-        _ if span.name.contains(STALL) => Fill::Black,
+        timeline::STALLS => Fill::Black,
         timeline::COMPUTE => Fill::Light,
         timeline::ALL_TO_ALL => Fill::Rising,
         _ => Fill::Dotted,

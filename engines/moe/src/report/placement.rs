@@ -1,6 +1,6 @@
 //! Placements of the experts compared: in blocks, by EPLB, and that of the plan.
 
-use super::ANALYTIC;
+use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::model::demand::{LayerDemand, copies};
 use crate::model::rates::RegionRates;
 use crate::placement::balance::least_imbalance;
@@ -59,7 +59,7 @@ pub(super) fn section(
             row("this plan", &shape, &placed.physical_to_logical, Tone::Answer);
         }
     }
-    let section = Section::new("Placement of experts", table)
+    let section = Section::new("Placement of experts", table).subject(ANALYTIC_SHORT)
         .context("each with the circuits by local search that suit it, spilling to packet switches")
         .remark("Compute times assume equal load on all ranks; gradient synchronisation between expert replicas is ignored.")
         .remark(ANALYTIC);

@@ -1,6 +1,6 @@
 //! Model, region and demand before anything is solved.
 
-use super::ANALYTIC;
+use super::{ANALYTIC, ANALYTIC_SHORT};
 use crate::model::times::LayerTimes;
 use crate::scenario::{GateTrace, MoeModelChoice, MoeScenario};
 use lightbay_core::report::{Facts, Section, Unit};
@@ -39,7 +39,7 @@ pub(super) fn section(scenario: &MoeScenario) -> Section {
     let bytes = shape.copies() * shape.token_bytes();
     facts.number("rank_bytes", "a rank sends", Unit::GIGABYTES, bytes);
     facts.sentence("in one all-to-all");
-    let section = Section::new("Region", facts).remark(ANALYTIC);
+    let section = Section::new("Region", facts).subject(ANALYTIC_SHORT).remark(ANALYTIC);
     let section = match &scenario.trace {
         GateTrace::Counts(trace) if trace.counts.iter().any(|count| count.tokens.len() == 1) => {
             section.remark("Counts are totals over all ranks; every rank is assumed to send an equal share.")

@@ -1,6 +1,6 @@
 //! Regions of a cluster beside each other: the iteration waits for the slowest.
 
-use super::{ANALYTIC, ITERATION};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
 use crate::scenario::{GateTrace, MoeScenario, NoPackets};
 use crate::schedule::break_even::DelayStudy;
 use crate::schedule::policies::SwitchPolicy;
@@ -68,6 +68,7 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         table.row(vec![Cell::new(number), Cell::new(time), Cell::new(time / mean)]);
     }
     Ok(Section::empty("Regions")
+        .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
         .context("region 0 is the one of the plan; all have as many layers as the fullest stage")

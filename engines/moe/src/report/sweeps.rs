@@ -1,7 +1,7 @@
 //! Time of an iteration over the delay of the switch and over the optical degree, and the delay up to which changing
 //! circuits pays.
 
-use super::{ANALYTIC, ITERATION};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION};
 use crate::plan::FabricKind;
 use crate::scenario::{DELAY_PROFILES, MoeScenario};
 use crate::schedule::assemble::fabric_ms;
@@ -10,7 +10,7 @@ use crate::schedule::policies::SwitchPolicy;
 use crate::search::routes::Unreachable;
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{
-    Cell, Column, Curve, Curves, Facts, Point, Section, Table, Tone, Unavailable, Unit,
+    Cell, Column, Curve, Curves, Facts, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit,
 };
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
@@ -34,8 +34,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
     places.extend(DELAY_PROFILES.iter().map(|(_, delay)| *delay));
     places.sort_by(f64::total_cmp);
     let policies = [
-        ("paper", SwitchPolicy::Paper, Tone::Bad),
-        ("reuse", SwitchPolicy::Reuse, Tone::Warn),
+        ("paper", SwitchPolicy::Paper, Tone::Text),
+        ("reuse", SwitchPolicy::Reuse, Tone::Text),
         ("best over all layers", SwitchPolicy::Exact, Tone::Answer),
     ];
     let mut curves: Vec<Curve> = Vec::new();
@@ -66,7 +66,23 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         facts.add("break_even_ms", "break-even reconfiguration delay", "never");
         facts.sentence("circuits that stay are as good as any that change");
     }
+    let present = scenario.cluster.reconfiguration_delay_ms;
+    let mut marks = vec![Mark { at: present, name: "now".to_owned() }];
+    marks.extend(study.break_even_ms().map(|at| Mark { at, name: "break-even".to_owned() }));
+    // An axis by order of magnitude begins above zero.
+    marks.retain(|mark| mark.at > 0.0 && mark.at.is_finite());
+    let answer = match study.break_even_ms() {
+        Some(delay) => Phrase::new().muted("pays up to ").answer(format!("{delay:.3} ms")),
+        None => Phrase::new().muted("changing circuits never pays"),
+    };
+    // Policies that change for every layer leave the range of the question far behind at long delays.
+    let range = study.time(SwitchPolicy::Exact, 0.0).zip(still).and_then(|(least, still)| {
+        let width = still - least;
+        (width > 1e-6 * still).then_some((least - 0.2 * width, still + 3.0 * width))
+    });
     let curves = Curves {
+        range,
+        marks,
         axis: "delay_ms",
         axis_label: "delay",
         axis_unit: MS,
@@ -77,6 +93,8 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         ..Curves::default()
     };
     Ok(Section::empty("Delays")
+        .subject(ANALYTIC_SHORT)
+        .answer(answer)
         .block("break_even", "Break-even", facts)
         .block("iteration", "Time of an iteration", curves)
         .remark(ANALYTIC))
@@ -110,6 +128,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         ..Curves::default()
     };
     Ok(Section::new("Degrees", curves)
+        .subject(ANALYTIC_SHORT)
         .context(match scenario.region.eps_total_gbps {
             Some(rate) => format!("packet switches at {rate} Gb/s in all"),
             None => "all other NICs at packet switches".to_owned(),
@@ -147,6 +166,7 @@ pub(super) fn rates(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         ]);
     }
     Ok(Section::new("Rates", table)
+        .subject(ANALYTIC_SHORT)
         .context(format!("circuits change in {} ms", scenario.cluster.reconfiguration_delay_ms))
         .remark("No break-even delay: circuits that stay are as good as any that change.")
         .remark(ANALYTIC))

@@ -1,36 +1,69 @@
-//! Phases of a micro-batch with stalls and hidden changes, and what an iteration spends its time on.
+//! Phases of a layer and of a micro-batch with stalls and hidden changes, and what an iteration spends its time on.
 
-use super::{ANALYTIC, ITERATION};
-use crate::plan::{LayerPhase, MoeResult, STALL};
-use lightbay_core::report::{Cell, Facts, Lane, Phrase, Section, Span, Spans, Tone, Unit};
+use super::{ANALYTIC, ANALYTIC_SHORT, ITERATION, fabrics};
+use crate::plan::{LayerPhase, LayerPlan, MoeResult, STALL};
+use crate::scenario::MoeScenario;
+use lightbay_core::report::{
+    Cell, Column, Facts, Lane, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit,
+};
 
 const MS: Unit = Unit::new("ms", 1.0, Some(3));
 
+/// Items of a layer: one for each interval of its forward and backward pass.
+const ITEMS: u32 = 64;
+/// Rows that an overview shows of long tables.
+const OVERVIEW: usize = 16;
+
 /// Parts of the time of an iteration.
 pub(super) fn iteration(result: &MoeResult) -> Section {
+    let facts = parts(result);
+    Section::new("Iteration", facts).subject(ANALYTIC_SHORT).remark(ANALYTIC)
+}
+
+/// The parts of an iteration: those of all micro-batches that it waits for and the gradients, which add up to it.
+fn parts(result: &MoeResult) -> Facts {
     let plan = &result.iteration;
+    let [compute, tensor, exchange, stall] =
+        [plan.compute_ms, plan.tensor_parallel_ms, plan.all_to_all_ms, plan.stall_ms];
+    let times = times(result);
+    let all = |part: f64| times * part;
+    let each = |part: f64| format!("{part:.3} ms in a micro-batch");
     let mut facts = Facts::new();
-    facts.add("fabric", "network", plan.fabric.word());
     facts.number("iteration_ms", "iteration", ITERATION, Cell::new(plan.iteration_ms).tone(Tone::Answer));
-    facts.number("compute_ms", "computing", MS, plan.compute_ms).sentence("of a micro-batch in the stage");
-    facts.number("tensor_parallel_ms", "tensor-parallel exchanges", MS, plan.tensor_parallel_ms);
-    facts.number("all_to_all_ms", "all-to-alls", MS, plan.all_to_all_ms);
-    let tone = if plan.stall_ms > 0.0 { Tone::Bad } else { Tone::Good };
-    facts.number("stall_ms", "stalls", MS, Cell::new(plan.stall_ms).tone(tone));
-    facts.number("data_parallel_ms", "gradients", MS, plan.data_parallel_ms).sentence("once in an iteration");
+    facts.sentence(format!(
+        "on {}; it waits {times:.0} times for a micro-batch, then for the gradients",
+        plan.fabric.word()
+    ));
+    facts.part("all_compute_ms", "computing", ITERATION, all(compute)).sentence(each(compute));
+    facts.part("all_tensor_parallel_ms", "tensor-parallel exchanges", ITERATION, all(tensor));
+    facts.sentence(each(tensor));
+    facts.part("all_exchanges_ms", "all-to-alls", ITERATION, Cell::new(all(exchange)).tone(Tone::Answer));
+    facts.sentence(each(exchange));
+    let tone = if stall > 0.0 { Tone::Bad } else { Tone::Good };
+    facts.part("all_stalls_ms", "stalls", ITERATION, Cell::new(all(stall)).tone(tone)).sentence(each(stall));
+    facts.part("data_parallel_ms", "gradients", ITERATION, plan.data_parallel_ms);
+    facts.sentence("once in an iteration");
+    facts.add("fabric", "network", plan.fabric.word());
+    facts.number("compute_ms", "computing of a micro-batch", MS, compute);
+    facts.number("tensor_parallel_ms", "tensor-parallel exchanges of it", MS, tensor);
+    facts.number("all_to_all_ms", "all-to-alls of it", MS, exchange);
+    facts.number("stall_ms", "stalls of it", MS, Cell::new(stall).tone(tone));
     facts.number("eps_bytes", "over packet switches", Unit::GIGABYTES, plan.eps_bytes);
     facts.sentence("of a micro-batch, between the servers of a region");
     if plan.free_changes > 0 {
         facts.add("free_changes", "changes that are not charged", plan.free_changes);
     }
-    facts.number(
-        "performance_per_dollar",
-        "performance per dollar",
-        Unit::RATIO,
-        result.cost.performance_per_dollar,
-    );
+    let per_dollar = result.cost.performance_per_dollar;
+    facts.number("performance_per_dollar", "performance per dollar", Unit::RATIO, per_dollar);
     facts.sentence("relative to a fat-tree");
-    Section::new("Iteration", facts).remark(ANALYTIC)
+    facts
+}
+
+/// Number of times that an iteration waits for a micro-batch: pipeline stages and micro-batches.
+pub(super) fn times(result: &MoeResult) -> f64 {
+    let plan = &result.iteration;
+    let one = plan.compute_ms + plan.tensor_parallel_ms + plan.all_to_all_ms + plan.stall_ms;
+    if one > 0.0 { (plan.iteration_ms - plan.data_parallel_ms) / one } else { 0.0 }
 }
 
 /// Lane of computing.
@@ -38,28 +71,210 @@ pub(super) const COMPUTE: &str = "compute";
 /// Lane of the exchanges.
 pub(super) const ALL_TO_ALL: &str = "all-to-all";
 
-/// The timeline of a micro-batch.
+/// Lane of stalls.
+pub(super) const STALLS: &str = "stall";
+
+/// The timeline: layers, slowest first, each with its phases; one micro-batch; the iteration.
 pub(super) fn section(result: &MoeResult) -> Section {
     let stall = result.iteration.stall_ms;
-    let answer = Phrase::new().answer(format!("{stall:.1} ms")).muted(" stalls of a micro-batch");
-    Section::new("Timeline", spans(result))
-        .context("one micro-batch in the fullest stage")
+    let answer =
+        Phrase::new().answer(format!("{} ms", milliseconds(stall))).muted(" stalls of a micro-batch");
+    let legend = Phrase::new()
+        .muted("compute, ")
+        .answer("exchanges")
+        .muted(", ")
+        .bad("stalls")
+        .muted(", ")
+        .good("changes of circuits")
+        .muted(" underlined where a phase hides them");
+    Section::empty("Timeline")
+        .subject(ANALYTIC_SHORT)
+        .context("of the fullest stage")
         .answer(answer)
+        .legend(legend)
+        .on_screens("layer", "", layers(result))
+        .block("micro_batch", "One micro-batch in the fullest stage", spans(result))
+        .on_screens("iteration", "", parts(result))
         .remark(ANALYTIC)
+}
+
+/// A time with as many decimals as it has digits left: what is not zero is not written as zero.
+fn milliseconds(time_ms: f64) -> String {
+    if time_ms > 0.0 && time_ms < 0.05 { format!("{time_ms:.3}") } else { format!("{time_ms:.1}") }
+}
+
+fn length_ms(layer: &LayerPlan) -> f64 {
+    layer.timeline.events.iter().map(|event| event.end_ms - event.start_ms).sum()
+}
+
+fn stall_ms(layer: &LayerPlan) -> f64 {
+    layer.timeline.reconfigurations.iter().map(|change| change.stall_ms).sum()
+}
+
+/// The layers of the stage, slowest first.
+fn layers(result: &MoeResult) -> Table {
+    let columns = vec![
+        Column::counts("layer", "layer"),
+        Column::numbers("layer_ms", "both passes", MS),
+        Column::numbers("all_to_all_ms", "all-to-all", MS),
+        Column::numbers("stall_ms", "stalls", MS),
+        Column::numbers("hidden_ms", "hidden", MS).priority(1),
+    ];
+    let mut order: Vec<&LayerPlan> = result.layers.iter().collect();
+    order.sort_by(|a, b| length_ms(b).total_cmp(&length_ms(a)).then(a.layer.cmp(&b.layer)));
+    let count = order.len();
+    let mean = order.iter().map(|layer| layer.all_to_all.all_to_all_ms).sum::<f64>() / count.max(1) as f64;
+    let mut table = Table::new(["layer", "layers"], columns).overview(OVERVIEW);
+    for (rank, layer) in order.into_iter().enumerate() {
+        let hidden: f64 =
+            layer.timeline.reconfigurations.iter().map(|change| change.delay_ms - change.stall_ms).sum();
+        let (exchange, stall) = (layer.all_to_all.all_to_all_ms, stall_ms(layer));
+        let row = table.row(vec![
+            Cell::new(layer.layer),
+            Cell::new(length_ms(layer)).tone(if rank == 0 { Tone::Answer } else { Tone::Text }),
+            Cell::new(exchange),
+            Cell::new(stall).tone(if stall > 0.0 { Tone::Bad } else { Tone::Muted }),
+            Cell::new(hidden.max(0.0)).tone(Tone::Muted),
+        ]);
+        row.item = Some(layer.layer * ITEMS);
+        let slowest = if rank == 0 && count > 1 { ", the slowest" } else { "" };
+        let mut sentence = Phrase::new()
+            .answer(format!("> layer {} of {count}{slowest}", layer.layer))
+            .text(format!("  all-to-all {exchange:.3} ms"));
+        if mean > 0.0 && count > 1 {
+            let than = 100.0 * (exchange / mean - 1.0);
+            let word = if than < 0.0 { "below" } else { "above" };
+            sentence = sentence.muted(format!(", {:.0} % {word} the mean", than.abs()));
+        }
+        row.sentence = match busiest_pair(layer) {
+            Some(words) => sentence.muted(format!("; {words}")),
+            None => sentence,
+        };
+    }
+    table
+}
+
+/// The pair of servers with most bytes, and the circuits that join it.
+fn busiest_pair(layer: &LayerPlan) -> Option<String> {
+    let cells = layer.demand_bytes.iter().enumerate().flat_map(|(from, row)| {
+        row.iter().enumerate().filter(move |(to, _)| *to != from).map(move |(to, bytes)| (from, to, *bytes))
+    });
+    let (from, to, bytes) = cells.max_by(|a, b| a.2.total_cmp(&b.2)).filter(|cell| cell.2 > 0.0)?;
+    let joins =
+        |a: u32, b: u32| (a as usize, b as usize) == (from, to) || (b as usize, a as usize) == (from, to);
+    let circuits = super::circuits::set(layer).filter(|at| joins(at.server_a, at.server_b)).count();
+    let many = if circuits == 1 { "circuit" } else { "circuits" };
+    Some(format!("server {from} sends {to} {:.2} GB over {circuits} {many}", bytes / 1e9))
+}
+
+/// Phases of the layer of an item, to scale.
+///
+/// # Errors
+/// No such layer.
+pub(super) fn of_layer(
+    scenario: &MoeScenario,
+    result: &MoeResult,
+    item: u32,
+) -> Result<Section, Unavailable> {
+    let number = item / ITEMS;
+    let layer = result.layers.iter().find(|layer| layer.layer == number).ok_or_else(|| {
+        Unavailable::absent(format!("there is no layer {number}"), "name a layer of the stage")
+    })?;
+    let mut lanes: Vec<Lane> = Vec::new();
+    let mut end_ms = 0.0_f64;
+    for event in &layer.timeline.events {
+        let length = event.end_ms - event.start_ms;
+        let stalls = event.phase.starts_with(STALL);
+        let Some(phase) = phase_of(&event.phase) else { continue };
+        end_ms = end_ms.max(event.end_ms);
+        let change = change_of(layer, phase).filter(|change| stalls || change.stall_ms <= 0.0);
+        if let Some(change) = change {
+            // The change ends where its stall or, without one, the exchange begins.
+            let end = if stalls { event.end_ms } else { event.start_ms };
+            let hidden = span(
+                format!("change before {}", called(phase)),
+                ((end - change.delay_ms).max(0.0), if stalls { event.start_ms } else { end }),
+                Tone::Good,
+                None,
+            );
+            if hidden.end_s > hidden.start_s {
+                let words = format!("{:.3} hidden", change.delay_ms - change.stall_ms);
+                lanes.push(Lane {
+                    name: "  change".to_owned(),
+                    spans: vec![Span { hidden: true, ..hidden }],
+                    words,
+                    tone: Tone::Good,
+                });
+            }
+        }
+        if length <= 0.0 {
+            continue;
+        }
+        let (name, tone) = match (stalls, LayerPhase::EXCHANGES.contains(&phase)) {
+            (true, _) => ("  stall".to_owned(), Tone::Bad),
+            (false, true) => (called(phase).to_owned(), Tone::Answer),
+            (false, false) => (called(phase).to_owned(), Tone::Text),
+        };
+        lanes.push(Lane {
+            spans: vec![span(name.clone(), (event.start_ms, event.end_ms), tone, None)],
+            name,
+            words: format!("{length:.3}"),
+            tone: if stalls { Tone::Bad } else { Tone::Text },
+        });
+    }
+    let spans = Spans { lanes, end_s: end_ms / 1e3, unit: Unit::MILLISECONDS, words: "ms" };
+    let times = layer.all_to_all;
+    let context = format!(
+        "an exchange: circuits {:.3} ms beside packet switches {:.3} ms",
+        times.step3_ocs_ms, times.step3_eps_ms
+    );
+    Ok(Section::empty(format!("layer {number}"))
+        .block("phases", "", spans)
+        .block("networks", "Iteration on this and on other networks", fabrics::bars(scenario, result))
+        .context(context)
+        .answer(Phrase::new().answer(format!("{:.3} ms", length_ms(layer))))
+        .remark(ANALYTIC))
+}
+
+/// Name of a phase for people.
+const fn called(phase: LayerPhase) -> &'static str {
+    match phase {
+        LayerPhase::AttentionFwd => "attention",
+        LayerPhase::GateFwd => "gate",
+        LayerPhase::A2a1 => "dispatch",
+        LayerPhase::ExpertFwd => "experts",
+        LayerPhase::A2a2 => "combine",
+        LayerPhase::ExpertOutBwd => "output, back",
+        LayerPhase::A2a3 => "dispatch, back",
+        LayerPhase::ExpertBwd => "experts, back",
+        LayerPhase::A2a4 => "combine, back",
+        LayerPhase::AttentionBwd => "attention, back",
+    }
+}
+
+fn phase_of(name: &str) -> Option<LayerPhase> {
+    LayerPhase::of_word(name.strip_prefix(STALL).unwrap_or(name))
+}
+
+fn change_of(layer: &LayerPlan, phase: LayerPhase) -> Option<&crate::plan::Reconfiguration> {
+    layer.timeline.reconfigurations.iter().find(|change| change.before == phase && change.delay_ms > 0.0)
+}
+
+fn span(name: String, (from_ms, to_ms): (f64, f64), tone: Tone, item: Option<u32>) -> Span {
+    Span { name, start_s: from_ms / 1e3, end_s: to_ms / 1e3, tone, item, ..Span::default() }
 }
 
 /// One micro-batch through the stage: all layers forward, then back. Changes stand on a lane of their own, hidden in
 /// the phase that hides them.
 pub(super) fn spans(result: &MoeResult) -> Spans {
-    let names = [COMPUTE, ALL_TO_ALL, "stall", "change of circuits"];
-    let mut lanes: Vec<Lane> =
-        names.iter().map(|name| Lane { name: (*name).to_owned(), spans: Vec::new() }).collect();
+    let names = [COMPUTE, ALL_TO_ALL, STALLS, "change of circuits"];
+    let mut lanes = names.map(|name| Lane { name: name.to_owned(), ..Lane::default() });
+    let mut sums_ms = [0.0; 4];
     let mut now = 0.0;
-    let phase_of = |name: &str| LayerPhase::of_word(name.strip_prefix(STALL).unwrap_or(name));
     let forward = result.layers.iter().map(|layer| (layer, true));
     let backward = result.layers.iter().rev().map(|layer| (layer, false));
     for (layer, ahead) in forward.chain(backward) {
-        for event in &layer.timeline.events {
+        for (number, event) in (0_u32..).zip(&layer.timeline.events) {
             let Some(phase) = phase_of(&event.phase) else { continue };
             if (phase < LayerPhase::ExpertOutBwd) != ahead {
                 continue;
@@ -75,32 +290,32 @@ pub(super) fn spans(result: &MoeResult) -> Spans {
             if length <= 0.0 {
                 continue;
             }
-            let span = |name: String, from: f64, to: f64, tone| Span {
-                name,
-                start_s: from / 1e3,
-                end_s: to / 1e3,
-                tone,
-                item: Some(layer.layer),
-            };
-            let change = layer.timeline.reconfigurations.iter().find(|change| change.before == phase);
+            // Two items for each event: the change in front of it, and itself.
+            let item = |second: u32| Some(layer.layer * ITEMS + (2 * number + second) % ITEMS);
+            let change = change_of(layer, phase);
             // The change ends with the exchange that it is for; what hides it has just gone by.
             let first = stalls || change.is_some_and(|change| change.stall_ms <= 0.0);
             if let Some(change) = change.filter(|_| first) {
                 let end = if stalls { now + length } else { now };
-                let (tone, how) = if stalls { (Tone::Warn, "stands out") } else { (Tone::Good, "hidden") };
-                let name = format!("layer {} before {}: {how}", layer.layer, phase.word());
-                if change.delay_ms > 0.0 {
-                    lanes[3].spans.push(span(name, (end - change.delay_ms).max(0.0), end, tone));
-                }
+                let (tone, how) =
+                    if stalls { (Tone::Warn, "not all hidden") } else { (Tone::Good, "hidden") };
+                let name = format!("layer {} change before {}: {how}", layer.layer, called(phase));
+                let times = ((end - change.delay_ms).max(0.0), end);
+                lanes[3].spans.push(Span { hidden: !stalls, ..span(name, times, tone, item(0)) });
+                sums_ms[3] += change.delay_ms;
             }
-            lanes[lane].spans.push(span(
-                format!("layer {} {}", layer.layer, event.phase),
-                now,
-                now + length,
-                tone,
-            ));
+            let word = if stalls { "stall before " } else { "" };
+            let name = format!("layer {} {word}{}", layer.layer, called(phase));
+            lanes[lane].spans.push(span(name, (now, now + length), tone, item(1)));
+            sums_ms[lane] += length;
             now += length;
         }
     }
-    Spans { lanes, end_s: now / 1e3 }
+    for (lane, sum_ms) in lanes.iter_mut().zip(sums_ms) {
+        lane.words = format!("{sum_ms:.3}");
+    }
+    if sums_ms[2] > 0.0 {
+        lanes[2].tone = Tone::Bad;
+    }
+    Spans { lanes: lanes.into(), end_s: now / 1e3, unit: Unit::MILLISECONDS, words: "ms" }
 }

@@ -192,12 +192,27 @@ impl SectionContent {
                     matrix.draw(input, selection.shown(), split.picture, buf, out);
                 }
                 Some(Picture::Curves(curves)) => curves.draw(input, split.picture, buf),
-                Some(Picture::Spans(spans)) => spans.draw(input, split.picture, buf, out),
+                Some(Picture::Spans(spans)) => {
+                    spans.draw(input, selection.shown(), split.picture, buf, out);
+                }
                 None => {}
             }
         }
         if split.list.is_empty() {
-            return self.matrix().map(|matrix| (matrix.offset().0, matrix.page()));
+            return match &self.picture {
+                Some(Picture::Spans(spans)) => Some(spans.page()),
+                _ => self.matrix().map(|matrix| (matrix.offset().0, matrix.page())),
+            };
+        }
+        if self.has_spans() && self.picture_is_drawn {
+            // What scrolls are the lanes; the list below them begins with its first row until one of it is chosen.
+            let mut below = input.clone();
+            below.state.offset = 0;
+            self.list.draw(&below, selection, split.list, buf, out);
+            return match &self.picture {
+                Some(Picture::Spans(spans)) => Some(spans.page()),
+                _ => None,
+            };
         }
         Some(self.list.draw(input, selection, split.list, buf, out))
     }
@@ -214,9 +229,18 @@ impl SectionContent {
         self.matrix()?.offset().1
     }
 
-    /// The part of a matrix that is in sight, in words, where it does not fit.
+    /// The part of a matrix or of lanes that is in sight, in words, where it does not fit.
     pub fn in_sight(&self) -> Option<String> {
-        self.matrix().filter(|_| self.picture_is_drawn)?.in_sight()
+        match self.picture.as_ref().filter(|_| self.picture_is_drawn)? {
+            Picture::Matrix(matrix) => matrix.in_sight(),
+            Picture::Spans(spans) => spans.in_sight(),
+            Picture::Curves(_) => None,
+        }
+    }
+
+    /// Returns `true` if what the brackets go through are intervals of time.
+    pub const fn has_spans(&self) -> bool {
+        matches!(self.picture, Some(Picture::Spans(_)))
     }
 
     /// The item nearest to a cell of a matrix that is empty: one in its row.
@@ -234,7 +258,7 @@ impl SectionContent {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),
                 Some(Picture::Curves(curves)) => curves.draw(&still, split.picture, buf),
-                Some(Picture::Spans(spans)) => spans.draw(&still, split.picture, buf, &mut nobody),
+                Some(Picture::Spans(spans)) => spans.draw(&still, None, split.picture, buf, &mut nobody),
                 None => {}
             }
         }
@@ -257,6 +281,9 @@ impl SectionContent {
         let own = self.list.details(section, id);
         match &self.picture {
             Some(Picture::Matrix(matrix)) if own.is_empty() => matrix.details(id),
+            Some(Picture::Spans(spans)) if own.is_empty() => {
+                spans.sentence(id).iter().map(Phrase::to_string).collect()
+            }
             _ => own,
         }
     }

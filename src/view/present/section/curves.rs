@@ -22,6 +22,8 @@ pub struct CurvesView {
     axis_unit: String,
     axis_range: Option<(f64, f64)>,
     axis_is_log: bool,
+    /// The axis counts.
+    axis_is_whole: bool,
     values_are_log: bool,
 }
 
@@ -87,6 +89,7 @@ impl CurvesView {
             axis_unit,
             axis_range: curves.axis_range.map(|(from, to)| (from * scale, to * scale)),
             axis_is_log: curves.axis_is_log,
+            axis_is_whole: curves.axis_unit == Unit::COUNT,
             values_are_log: curves.values_are_log,
         }
     }
@@ -107,7 +110,7 @@ impl CurvesView {
             let x = match self.axis_is_log {
                 true if self.begins_at_zero() => Axis::log_from_zero(&self.axis_unit),
                 true => Axis::log(&self.axis_unit),
-                false => Axis::linear(&self.axis_unit),
+                false => Axis::linear(&self.axis_unit).whole(self.axis_is_whole),
             };
             let x = match self.window(input).or(self.axis_range) {
                 Some((from, to)) => x.bounds(from, to),

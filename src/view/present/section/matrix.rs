@@ -78,19 +78,33 @@ impl SignsView {
 impl MatrixView {
     /// Prepares the matrix of a block, given by its index.
     pub fn new(block: usize, matrix: &Matrix) -> Self {
-        let amounts = || matrix.cells.iter().filter_map(|cell| cell.value.as_f64());
-        let (low, high) = amounts()
+        // Differences are shaded by how large they are, whichever sign they have.
+        let amount = |cell: &lightbay_core::report::Cell| {
+            let value = cell.value.as_f64().filter(|_| cell.tone != Meaning::Muted)?;
+            Some(if matrix.unit.signed { value.abs() } else { value })
+        };
+        let (low, high) = matrix
+            .cells
+            .iter()
+            .filter_map(amount)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let tile = |cell: &lightbay_core::report::Cell| {
-            let shade =
-                cell.value.as_f64().filter(|_| matrix.shaded && high > low && cell.tone == Meaning::Text);
+            let shade = amount(cell).filter(|_| matrix.shaded && high > low);
+            // On a shade the meaning is a sign: bold for the answer, a mark for what needs attention.
+            let flag = match cell.tone {
+                _ if shade.is_none() => TileFlag::Plain,
+                Meaning::Answer | Meaning::Good => TileFlag::Differs,
+                Meaning::Warn => TileFlag::Changed,
+                Meaning::Bad => TileFlag::Bad,
+                Meaning::Text | Meaning::Muted => TileFlag::Plain,
+            };
             Tile {
                 text: in_column(cell, matrix.unit).into(),
                 tone: shade.map_or_else(
                     || tone(cell.tone),
                     |value| Tone::Heat(Theme::heat_level((value - low) / (high - low))),
                 ),
-                flag: TileFlag::Plain,
+                flag,
             }
         };
         Self {

@@ -198,7 +198,12 @@ pub fn with_sections(
     let (own, wanted) = own.map_or((&[][..], None), |(own, wanted)| (own, Some(wanted)));
     let is_wanted = |section: &&SectionInfo| wanted.is_none_or(|wanted| wanted.contains(&section.name));
     let mut panes: Vec<PaneInfo> = own.iter().map(|pane| of_section(*pane, sections(kind))).collect();
-    for section in sections(kind).iter().filter(is_wanted) {
+    let mut listed: Vec<&'static SectionInfo> = sections(kind).iter().filter(is_wanted).collect();
+    // Without own panes the kind says which section stands where; the others follow in their order.
+    if own.is_empty() {
+        listed.sort_by_key(|section| if section.place == 0 { u8::MAX } else { section.place });
+    }
+    for section in listed {
         let number = panes.len() as u8 + 1;
         panes.push(PaneInfo {
             modes: section.forms,

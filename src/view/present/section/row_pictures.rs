@@ -1,4 +1,4 @@
-//! Pictures beside the rows of a list: bars on one scale, or loads over time.
+//! Pictures beside the rows of a list: bars on one scale, bars of parts, or loads over time.
 
 use crate::view::present::PaneInput;
 use crate::view::present::rows::{ends, line, row};
@@ -15,6 +15,9 @@ const LEAST: u16 = 8;
 /// Columns of loads for which columns of the table give way.
 const LOADS: u16 = 24;
 
+/// Columns of bars of parts with the names of these.
+const PARTS: u16 = 60;
+
 /// The picture beside one row.
 #[derive(Clone, Debug)]
 pub enum RowPicture {
@@ -26,6 +29,18 @@ pub enum RowPicture {
         tone: Tone,
     },
     Load(Vec<LoadSpan>),
+    /// Lengths of the parts of a bar.
+    Parts(Vec<f64>),
+}
+
+/// Paint and letter of the parts of a bar, by their order.
+const PAINTS: [(Tone, char); 4] =
+    [(Tone::Series(1), '-'), (Tone::Series(0), '#'), (Tone::Bad, '!'), (Tone::Series(4), '+')];
+
+/// A part of a bar, by its number.
+fn part(number: usize, amount: f64) -> Part {
+    let (tone, letter) = PAINTS[number % PAINTS.len()];
+    Part::new(amount, tone, letter)
 }
 
 /// Scale of the pictures beside the rows of a block.
@@ -42,6 +57,13 @@ pub enum PictureScale {
         limit: Option<(f64, String)>,
     },
     Loads(LoadAxis),
+    /// Bars of parts with these names, up to the longest of them.
+    Parts {
+        names: Vec<&'static str>,
+        high: f64,
+        /// Value that the bars are measured against, with its name.
+        limit: Option<(f64, String)>,
+    },
 }
 
 impl PictureScale {
@@ -53,6 +75,24 @@ impl PictureScale {
     /// Bars in place of the sentences of facts.
     pub fn over_sentence<'a>(pictures: impl Iterator<Item = &'a RowPicture>) -> Self {
         Self::scale(pictures, true, None)
+    }
+
+    /// Bars of parts behind the columns of a table.
+    pub fn parts<'a>(
+        pictures: impl Iterator<Item = &'a RowPicture>,
+        names: &[&'static str],
+        limit: Option<(f64, String)>,
+    ) -> Self {
+        let sum = |picture: &RowPicture| match picture {
+            RowPicture::Parts(parts) => parts.iter().sum(),
+            _ => 0.0,
+        };
+        let high = pictures.map(sum).fold(limit.as_ref().map_or(0.0, |limit| limit.0), f64::max);
+        if high > 0.0 && high.is_finite() {
+            Self::Parts { names: names.to_vec(), high, limit }
+        } else {
+            Self::Nothing
+        }
     }
 
     pub const fn loads(axis: LoadAxis) -> Self {
@@ -94,6 +134,7 @@ impl PictureScale {
             Self::Nothing => 0,
             Self::Bars { .. } => LEAST,
             Self::Loads(_) => LOADS,
+            Self::Parts { .. } => PARTS,
         }
     }
 
@@ -136,6 +177,32 @@ impl PictureScale {
                     let start = at.saturating_sub(long / 2).min(area.width.saturating_sub(long));
                     let place = Rect { x: area.x + start, width: area.width - start, height: 1, ..area };
                     line(theme, &[Piece::text(name.clone())], place, buf);
+                }
+            }
+            Self::Parts { names, high, limit } => {
+                let limit_at = limit.as_ref().map(|limit| limit.0);
+                for (place, picture) in rows.zip(pictures) {
+                    let RowPicture::Parts(parts) = picture else { continue };
+                    let parts: Vec<Part> =
+                        parts.iter().enumerate().map(|(at, amount)| part(at, *amount)).collect();
+                    (&Meter::new(theme, &parts, *high).limit(limit_at)).render(place, buf);
+                }
+                if heads {
+                    let swatch = |(at, name): (usize, &&'static str)| {
+                        let (tone, letter) = PAINTS[at % PAINTS.len()];
+                        let sign = if theme.shades() && !theme.is_ascii() {
+                            theme.glyphs.square.to_owned()
+                        } else {
+                            letter.to_string()
+                        };
+                        [Piece::new(sign, tone), Piece::muted(format!(" {name}  "))]
+                    };
+                    let mut legend: Vec<Piece> = names.iter().enumerate().flat_map(swatch).collect();
+                    if let Some((_, name)) = limit {
+                        legend.push(Piece::answer(theme.glyphs.vertical_dotted));
+                        legend.push(Piece::muted(format!(" {name}")));
+                    }
+                    line(theme, &legend, row(area, 0), buf);
                 }
             }
             Self::Loads(axis) => {
@@ -184,6 +251,19 @@ mod tests {
         assert_eq!(most(&load, 0.0, 2.0), 2.0);
         assert_eq!(most(&load, 0.0, 1.0), 0.5, "an end is not part of the span");
         assert_eq!(most(&load, 1.1, 3.0), 0.0);
+    }
+
+    #[test]
+    fn bars_of_parts_reach_to_the_longest_sum_or_the_limit() {
+        let bars = [RowPicture::Parts(vec![3.0, 1.0]), RowPicture::Parts(vec![2.0, 2.5]), RowPicture::None];
+        let high = |limit: Option<f64>| {
+            let limit = limit.map(|value| (value, "bound".to_owned()));
+            match PictureScale::parts(bars.iter(), &["a", "b"], limit) {
+                PictureScale::Parts { high, .. } => high,
+                _ => 0.0,
+            }
+        };
+        assert_eq!((high(None), high(Some(6.0)), high(Some(1.0))), (4.5, 6.0, 4.5));
     }
 
     #[test]

@@ -1,104 +1,141 @@
 //! Intervals of time by lane, on one axis.
 
-use super::{item_id, report_hits};
+use super::{item_id, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Phrase, Spans, Tone as Meaning, Unit};
-use lightbay_widgets::{AxisPart, ItemShape, Lane, Timeline, TimelineItem, TimelineState};
+use lightbay_core::report::{Phrase, Span, Spans, Tone as Meaning, Unit};
+use lightbay_widgets::{SpanBar, SpanLane, SpanLanes, SpanLanesState, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
+/// Characters of numbered intervals where colours are missing.
+const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
 /// Spans on the screen.
 #[derive(Debug)]
 pub struct SpansView {
-    lanes: Vec<Lane>,
-    items: Vec<TimelineItem>,
+    lanes: Vec<SpanLane>,
+    /// Items by lane and start, with the sentence of the kind on each.
+    spans: Vec<(Item, Phrase)>,
     end_s: f64,
-    state: TimelineState,
+    unit: Unit,
+    words: &'static str,
+    state: SpanLanesState,
 }
 
 impl SpansView {
     /// Prepares the spans of a block, given by its index. Spans of a lane that overlap stand in rows of their own.
     pub fn new(block: usize, spans: &Spans) -> Self {
-        let (mut lanes, mut items) = (Vec::new(), Vec::new());
-        for (lane, of) in spans.lanes.iter().enumerate() {
-            // The end of the last span of each row of the lane.
-            let mut ends_s: Vec<f64> = Vec::new();
-            for span in &of.spans {
-                let row = ends_s.iter().position(|end_s| *end_s <= span.start_s).unwrap_or(ends_s.len());
-                if row == ends_s.len() {
-                    ends_s.push(span.end_s);
-                } else {
-                    ends_s[row] = span.end_s;
-                }
-                items.push(TimelineItem {
-                    id: span.item.unwrap_or_else(|| item_id(block, items.len())),
-                    lane,
-                    row: row as u16,
-                    start_s: span.start_s,
-                    end_s: span.end_s,
-                    name: span.name.clone().into(),
-                    shape: ItemShape::Bar,
-                    critical: span.tone == Meaning::Bad,
-                });
-            }
-            lanes.push(Lane {
-                id: lane as u32,
+        let unit = if spans.unit.symbol.is_empty() { Unit::SECONDS } else { spans.unit };
+        let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
+        let mut count = 0;
+        for of in &spans.lanes {
+            let first = lanes.len();
+            lanes.push(SpanLane {
                 name: of.name.clone().into(),
-                rows: ends_s.len().max(1) as u16,
-                ..Lane::default()
+                tone: if of.tone == Meaning::Text { Tone::Muted } else { tone(of.tone) },
+                words: of.words.clone().into(),
+                bars: Vec::new(),
             });
+            for span in &of.spans {
+                let is_free = |lane: &SpanLane| {
+                    lane.bars.last().is_none_or(|last| last.to <= span.start_s * unit.scale)
+                };
+                let row = lanes[first..].iter().position(is_free).unwrap_or(lanes.len() - first) + first;
+                if row == lanes.len() {
+                    lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
+                }
+                let id = span.item.unwrap_or_else(|| item_id(block, count));
+                count += 1;
+                lanes[row].bars.push(bar(id, span, unit));
+                let sentence = match &span.sentence {
+                    own if !own.is_empty() => own.clone(),
+                    _ => worded(&of.name, span, unit),
+                };
+                items.push((Item { id, row: row as u32, place: span.start_s as f32 }, sentence));
+            }
         }
-        items.sort_by(|a, b| {
-            a.lane.cmp(&b.lane).then(a.row.cmp(&b.row)).then(a.start_s.total_cmp(&b.start_s))
-        });
-        Self { lanes, items, end_s: spans.end_s, state: TimelineState::default() }
+        items.sort_by(|(a, _), (b, _)| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
+        let state = SpanLanesState::default();
+        Self { lanes, spans: items, end_s: spans.end_s, unit, words: spans.words, state }
     }
 
     /// Rows that it takes with its axis.
     pub fn rows(&self) -> u16 {
-        self.lanes.iter().map(|lane| lane.rows).sum::<u16>() + 1
+        self.lanes.len().min(usize::from(u16::MAX) - 1) as u16 + 1
     }
 
     /// Its items; `first` is the row of the first of them.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> + '_ {
-        let mut tops = Vec::with_capacity(self.lanes.len());
-        let mut top = first;
-        for lane in &self.lanes {
-            tops.push(top);
-            top += u32::from(lane.rows);
-        }
-        self.items.iter().map(move |item| Item {
-            id: item.id,
-            row: tops[item.lane] + u32::from(item.row),
-            place: item.start_s as f32,
-        })
+        self.spans.iter().map(move |(item, _)| Item { row: first + item.row, ..*item })
+    }
+
+    /// The first lane in sight and how many there are room for.
+    pub fn page(&self) -> (usize, usize) {
+        (self.state.offset, self.state.rows_shown.max(1))
+    }
+
+    /// The lanes in sight, in words, where there are more of them: `rows 1-12 of 32`.
+    pub fn in_sight(&self) -> Option<String> {
+        let (first, shown, all) = (self.state.offset, self.state.rows_shown, self.lanes.len());
+        (shown > 0 && shown < all).then(|| format!("rows {}-{} of {all}", first + 1, first + shown))
     }
 
     /// The sentence on a span.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
-        let item = self.items.iter().find(|item| item.id == id)?;
-        let seconds = |value: f64| format!("{} s", number(value, Unit::SECONDS));
-        let lane = self.lanes.get(item.lane)?;
-        Some(
-            Phrase::new()
-                .answer(format!("> {}", item.name.as_ref()))
-                .muted(format!("  {}  ", lane.name.as_ref()))
-                .text(format!("{} to {}", seconds(item.start_s), seconds(item.end_s)))
-                .muted(format!("  {}", seconds(item.end_s - item.start_s))),
-        )
+        self.spans.iter().find(|(item, _)| item.id == id).map(|(_, sentence)| sentence.clone())
     }
 
-    pub fn draw(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        chosen: Option<ItemId>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let end = self.end_s * self.unit.scale;
         let (first, last) = input.state.window();
-        let parts = [AxisPart::Span { from_s: first * self.end_s, to_s: last * self.end_s, weight: 1 }];
-        self.state.selected = input.state.selected.filter(|_| input.focused);
+        self.state.selected = chosen;
         self.state.offset = input.state.offset;
-        let timeline = Timeline::new(&input.app.look.theme, &parts, &self.lanes, &self.items);
-        timeline.render(area, buf, &mut self.state);
+        let lanes =
+            SpanLanes::new(&input.app.look.theme, &self.lanes, (first * end, last * end), self.unit.symbol);
+        (&lanes.words(self.words)).render(area, buf, &mut self.state);
         report_hits(input, &self.state.hits, |id, _| id, out);
     }
+}
+
+fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
+    let (paint, letter) = match (span.series, span.tone) {
+        (Some(number), _) => {
+            (Tone::Series((number % 8) as u8), char::from(LETTERS[number as usize % LETTERS.len()]))
+        }
+        (None, Meaning::Text) => (Tone::Series(1), '#'),
+        (None, Meaning::Muted) => (Tone::Muted, '-'),
+        (None, Meaning::Answer) => (Tone::Series(0), '='),
+        (None, Meaning::Good) => (Tone::Good, '+'),
+        (None, Meaning::Warn) => (Tone::Changed, '*'),
+        (None, Meaning::Bad) => (Tone::Bad, '!'),
+    };
+    SpanBar {
+        id,
+        from: span.start_s * unit.scale,
+        to: span.end_s * unit.scale,
+        tone: paint,
+        letter,
+        thin: span.hidden,
+    }
+}
+
+/// A sentence made of name and times.
+fn worded(lane: &str, span: &Span, unit: Unit) -> Phrase {
+    let time = |value: f64| format!("{} {}", number(value, unit), unit.symbol);
+    Phrase::new()
+        .answer(format!("> {}", span.name))
+        .muted(format!("  {lane}  "))
+        .text(format!("{} to {}", time(span.start_s), time(span.end_s)))
+        .muted(format!("  {}", time(span.end_s - span.start_s)))
 }

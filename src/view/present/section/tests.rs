@@ -73,20 +73,16 @@ fn cells_of_a_matrix_are_items_named_by_row_and_column() {
 
 #[test]
 fn spans_that_overlap_stand_in_rows_of_their_own() {
-    let span = |name: &str, start_s: f64, end_s: f64| Span {
-        name: name.into(),
-        start_s,
-        end_s,
-        tone: Meaning::Text,
-        item: None,
-    };
-    let lane = |name: &str, spans: Vec<Span>| Lane { name: name.into(), spans };
+    let span =
+        |name: &str, start_s: f64, end_s: f64| Span { name: name.into(), start_s, end_s, ..Span::default() };
+    let lane = |name: &str, spans: Vec<Span>| Lane { name: name.into(), spans, ..Lane::default() };
     let spans = Spans {
         lanes: vec![
             lane("a", vec![span("one", 0.0, 2.0), span("two", 1.0, 3.0), span("three", 2.0, 3.0)]),
             lane("b", vec![span("four", 0.0, 1.0)]),
         ],
         end_s: 3.0,
+        ..Spans::default()
     };
     let view = SpansView::new(0, &spans);
     // Two rows of lane a, one of lane b, and the axis.

@@ -246,7 +246,12 @@ impl ListBlock {
                 || if row.load.is_empty() { RowPicture::None } else { RowPicture::Load(row.load.clone()) };
             let id = row.item.filter(|_| is_linked).unwrap_or_else(|| item_id(index, of));
             let shown = TableRow::item(id, cells).mark(row.mark);
-            ListRow { row: shown, of, picture: bar.unwrap_or_else(load) }
+            let picture = if row.parts.is_empty() {
+                bar.unwrap_or_else(load)
+            } else {
+                RowPicture::Parts(row.parts.clone())
+            };
+            ListRow { row: shown, of, picture }
         };
         let rows: Vec<ListRow> = table.ordered(order).into_iter().map(row).collect();
         let column = |(at, column): (usize, &Heading)| {
@@ -265,8 +270,12 @@ impl ListBlock {
             PictureScale::loads(axis.clone())
         } else {
             let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
-            let limit = limit.filter(|_| table.bar.is_some());
-            PictureScale::bars(rows.iter().map(|row| &row.picture), limit)
+            let pictures = rows.iter().map(|row| &row.picture);
+            if table.parts.is_empty() {
+                PictureScale::bars(pictures, limit.filter(|_| table.bar.is_some()))
+            } else {
+                PictureScale::parts(pictures, &table.parts, limit)
+            }
         };
         // A table without any heading has no row for them.
         let heads = table.columns.iter().any(|column| !column.label.is_empty());

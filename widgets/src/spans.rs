@@ -1,0 +1,328 @@
+//! Intervals of time by lane, drawn to scale: one row per lane, one paint per interval.
+//!
+//! A cell shows the interval that covers most of it, as high as the share of the cell that is covered. Every interval
+//! leaves at least one mark. Without colour letters tell intervals apart.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::axis::{Range, Scale};
+use crate::hit::Hits;
+use crate::pen::{Label, Pen};
+use crate::scroll;
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// An interval of a lane.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SpanBar {
+    /// Reported when it is hit, and kept as the selection.
+    pub id: u32,
+    /// Start, in the unit of the axis.
+    pub from: f64,
+    /// End, in the unit of the axis.
+    pub to: f64,
+    /// Its meaning.
+    pub tone: Tone,
+    /// Character that it is drawn with where colours are missing.
+    pub letter: char,
+    /// Drawn as an underline.
+    pub thin: bool,
+}
+
+/// A lane.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SpanLane {
+    /// Its name.
+    pub name: Label,
+    /// Meaning of the name.
+    pub tone: Tone,
+    /// Words behind it.
+    pub words: Label,
+    /// Its intervals by start, none overlapping another.
+    pub bars: Vec<SpanBar>,
+}
+
+/// State of the lanes, kept from frame to frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpanLanesState {
+    /// Id of the selected interval.
+    pub selected: Option<u32>,
+    /// First lane shown.
+    pub offset: usize,
+    /// Lanes shown by the last draw.
+    pub rows_shown: usize,
+    /// Intervals that can be hit; the part is the lane.
+    pub hits: Hits,
+}
+
+/// The lanes.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, SpanBar, SpanLane, SpanLanes, SpanLanesState, Theme, Tone, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let bar = |from, to, letter| SpanBar { from, to, letter, ..SpanBar::default() };
+/// let lanes = [
+///     SpanLane { name: "a".into(), bars: vec![bar(0.0, 4.0, 'x'), bar(4.0, 6.0, 'y')], ..SpanLane::default() },
+///     SpanLane { name: "b".into(), bars: vec![bar(8.0, 10.0, 'x')], ..SpanLane::default() },
+/// ];
+/// let area = Rect::new(0, 0, 13, 3);
+/// let mut buf = Buffer::empty(area);
+/// SpanLanes::new(&theme, &lanes, (0.0, 10.0), "s").render(area, &mut buf, &mut SpanLanesState::default());
+/// assert_eq!(text_of(&buf), "   0 s  5\n a xxxxyy....\n b ........xx");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SpanLanes<'a> {
+    theme: &'a Theme,
+    lanes: &'a [SpanLane],
+    window: (f64, f64),
+    unit: &'a str,
+    words: &'a str,
+}
+
+/// Least columns of the intervals: words behind the lanes, then letters of names give way.
+const LEAST: i32 = 24;
+/// Letters of a name that stay.
+const NAME: i32 = 6;
+/// Columns from one tick of the axis to the next at least.
+const TICK: i32 = 12;
+
+impl<'a> SpanLanes<'a> {
+    /// Lanes, and the part of the axis that is shown with its unit.
+    pub const fn new(theme: &'a Theme, lanes: &'a [SpanLane], window: (f64, f64), unit: &'a str) -> Self {
+        Self { theme, lanes, window, unit, words: "" }
+    }
+
+    /// Heading of the words behind the lanes.
+    #[must_use]
+    pub const fn words(mut self, words: &'a str) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// Columns of names and of words.
+    fn sides(&self, width: i32) -> (i32, i32) {
+        let glyphs = self.theme.glyphs;
+        let wide = |text: &str| i32::from(text::width(text, glyphs));
+        let names = self.lanes.iter().map(|lane| wide(&lane.name)).max().unwrap_or(0);
+        let words = self.lanes.iter().map(|lane| wide(&lane.words)).max().unwrap_or(0).max(wide(self.words));
+        let words = if words > 0 { words + 2 } else { 0 };
+        let words = if width - names - 2 - words >= LEAST { words } else { 0 };
+        let names = names.min((width - 2 - words - LEAST).max(NAME));
+        (names, words)
+    }
+
+    fn style(&self, bar: &SpanBar, selected: bool) -> Style {
+        if selected { self.theme.style(Tone::Answer) } else { self.theme.style(bar.tone) }
+    }
+
+    /// The character of a bar that covers a share of a cell.
+    fn glyph<'t>(&self, bar: &SpanBar, share: f64, letter: &'t mut [u8; 4]) -> &'t str
+    where
+        'a: 't,
+    {
+        let glyphs = self.theme.glyphs;
+        if bar.thin {
+            glyphs.limit
+        } else if self.theme.shades() && !self.theme.is_ascii() {
+            let eighth = ((share * 8.0).round() as usize).clamp(1, 8);
+            glyphs.eighths[eighth - 1]
+        } else {
+            bar.letter.encode_utf8(letter)
+        }
+    }
+
+    fn axis(&self, pen: &mut Pen<'_>, left: i32, plot: i32) {
+        let muted = self.theme.style(Tone::Muted);
+        let range = Range::new(self.window.0, self.window.1, Scale::Linear);
+        let ticks = range.ticks((plot / TICK).max(1) as usize);
+        let mut free = left;
+        let mut is_first = true;
+        for value in ticks.clone() {
+            let Some(share) = range.share(value) else { continue };
+            let x = left + (share * f64::from(plot)) as i32;
+            let label = ticks.label(value);
+            let text = if is_first { format!("{label} {}", self.unit) } else { label.to_string() };
+            let wide = text.chars().count() as i32;
+            if x < free || x + wide > left + plot {
+                continue;
+            }
+            pen.text(x, 0, &text, muted);
+            (free, is_first) = (x + wide + 1, false);
+        }
+    }
+
+    fn lane(
+        &self,
+        pen: &mut Pen<'_>,
+        (left, plot, y): (i32, i32, i32),
+        lane: (usize, &SpanLane),
+        state: &mut SpanLanesState,
+    ) {
+        let (number, lane) = lane;
+        let (from, to) = self.window;
+        let step = (to - from) / f64::from(plot.max(1));
+        let rule = self.theme.style(Tone::Faint);
+        pen.line(left, y, plot, pen.glyphs().inactive, rule);
+        // The interval drawn last, and the column that it begins in.
+        let mut run: Option<(u32, i32)> = None;
+        let mut end = |run: &mut Option<(u32, i32)>, x: i32, pen: &Pen<'_>| {
+            if let Some((id, begin)) = run.take() {
+                state.hits.push(pen.rect(begin, y, x - begin, 1), id, number as u32);
+            }
+        };
+        let mut first = lane.bars.partition_point(|bar| bar.to <= from);
+        for column in 0..plot {
+            let (low, high) = (from + step * f64::from(column), from + step * f64::from(column + 1));
+            while lane.bars.get(first).is_some_and(|bar| bar.to <= low && bar.to > bar.from) {
+                first += 1;
+            }
+            let inside = lane.bars[first..].iter().take_while(|bar| bar.from < high);
+            let (mut covered, mut most, mut shown) = (0.0, -1.0, None::<&SpanBar>);
+            for bar in inside {
+                let overlap = bar.to.min(high) - bar.from.max(low);
+                covered += overlap.max(0.0);
+                let is_selected = Some(bar.id) == state.selected;
+                // The selected interval is seen however short it is.
+                if overlap > most || is_selected {
+                    most = if is_selected { f64::INFINITY } else { overlap };
+                    shown = Some(bar);
+                }
+            }
+            let x = left + column;
+            if run.map(|run| run.0) != shown.map(|bar| bar.id) {
+                end(&mut run, x, pen);
+                run = shown.map(|bar| (bar.id, x));
+            }
+            if let Some(bar) = shown {
+                let selected = Some(bar.id) == state.selected;
+                let share = if selected { 1.0 } else { covered / step };
+                let glyph = &mut [0; 4];
+                let glyph = self.glyph(bar, share, glyph);
+                let style = self.style(bar, selected);
+                let style = if selected && !self.theme.shades() { self.theme.cursor() } else { style };
+                pen.glyph(x, y, glyph, style);
+            }
+        }
+        end(&mut run, left + plot, pen);
+    }
+}
+
+impl StatefulWidget for &SpanLanes<'_> {
+    type State = SpanLanesState;
+
+    fn render(self, area: Rect, buf: &mut Buffer, state: &mut SpanLanesState) {
+        state.hits.clear();
+        state.rows_shown = 0;
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() || !(self.window.1 > self.window.0) {
+            return;
+        }
+        let (names, words) = self.sides(pen.width());
+        let left = names + 2;
+        let plot = pen.width() - left - words;
+        if plot <= 0 {
+            return;
+        }
+        let top = i32::from(pen.height() > 1);
+        if top > 0 {
+            self.axis(&mut pen, left, plot);
+            if words > 0 {
+                let right = pen.width();
+                pen.right(right, 0, self.words, self.theme.style(Tone::Muted));
+            }
+        }
+        let of = |bar: &SpanBar| Some(bar.id) == state.selected;
+        let at = self.lanes.iter().position(|lane| lane.bars.iter().any(of));
+        let height = (pen.height() - top).max(0) as usize;
+        state.offset = scroll::follow(state.offset, at, height, self.lanes.len());
+        let end = self.lanes.len().min(state.offset + height);
+        state.rows_shown = end - state.offset;
+        for (y, number) in (top..).zip(state.offset..end) {
+            let lane = &self.lanes[number];
+            let chosen = at == Some(number);
+            let tone = if chosen { Tone::Answer } else { lane.tone };
+            if chosen {
+                pen.glyph(0, y, ">", self.theme.style(Tone::Answer));
+            }
+            pen.cut(1, y, names, &lane.name, Cut::Middle, self.theme.style(tone));
+            if words > 0 {
+                let right = pen.width();
+                pen.right(right, y, &lane.words, self.theme.style(tone));
+            }
+            self.lane(&mut pen, (left, plot, y), (number, lane), state);
+        }
+        self.cursor(&mut pen, (left, plot), (top, end - state.offset), state, at);
+    }
+}
+
+impl SpanLanes<'_> {
+    /// A line through the other lanes where the selected interval begins.
+    fn cursor(
+        &self,
+        pen: &mut Pen<'_>,
+        (left, plot): (i32, i32),
+        (top, rows): (i32, usize),
+        state: &SpanLanesState,
+        lane: Option<usize>,
+    ) {
+        let Some(number) = lane else { return };
+        let of = |bar: &&SpanBar| Some(bar.id) == state.selected;
+        let Some(bar) = self.lanes[number].bars.iter().find(of) else { return };
+        let share = (bar.from - self.window.0) / (self.window.1 - self.window.0);
+        if !(0.0..1.0).contains(&share) {
+            return;
+        }
+        let x = left + (share * f64::from(plot)) as i32;
+        let (empty, line) = (pen.glyphs().inactive, pen.glyphs().vertical_dotted);
+        let style = self.theme.style(Tone::Muted);
+        for y in top..top + rows as i32 {
+            if pen.cell(x, y).is_some_and(|cell| cell.symbol() == empty) {
+                pen.glyph(x, y, line, style);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    fn bar(id: u32, from: f64, to: f64) -> SpanBar {
+        SpanBar { id, from, to, letter: char::from(b'a' + id as u8), ..SpanBar::default() }
+    }
+
+    fn drawn(theme: &Theme, lanes: &[SpanLane], width: u16, state: &mut SpanLanesState) -> String {
+        let area = Rect::new(0, 0, width, lanes.len() as u16 + 1);
+        let mut buf = Buffer::empty(area);
+        (&SpanLanes::new(theme, lanes, (0.0, 100.0), "us").words("sum")).render(area, &mut buf, state);
+        text_of(&buf)
+    }
+
+    #[test]
+    fn a_short_interval_leaves_a_mark_and_a_cell_shows_how_much_of_it_is_covered() {
+        let lanes = [SpanLane {
+            name: "link".into(),
+            bars: vec![bar(0, 0.0, 50.0), bar(1, 60.0, 60.001), bar(2, 75.0, 77.5)],
+            ..SpanLane::default()
+        }];
+        let drawn = drawn(&Theme::default(), &lanes, 26, &mut SpanLanesState::default());
+        assert_eq!(drawn.lines().nth(1), Some(" link ██████████··▁··▄····"));
+    }
+
+    #[test]
+    fn the_selection_is_marked_by_a_line_through_the_other_lanes() {
+        let lane = |name: &'static str, bars| SpanLane { name: name.into(), bars, ..SpanLane::default() };
+        let lanes = [lane("x", vec![bar(0, 0.0, 20.0)]), lane("y", vec![bar(1, 50.0, 60.0)])];
+        let mut state = SpanLanesState { selected: Some(1), ..SpanLanesState::default() };
+        let drawn = drawn(&Theme::mono(GlyphSet::Ascii), &lanes, 13, &mut state);
+        assert_eq!(drawn, "   0 us\n x aa...:....\n>y .....b....");
+        assert_eq!(state.hits.at(8, 2).map(|hit| hit.id), Some(1));
+        assert_eq!(state.rows_shown, 2);
+    }
+}
