@@ -1,6 +1,8 @@
 //! Whole screens at every size the layout has to hold, with and without colour, with and without Unicode.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+#[path = "screens/collectives.rs"]
+mod collectives;
 #[path = "screens/crossconnects.rs"]
 mod crossconnects;
 #[path = "screens/explaining.rs"]

@@ -17,7 +17,7 @@ pub(crate) mod handover;
 pub mod import;
 pub mod msccl;
 pub mod mscclpp;
-mod occupation;
+pub(crate) mod occupation;
 pub mod picture;
 mod places;
 pub mod tables;

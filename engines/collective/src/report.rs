@@ -7,7 +7,7 @@
 //! | [`occupancy`] | links by epochs |
 //! | [`progress`] | chunks and deliveries over time, and every send |
 //! | [`tree`] | the ways of one chunk |
-//! | [`questions`] | questions that programs were asked |
+//! | [`questions`] | steps of a run, and epoch counts that its programs tested |
 //! | [`sizes`] | bandwidth against size |
 
 mod finish;
@@ -41,33 +41,35 @@ const OVERVIEW: usize = 16;
 
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
-    SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?"),
-    SectionInfo::of_scenario("demand", "Demand", "Who wants what?"),
+    SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?").place(1),
+    SectionInfo::of_scenario("demand", "Demand", "Who wants what?").place(9),
     SectionInfo::of_scenario(
         "sizes",
         "Bandwidth against size",
         "How much bandwidth do floor, trees and baselines reach from 1 KB to 1 GB?",
-    )
+    ).place(3)
     .forms(&["curves", "points", "ranges"]),
-    SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?"),
+    SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?").place(8),
     SectionInfo::of_plan(
         "bounds",
         "Bounds",
         "What can no schedule beat, which ones does that cover, and why?",
-    ),
-    SectionInfo::of_plan("occupancy", "Occupancy", "Which link is busy in which epochs?"),
-    SectionInfo::of_plan("links", "Links", "How much does each link carry?"),
-    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted, and on which ways?")
+    ).place(7),
+    SectionInfo::of_plan("occupancy", "Occupancy", "Which link transmits what when, and which links bind?")
+        .place(2)
+        .forms(&["links", "grid"]),
+    SectionInfo::of_plan("links", "Links", "How much does each link carry?").place(6),
+    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted, and on which ways?").place(4)
         .items("chunk"),
     SectionInfo::of_plan("deliveries", "Deliveries", "How much is delivered by when?")
         .forms(&["curve", "points"]),
     SectionInfo::of_plan("sends", "Sends", "Which link starts which chunk in which epoch?"),
     SectionInfo::of_scenario(
         "questions",
-        "Questions",
-        "Which epoch counts were tested, and is a schedule feasible for each?",
-    )
-    .of_run(RunSort::Search),
+        "Solver",
+        "Which steps did the run take, what did each gain, and for which epoch counts is a schedule feasible?",
+    ).place(5)
+    .of_run(RunSort::OfPlan),
 ];
 
 /// The report of a scenario or of a plan of it.
@@ -112,26 +114,27 @@ impl<'a> CollectiveReport<'a> {
 }
 
 impl CollectiveReport<'_> {
+    /// The plan, where there is one.
+    fn as_explained(&self) -> Option<ExplainedPlan<'_>> {
+        self.plan.map(|plan| ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result })
+    }
+
     /// The plan, for sections of plans.
     fn explained(&self) -> Result<ExplainedPlan<'_>, Unavailable> {
-        let plan = self.plan.ok_or_else(|| {
+        self.as_explained().ok_or_else(|| {
             Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
-        })?;
-        Ok(ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result })
+        })
     }
 }
 
 impl Report for CollectiveReport<'_> {
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
-            "network" => return Ok(input::network(self.scenario)),
+            "network" => return Ok(input::network(self.scenario, self.as_explained())),
             "demand" => return Ok(input::demand(self.scenario)),
             "questions" => return questions::table(&Surroundings::default()),
             "sizes" => {
-                let plan = self
-                    .plan
-                    .map(|plan| ExplainedPlan { scenario: &plan.scenario.body, result: &plan.result });
-                return sizes::sizes(self.scenario, plan, deadline);
+                return sizes::sizes(self.scenario, self.as_explained(), deadline);
             }
             _ => {}
         }

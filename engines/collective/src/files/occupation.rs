@@ -10,34 +10,34 @@ use std::collections::BTreeMap;
 
 /// A piece on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Transmission {
+pub(crate) struct Transmission {
     /// Node that sends.
-    pub(super) from: u32,
+    pub(crate) from: u32,
     /// Node that receives.
-    pub(super) to: u32,
+    pub(crate) to: u32,
     /// The piece.
-    pub(super) piece: u32,
+    pub(crate) piece: u32,
     /// Its chunk.
-    pub(super) chunk: u32,
+    pub(crate) chunk: u32,
     /// Its size, bytes.
-    pub(super) bytes: f64,
+    pub(crate) bytes: f64,
     /// Epoch at whose beginning it starts.
-    pub(super) epoch: u32,
+    pub(crate) epoch: u32,
     /// Time at which the link begins to carry it, µs: with its first byte, or at the end of what the link carries before.
-    pub(super) begins_us: f64,
+    pub(crate) begins_us: f64,
     /// Time at which the link is free again, µs.
-    pub(super) ends_us: f64,
+    pub(crate) ends_us: f64,
     /// Beginning of the epoch in which it can be used at the other end, µs.
-    pub(super) usable_us: f64,
+    pub(crate) usable_us: f64,
     /// `true` if it is added up on its way.
-    pub(super) adds_up: bool,
+    pub(crate) adds_up: bool,
 }
 
 /// All transmissions in the order of the sends of a plan.
 ///
 /// # Errors
 /// Rates that cannot be held exactly.
-pub(super) fn transmissions(
+pub(crate) fn transmissions(
     scenario: &CollectiveScenario,
     result: &CollectiveResult,
 ) -> Result<Vec<Transmission>, Problems> {

@@ -1,17 +1,71 @@
 //! The network and the demand.
 
-use super::OVERVIEW;
+use super::occupancy::binds;
+use super::{ExplainedPlan, OVERVIEW};
 use crate::scenario::{CollectiveScenario, CollectiveSort, NodeSort};
-use lightbay_core::report::{Cell, Column, Facts, Section, Table, Unit};
-use std::collections::BTreeMap;
+use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rate in files, read as it is.
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, None);
 /// Time in files, read as it is.
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
 
-/// Nodes, and links by sort, rate and latency.
-pub(super) fn network(scenario: &CollectiveScenario) -> Section {
+/// Nodes up to which every link has a cell of its own.
+const MOST_NODES: usize = 64;
+
+/// Rates of the links, by the node that they leave and the one that they enter; those into the binding cut of a plan are
+/// marked.
+fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Option<Matrix> {
+    let topology = &scenario.topology;
+    let count = topology.nodes.len();
+    if count > MOST_NODES {
+        return None;
+    }
+    let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for link in &topology.links {
+        *rates.entry((link.from, link.to)).or_default() += link.capacity_gbyte_per_s / link.beta_scale;
+    }
+    let failed: BTreeSet<(u32, u32)> = scenario.failed_links.iter().map(|ends| (ends[0], ends[1])).collect();
+    let name = |node: u32| topology.nodes.get(node as usize).map_or("", |node| node.name.as_str());
+    let nodes = || (0..count as u32).flat_map(|from| (0..count as u32).map(move |to| (from, to)));
+    let cell = |ends: (u32, u32)| match rates.get(&ends) {
+        _ if failed.contains(&ends) => Cell::new("x").tone(Tone::Bad),
+        Some(rate) if plan.is_some_and(|plan| binds(plan, ends)) => Cell::new(*rate).tone(Tone::Answer),
+        Some(rate) => Cell::new(*rate),
+        None => Cell::new("·").tone(Tone::Muted),
+    };
+    let about = |at: (usize, (u32, u32))| {
+        let (at, ends) = at;
+        let known = rates.get(&ends).copied().filter(|_| !failed.contains(&ends));
+        let phrase = Phrase::new().answer(format!("> {}→{}", name(ends.0), name(ends.1)));
+        let sentence = match known {
+            Some(rate) => phrase.text(format!("  {} GB/s", text::number(rate, GBYTE_PER_S))),
+            None if failed.contains(&ends) => phrase.bad("  failed"),
+            None => return About::default(),
+        };
+        let sentence = if plan.is_some_and(|plan| binds(plan, ends)) {
+            sentence.muted("  into the binding cut")
+        } else {
+            sentence
+        };
+        About { item: Some(at as u32), sentence, details: Vec::new() }
+    };
+    let names: Vec<String> = topology.nodes.iter().map(|node| node.name.clone()).collect();
+    Some(Matrix {
+        name: "capacity_gbyte_per_s",
+        unit: GBYTE_PER_S,
+        rows: names.clone(),
+        columns: names,
+        cells: nodes().map(cell).collect(),
+        shaded: true,
+        about: nodes().enumerate().map(about).collect(),
+        ..Matrix::default()
+    })
+}
+
+/// Nodes, and links by sort, rate and latency; on screens every link of a network of a few nodes.
+pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Section {
     let topology = &scenario.topology;
     let switches = topology.nodes.iter().filter(|node| node.kind == NodeSort::Switch).count();
     let mut facts = Facts::new();
@@ -25,7 +79,7 @@ pub(super) fn network(scenario: &CollectiveScenario) -> Section {
         facts.add("switch_model", "switch model", format!("{}, {copy}{reduce}", model.hop.word()));
     }
     facts.add("symmetries", "symmetries", topology.symmetry_generators.len());
-    facts.add("failed_links", "links out of order", scenario.failed_links.len());
+    facts.add("failed_links", "failed links", scenario.failed_links.len());
     let mut sorts: BTreeMap<(String, u64, u64), usize> = BTreeMap::new();
     for link in &topology.links {
         // Positive floats have the order of their bits.
@@ -48,7 +102,14 @@ pub(super) fn network(scenario: &CollectiveScenario) -> Section {
             Cell::new(count),
         ]);
     }
-    Section::empty("Network").block("facts", "", facts).block("links", "Links", table)
+    let section = match links(scenario, plan) {
+        Some(matrix) => Section::empty("Network").on_screens("drawn", "", matrix).legend(
+            "rows send to columns, GB/s, faster links brighter; bold with a plan: into the binding cut; x failed",
+        ),
+        None => Section::empty("Network"),
+    };
+    let size = format!("{} nodes, {} links", topology.nodes.len(), topology.links.len());
+    section.context(size).block("facts", "", facts).block("links", "Links", table)
 }
 
 /// Collective, ranks, chunks and sizes.

@@ -1,16 +1,23 @@
-//! Links by epochs.
+//! Links over time: what each transmits when, and how much each carries.
 
 use super::progress::arrivals;
 use super::{ExplainedPlan, OVERVIEW};
-use crate::check::send_times;
+use crate::files::occupation::{Transmission, transmissions};
 use crate::plan::PieceSend;
-use lightbay_core::report::{About, Cell, Column, Matrix, Phrase, Section, Table, Tone, Unavailable, Unit};
+use crate::scenario::CollectiveSort;
+use lightbay_core::report::{
+    About, Cell, Column, Lane, Matrix, Phrase, Section, Span, Spans, Table, Tone, Unavailable, Unit, text,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Links that the grid shows.
 const MOST_LINKS: usize = 256;
 /// Columns that the grid shows: more epochs share one.
 const MOST_COLUMNS: u32 = 256;
+/// Transmissions that are intervals of their own, each with a sentence; of more those of a chunk in a row are joined.
+const MOST_SPANS: usize = 20_000;
+/// Transmissions that can be chosen: screens number what has no number of its own from here on.
+const MOST_ITEMS: u32 = 1 << 20;
 
 /// Bytes of each link that carries something, by link, the fullest first.
 fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
@@ -38,16 +45,42 @@ fn rates(subject: ExplainedPlan<'_>) -> BTreeMap<(u32, u32), f64> {
     subject.scenario.topology.links.iter().map(rate).collect()
 }
 
-/// Returns `true` if a link enters a cut that binds a bound.
-fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
-    let claims = subject.result.claims.bounds.iter();
-    let backwards = subject.scenario.demand.collective.starts_backwards();
-    claims.enumerate().any(|(part, bound)| {
-        let is_in = |node: u32| bound.inside.binary_search(&node).is_ok();
-        // The first part of a collective that is planned backwards has its cut reversed.
-        let (from, to) = if backwards && part == 0 { (to, from) } else { (from, to) };
-        !bound.inside.is_empty() && !is_in(from) && is_in(to)
-    })
+/// Returns `true` if a link crosses a cut that binds a bound: one in epochs, or the one for any chunking.
+pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool {
+    let claims = &subject.result.claims;
+    let sort = subject.scenario.demand.collective;
+    let enters = |inside: &[u32], (from, to): (u32, u32)| {
+        let is_in = |node: u32| inside.binary_search(&node).is_ok();
+        !inside.is_empty() && !is_in(from) && is_in(to)
+    };
+    let turned = |backwards: bool| if backwards { (to, from) } else { (from, to) };
+    // The first part of a collective that is planned backwards has its cut reversed.
+    let of_epochs = claims
+        .bounds
+        .iter()
+        .enumerate()
+        .any(|(part, bound)| enters(&bound.inside, turned(sort.starts_backwards() && part == 0)));
+    // Its floor is that of its last part, which only AllReduce plans forwards.
+    let backwards = sort.starts_backwards() && sort != CollectiveSort::AllReduce;
+    let floor = claims.floor.as_ref().map(|floor| floor.under_finish(subject.result.time.alpha_threshold));
+    of_epochs || floor.is_some_and(|floor| enters(&floor.inside, turned(backwards)))
+}
+
+/// A transmission with the row of its link and its place among the sends.
+struct Placed {
+    row: usize,
+    number: u32,
+    of: Transmission,
+}
+
+/// Transmissions on the links of some rows, in the order of the sends.
+fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<Placed> {
+    let rows: BTreeMap<(u32, u32), usize> =
+        shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
+    let all = transmissions(subject.scenario, subject.result).unwrap_or_default();
+    let of_row =
+        |(number, of): (u32, Transmission)| Some(Placed { row: *rows.get(&(of.from, of.to))?, number, of });
+    (0_u32..).zip(all).filter_map(of_row).collect()
 }
 
 /// Share of each link that is transmitting, by epochs.
@@ -60,30 +93,22 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let columns = finish.div_ceil(step) as usize;
     let busy = loads(subject);
     let shown: Vec<(u32, u32)> = busy.iter().take(MOST_LINKS).map(|(ends, ..)| *ends).collect();
-    let rows: BTreeMap<(u32, u32), usize> =
-        shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
-    let rates = rates(subject);
     let mut shares = vec![0.0f64; shown.len() * columns];
     let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
-    // Transmissions of a link end where the next one begins, so none is counted twice.
-    let mut free_us: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    let times = send_times(subject.scenario, subject.result).unwrap_or_default();
-    for (number, (send, begin)) in (0u32..).zip(subject.result.sends.iter().zip(times.begins)) {
-        let ends = (send.from, send.to);
-        let (Some(row), Some(rate)) = (rows.get(&ends), rates.get(&ends)) else { continue };
-        let free = free_us.entry(ends).or_default();
-        let begin = free.max(f64::from(begin) * epoch_us);
-        let end = begin + subject.result.pieces[send.piece as usize].size_bytes / rate;
-        *free = end;
-        let width_us = f64::from(step) * epoch_us;
-        let mut column = (begin / width_us) as usize;
-        while column < columns && (column as f64) * width_us < end {
-            let overlap = end.min((column + 1) as f64 * width_us) - begin.max(column as f64 * width_us);
+    let found = placed(subject, &shown);
+    let width_us = f64::from(step) * epoch_us;
+    for Placed { row, number, of } in &found {
+        let (begin_us, end_us) = (of.begins_us, of.ends_us);
+        let mut column = (begin_us / width_us) as usize;
+        while column < columns && (column as f64) * width_us < end_us {
+            let overlap = end_us.min((column + 1) as f64 * width_us) - begin_us.max(column as f64 * width_us);
             shares[row * columns + column] += overlap.max(0.0) / width_us;
-            senders[row * columns + column].push(number);
+            senders[row * columns + column].push(*number);
             column += 1;
         }
     }
+    let words = SendWords::of(subject);
+    let lanes = lanes(subject, &words, &busy, &found);
     let name = |ends: &(u32, u32)| {
         let mark = if binds(subject, *ends) { "▌" } else { "" };
         format!("{mark}{}", subject.link(ends.0, ends.1))
@@ -97,11 +122,33 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
         cells: shares.iter().map(cell).collect(),
         symmetric: false,
         shaded: true,
-        about: about(subject, &senders),
+        about: about(&words, &senders),
         ..Matrix::default()
     };
-    let mut section = Section::new("Occupancy", matrix)
-        .legend("share of the epochs in which the link transmits; ▌ links into the binding cut");
+    let mut chunks = super::progress::chunk_table(subject);
+    // Transmissions are the items here.
+    for row in &mut chunks.rows {
+        row.item = None;
+    }
+    let deciding = found
+        .iter()
+        .max_by(|a, b| a.of.usable_us.total_cmp(&b.of.usable_us).then(a.of.ends_us.total_cmp(&b.of.ends_us)));
+    let bound = shown.iter().filter(|ends| binds(subject, **ends)).count();
+    let answer = match bound {
+        0 => Phrase::new().answer(shown.len().to_string()).muted(" links"),
+        1 => Phrase::new().answer("1").muted(" link into the binding cut"),
+        _ => Phrase::new().answer(bound.to_string()).muted(" links into the binding cut"),
+    };
+    let legend = "a colour or letter for each chunk; links by load, ▌ those into the binding cut; [ ] goes through transmissions, + - zooms";
+    let mut section = Section::empty("Occupancy")
+        .block("grid", "", matrix)
+        .on_screens("links", "", lanes)
+        .on_screens("chunks", "", chunks)
+        .only_in(&["links"])
+        .usual(deciding.map(|sent| sent.number).filter(|number| *number < MOST_ITEMS))
+        .context("links by load")
+        .answer(answer)
+        .legend(legend);
     if step > 1 {
         section = section.remark(format!("A column is {step} epochs."));
     }
@@ -111,26 +158,108 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     Ok(section)
 }
 
-/// Sends by cell of the grid, in words: piece, link, start, arrival, and when the piece is needed where it arrives.
-fn about(subject: ExplainedPlan<'_>, senders: &[Vec<u32>]) -> Vec<About> {
-    let known: BTreeMap<(u32, u32, u32, u32), u32> =
-        arrivals(subject).into_iter().map(|(send, arrival)| (key(&send), arrival)).collect();
-    let mut departures: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
-    for send in &subject.result.sends {
-        departures.entry((send.piece, send.from)).or_default().insert(send.epoch);
+/// Links with their transmissions, fullest first.
+fn lanes(
+    subject: ExplainedPlan<'_>,
+    words: &SendWords<'_>,
+    busy: &[((u32, u32), f64, usize)],
+    found: &[Placed],
+) -> Spans {
+    let finish_us = f64::from(subject.result.claims.finish_epochs) * subject.result.time.epoch_us;
+    let rates = rates(subject);
+    let mut lanes: Vec<Lane> = busy
+        .iter()
+        .take(MOST_LINKS)
+        .map(|(ends, busy_us, _)| {
+            let binding = binds(subject, *ends);
+            let share = if finish_us > 0.0 { 100.0 * busy_us / finish_us } else { 0.0 };
+            let bytes = busy_us * rates.get(ends).copied().unwrap_or(0.0);
+            Lane {
+                name: format!("{}{}", if binding { "▌" } else { " " }, subject.link(ends.0, ends.1)),
+                words: format!("{share:5.1} {:>8}", megabytes(bytes)),
+                tone: if binding { Tone::Answer } else { Tone::Text },
+                spans: Vec::new(),
+            }
+        })
+        .collect();
+    let mut last_row_end: Vec<Option<(u32, f64)>> = vec![None; lanes.len()];
+    for sent in found {
+        let (chunk, begin_us, end_us) = (sent.of.chunk, sent.of.begins_us, sent.of.ends_us);
+        let lane = &mut lanes[sent.row].spans;
+        // Of very many transmissions those of a chunk that follow each other are one interval.
+        let follows = last_row_end[sent.row] == Some((chunk, begin_us));
+        last_row_end[sent.row] = Some((chunk, end_us));
+        if found.len() > MOST_SPANS && follows {
+            if let Some(last) = lane.last_mut() {
+                last.end_s = end_us / 1e6;
+            }
+            continue;
+        }
+        lane.push(Span {
+            name: format!("chunk {chunk}"),
+            start_s: begin_us / 1e6,
+            end_s: end_us / 1e6,
+            series: Some(chunk),
+            item: Some(sent.number).filter(|number| *number < MOST_ITEMS),
+            sentence: if found.len() > MOST_SPANS {
+                Phrase::new()
+            } else {
+                words.of_send(sent.number).unwrap_or_default()
+            },
+            ..Span::default()
+        });
     }
-    let in_pieces =
-        subject.result.pieces.len() > subject.scenario.demand.expand(&subject.scenario.topology).len();
-    let words = |number: &u32| -> Option<Phrase> {
-        let send = subject.result.sends.get(*number as usize)?;
-        let arrival = known.get(&key(send))?;
+    Spans { lanes, end_s: finish_us / 1e6, unit: unit_of(finish_us), words: "busy %       MB" }
+}
+
+/// Unit in which a time is read.
+fn unit_of(time_us: f64) -> Unit {
+    if time_us < 1e4 { Unit::MICROSECONDS } else { Unit::MILLISECONDS }
+}
+
+/// Bytes as megabytes with three digits or more.
+fn megabytes(bytes: f64) -> String {
+    match bytes / 1e6 {
+        large if large >= 100.0 => format!("{large:.0}"),
+        small if small >= 1.0 => format!("{small:.1}"),
+        tiny => format!("{tiny:.3}"),
+    }
+}
+
+/// Words on the sends of a plan: piece, link, start, arrival, and when the piece is needed where it arrives.
+struct SendWords<'a> {
+    subject: ExplainedPlan<'a>,
+    known: BTreeMap<(u32, u32, u32, u32), u32>,
+    departures: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    in_pieces: bool,
+}
+
+impl<'a> SendWords<'a> {
+    fn of(subject: ExplainedPlan<'a>) -> Self {
+        let known = arrivals(subject).into_iter().map(|(send, arrival)| (key(&send), arrival)).collect();
+        let mut departures: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        for send in &subject.result.sends {
+            departures.entry((send.piece, send.from)).or_default().insert(send.epoch);
+        }
+        let chunks = subject.scenario.demand.expand(&subject.scenario.topology).len();
+        Self { subject, known, departures, in_pieces: subject.result.pieces.len() > chunks }
+    }
+
+    fn of_send(&self, number: u32) -> Option<Phrase> {
+        let subject = self.subject;
+        let send = subject.result.sends.get(number as usize)?;
+        let arrival = self.known.get(&key(send))?;
         let piece = subject.result.pieces.get(send.piece as usize)?;
-        let onward = departures.get(&(send.piece, send.to));
+        let onward = self.departures.get(&(send.piece, send.to));
         let needed = match onward.and_then(|epochs| epochs.range(arrival..).next()) {
             Some(epoch) => format!("needed by {epoch} to go on"),
+            None if *arrival == subject.result.claims.finish_epochs => "the last delivery".to_owned(),
             None => "goes no further".to_owned(),
         };
-        let part = if in_pieces { format!(" (piece {})", piece.id) } else { String::new() };
+        let part = if self.in_pieces { format!(" (piece {})", piece.id) } else { String::new() };
+        let time_us = f64::from(*arrival) * subject.result.time.epoch_us;
+        let unit = unit_of(time_us);
+        let time = text::number(time_us / 1e6, unit);
         Some(
             Phrase::new()
                 .answer(format!("> chunk {}{part}", piece.chunk))
@@ -140,11 +269,15 @@ fn about(subject: ExplainedPlan<'_>, senders: &[Vec<u32>]) -> Vec<About> {
                 .text(send.epoch.to_string())
                 .muted("  usable ")
                 .text(arrival.to_string())
-                .muted(format!("  {needed}")),
+                .muted(format!(" ({time} {})  {needed}", unit.symbol)),
         )
-    };
+    }
+}
+
+/// Sends by cell of the grid, in words.
+fn about(words: &SendWords<'_>, senders: &[Vec<u32>]) -> Vec<About> {
     let cell = |(at, numbers): (usize, &Vec<u32>)| -> About {
-        let mut all = numbers.iter().filter_map(&words);
+        let mut all = numbers.iter().filter_map(|number| words.of_send(*number));
         let Some(first) = all.next() else { return About::default() };
         let rest: Vec<String> = all.map(|phrase| phrase.to_string()).collect();
         let sentence = if rest.is_empty() {

@@ -42,6 +42,12 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
 
 /// Every chunk with its first and last delivery, those that end last first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
+    let decides = "chunks that end last first; the bar is the epoch of the last delivery; slack is what is left until the finish";
+    Section::new("Chunks", chunk_table(subject)).legend(decides)
+}
+
+/// The rows of chunks.
+pub(super) fn chunk_table(subject: ExplainedPlan<'_>) -> Table {
     let list = subject.scenario.demand.expand(&subject.scenario.topology);
     let epoch_us = subject.result.time.epoch_us;
     let mut spans: BTreeMap<u32, (u32, u32, usize)> = BTreeMap::new();
@@ -75,8 +81,11 @@ pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
             Cell::new(finish.saturating_sub(last)),
         ]);
         row.item = Some(chunk);
+        if last == finish {
+            row.mark = "*";
+        }
     }
-    Section::new("Chunks", table)
+    table
 }
 
 /// Deliveries until each time.
@@ -134,7 +143,8 @@ pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
     let epoch_us = subject.result.time.epoch_us;
     let mut table = Table::new(["send", "sends"], columns).overview(OVERVIEW);
     for (send, arrival) in arrivals(subject) {
-        let row = table.row(vec![
+        // Rows are items of their own: several transmissions carry one chunk.
+        table.row(vec![
             Cell::new(send.epoch),
             Cell::new(f64::from(send.epoch) * epoch_us),
             Cell::new(subject.node(send.from)),
@@ -142,7 +152,6 @@ pub(super) fn sends(subject: ExplainedPlan<'_>) -> Section {
             Cell::new(subject.result.pieces[send.piece as usize].chunk),
             Cell::new(arrival),
         ]);
-        row.item = Some(subject.result.pieces[send.piece as usize].chunk);
     }
     Section::new("Sends", table)
 }

@@ -1,4 +1,5 @@
-//! Questions that programs were asked: is there a schedule of so many epochs?
+//! Steps of a run with what each gained, and the feasibility problems that its programs solved: is there a schedule of
+//! K epochs?
 
 use crate::programs::questions::QuestionOutcome;
 use crate::programs::told::{ToldQuestion, questions};
@@ -6,7 +7,9 @@ use lightbay_core::report::{
     Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
 };
 
-/// Every question of a run, the newest first.
+const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
+
+/// Every question of a run, the newest first, and its steps.
 pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent(
@@ -15,11 +18,18 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         )
     })?;
     let asked = questions(|name| run.points(name).iter().map(|point| point.value).collect());
-    if asked.is_empty() {
+    let steps = steps(run);
+    if asked.is_empty() && steps.rows.is_empty() {
         return Err(Unavailable::absent(
             format!("the run of {} has asked no program", run.method),
             "programs are asked where a schedule stays above the bound: solve with auto, teccl-milp or teccl-lp",
         ));
+    }
+    let section = Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked));
+    if asked.is_empty() {
+        return Ok(section
+            .block("steps", "Steps and what each gained", steps)
+            .remark("No epoch count was tested: programs work where a schedule stays above the bound."));
     }
     let columns = vec![
         Column::counts("epochs", "epochs"),
@@ -45,9 +55,46 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
         ]);
         (row.item, row.sentence) = (Some(number as u32), sentence(asked));
     }
-    Ok(Section::new("Questions", table).subject(run.method.clone()).answer(standing(run, &asked)).remark(
-        "A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist.",
-    ))
+    Ok(section
+        .block("questions", "Epoch counts tested, newest first", table)
+        .on_screens("steps", "Steps and what each gained", steps)
+        .legend("infeasible for the whole model proves a bound; columns in full, in time, and as solved after symmetries")
+        .remark("A symmetry-reduced model admits only symmetric schedules; if it is infeasible, others may still exist."))
+}
+
+/// Phases of a run with the best schedule at the end of each; phases that follow each other under one name are one step.
+fn steps(run: &RunBeside) -> Table {
+    let columns = vec![
+        Column::words("step", "step"),
+        Column::numbers("start_s", "from", Unit::SECONDS.with_decimals(2)),
+        Column::numbers("best_us", "best", MICROSECONDS),
+        Column::numbers("gained_us", "gained", MICROSECONDS),
+        Column::words("detail", "what").priority(1),
+    ];
+    let mut table = Table::new(["step", "steps"], columns);
+    let mut parts: Vec<(f64, &str, &str)> = Vec::new();
+    for (at_s, phase) in &run.phases {
+        if parts.last().is_none_or(|last| last.1 != phase.name) {
+            parts.push((*at_s, &phase.name, &phase.detail));
+        }
+    }
+    let mut before: Option<f64> = None;
+    for (at, (from_s, name, detail)) in parts.iter().enumerate() {
+        let until_s = parts.get(at + 1).map_or(f64::INFINITY, |next| next.0);
+        let known = run.incumbents.iter().filter(|point| point.at_s < until_s);
+        let best = known.map(|point| point.value).reduce(f64::min);
+        let gained = before.zip(best).map(|(before, best)| before - best);
+        let is_gain = gained.is_some_and(|gained| gained > 0.0);
+        table.row(vec![
+            Cell::new(*name),
+            Cell::new(*from_s),
+            best.map_or_else(Cell::none, Cell::new),
+            gained.map_or_else(Cell::none, Cell::new).tone(if is_gain { Tone::Good } else { Tone::Muted }),
+            Cell::new(*detail).tone(Tone::Muted),
+        ]);
+        before = best.or(before);
+    }
+    table
 }
 
 fn answer(asked: &ToldQuestion) -> Cell {

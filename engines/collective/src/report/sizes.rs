@@ -10,7 +10,9 @@ use crate::search::baselines::{FixedWays, by_fixed_ways};
 use crate::trees::library::TreeEffort;
 use crate::trees::parts::TreeParts;
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Curve, Curves, Mark, Point, Section, Table, Tone, Unavailable, Unit,
+};
 use lightbay_core::watch::Unwatched;
 
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
@@ -76,6 +78,7 @@ pub(super) fn sizes(
         curves.insert(1, ("plan", "this plan", sizes.iter().map(time).collect()));
     }
     let mut section = Section::empty("Bandwidth against size")
+        .legend("the dotted lines stand at the first size for which another schedule is the fastest; no schedule is above the floor's curve")
         .block("curves", "Bandwidth", drawn(&curves, &sizes, scenario, plan))
         .block("points", "Points", listed(&curves, &sizes, &pieces))
         .remark(
@@ -193,6 +196,7 @@ fn drawn(
         });
     }
     Curves {
+        marks: crossovers(curves, sizes),
         axis: "size_bytes",
         axis_label: "size of the buffer",
         axis_unit: BYTES,
@@ -201,6 +205,25 @@ fn drawn(
         curves: drawn,
         ..Curves::default()
     }
+}
+
+/// Sizes from which another curve is the fastest, with its name: schedules only, not their floor.
+fn crossovers(curves: &[Times], sizes: &[f64]) -> Vec<Mark> {
+    let fastest = |at: usize| {
+        let schedules = curves.iter().filter(|(name, ..)| *name != "floor");
+        let timed = schedules.filter_map(|(_, label, times)| Some((*label, times[at]?)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(label, _)| label)
+    };
+    let mut marks: Vec<Mark> = Vec::new();
+    let mut before = None;
+    for (at, bytes) in sizes.iter().enumerate() {
+        let now = fastest(at);
+        if let Some(name) = now.filter(|_| now != before) {
+            marks.push(Mark { at: *bytes, name: name.to_owned() });
+        }
+        before = now;
+    }
+    marks
 }
 
 fn listed(curves: &[Times], sizes: &[f64], pieces: &[Option<u32>]) -> Table {
