@@ -23,6 +23,9 @@ const CAPACITY: usize = 256;
 /// Stack of a helper thread: checking walks deep graphs.
 const STACK_BYTES: usize = 8 << 20;
 
+/// Threads that work for panes: a section that takes long does not hold up the others.
+const VIEW_THREADS: usize = 2;
+
 /// Something a helper finished.
 pub enum Finished {
     /// For the state.
@@ -77,11 +80,13 @@ impl Helpers {
     pub fn start() -> std::io::Result<(Self, mpsc::Receiver<Finished>)> {
         let (sender, results) = mpsc::channel(CAPACITY);
         let view = Arc::new((Mutex::new(ViewQueue::default()), Condvar::new()));
-        let (queue, results_to) = (Arc::clone(&view), sender.clone());
-        std::thread::Builder::new()
-            .name("lb-view".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn(move || work_for_view(&queue, &results_to))?;
+        for _ in 0..VIEW_THREADS {
+            let (queue, results_to) = (Arc::clone(&view), sender.clone());
+            std::thread::Builder::new()
+                .name("lb-view".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn(move || work_for_view(&queue, &results_to))?;
+        }
         Ok((Self { sender, view, asked: BTreeSet::new() }, results))
     }
 
@@ -104,26 +109,16 @@ impl Helpers {
         }
     }
 
-    /// Takes over work that drawing asked for; what is under way already is not done twice, what waits for the same
-    /// pane is replaced.
+    /// Takes over the work that a frame asked for, in its order; what is under way already is not done twice. Every frame
+    /// asks again for what it lacks, so what waits and is not asked for any more is of panes or plans that nobody sees.
     pub fn view_jobs(&mut self, jobs: Vec<ViewJob>) {
         let (queue, wake) = &*self.view;
-        for job in jobs {
-            if !self.asked.insert(job.key) {
-                continue;
-            }
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let asked = &mut self.asked;
-            queue.waiting.retain(|waiting| {
-                let stale = waiting.key.pane == job.key.pane && waiting.key.variant == job.key.variant;
-                if stale {
-                    asked.remove(&waiting.key);
-                }
-                !stale
-            });
-            queue.waiting.push_back(job);
-            wake.notify_one();
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        for stale in queue.waiting.drain(..) {
+            self.asked.remove(&stale.key);
         }
+        queue.waiting.extend(jobs.into_iter().filter(|job| self.asked.insert(job.key)));
+        wake.notify_all();
     }
 
     /// A result for the view has arrived: it may be asked for again.
@@ -138,7 +133,7 @@ impl Drop for Helpers {
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.closed = true;
         queue.waiting.clear();
-        wake.notify_one();
+        wake.notify_all();
     }
 }
 

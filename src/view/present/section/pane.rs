@@ -8,14 +8,14 @@ use crate::view::present::job_results::JobResults;
 use crate::view::present::{PaneInput, Title, frame};
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Section, Unavailable};
-use lightbay_widgets::PaneState as Shown;
+use lightbay_widgets::{PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest work for a pane: the helper thread serves all of them.
-const LONGEST: Duration = Duration::from_secs(8);
+/// Longest work for a pane: helper threads serve all of them.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// Sections that stay in memory, those of plans looked at before.
 const KEPT: usize = 6;
@@ -106,6 +106,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         W: Fn(Deadline) -> Result<Section, Unavailable> + Send + Sync + 'static,
     {
         let mut of_item = None;
+        let mut context = context;
         if let Some(Wanted { key, plan, work, detail, is_live }) = wanted {
             let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
             let linked = self.linked;
@@ -116,6 +117,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
                 None if is_live => self.last = self.worked.newest().or_else(|| self.last.take()),
+                None if self.last.is_some() => context.before.insert(0, waits(plan)),
                 None => {}
             }
             of_item = detail.map(|detail| (key, job, detail));
@@ -147,4 +149,10 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
             Some(Err(Unavailable::Failed(why))) => fail(input, why, area, buf),
         }
     }
+}
+
+/// Says that a pane still shows an older plan or scenario than the header names.
+fn waits(plan: u64) -> Piece {
+    let what = if plan == 0 { "the scenario".to_owned() } else { format!("plan {plan}") };
+    Piece::new(format!("waiting for {what}  "), Tone::Changed)
 }
