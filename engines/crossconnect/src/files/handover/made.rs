@@ -194,7 +194,7 @@ fn of_layer(from: &SharedPlan, layer: u32) -> Result<CircuitMatrix, Problem> {
 /// Circuits that a plan sets at a change within an iteration, and the moment.
 fn of_phase(from: &SharedPlan, phase: u32) -> Result<(CircuitMatrix, Switching), Problem> {
     from.circuits_of_phase(phase).ok_or_else(|| {
-        let last = (1..).take_while(|phase| from.circuits_of_phase(*phase).is_some()).count();
+        let last = (1..=1_u32 << 20).take_while(|phase| from.circuits_of_phase(*phase).is_some()).count();
         match last {
             0 => Problem::new(
                 PHASE,

@@ -105,7 +105,7 @@ pub fn search_two<W: Watch<Stepped>>(
 ) -> Result<Option<Stepped>, MethodError> {
     let movable = Movable::new(task);
     let links = movable.decided.len();
-    if links < 2 || links > MOST_DECIDED {
+    if !(2..=MOST_DECIDED).contains(&links) {
         return Ok(None);
     }
     let mut steps = Steps {
