@@ -218,7 +218,8 @@ impl StatefulWidget for &SpanLanes<'_> {
         state.hits.clear();
         state.rows_shown = 0;
         let mut pen = Pen::new(buf, area, self.theme);
-        if pen.is_empty() || !(self.window.1 > self.window.0) {
+        let is_wide = self.window.1 > self.window.0;
+        if pen.is_empty() || !is_wide {
             return;
         }
         let (names, words) = self.sides(pen.width());
