@@ -9,9 +9,9 @@ use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone,
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
     let lanes = (0..instance.links.len()).filter_map(|link| {
         let spans = lane(phases, link, delay_s, period_s);
-        (!spans.is_empty()).then(|| Lane { name: link_name(instance, link), spans })
+        (!spans.is_empty()).then(|| Lane { name: link_name(instance, link), spans, ..Lane::default() })
     });
-    Spans { lanes: lanes.collect(), end_s: period_s }
+    Spans { lanes: lanes.collect(), end_s: period_s, ..Spans::default() }
 }
 
 fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> {
@@ -42,7 +42,7 @@ fn span((set, carrying): (u32, u32), start_s: f64, end_s: f64, link: usize) -> S
     } else {
         (format!("{carrying} of {set}, others dark"), if carrying == 0 { Tone::Bad } else { Tone::Warn })
     };
-    Span { name, start_s, end_s, tone, item: Some(link as u32) }
+    Span { name, start_s, end_s, tone, item: Some(link as u32), ..Span::default() }
 }
 
 /// Circuits of a link that are set at a moment of the iteration.
