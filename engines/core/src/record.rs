@@ -21,6 +21,9 @@ use serde_json::{Map, Value};
 
 /// An object in a file whose fields are declared by [`record!`](crate::record!).
 pub trait Record: Sized {
+    /// The keys of the fields, in the order of files.
+    const KEYS: &'static [&'static str];
+
     /// Reads the keys of the object. The caller finishes `fields`.
     fn of_fields(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self>;
 
@@ -52,6 +55,21 @@ pub fn usual<R: Record>() -> R {
     let usual =
         Fields::of(&none, "", &mut problems).and_then(|mut fields| R::of_fields(&mut fields, &mut problems));
     usual.unwrap_or_else(|| panic!("no defaults: {problems}"))
+}
+
+/// The descriptions of the fields that parameters can express.
+pub fn params_of<R: Record>() -> impl Iterator<Item = ParamInfo> {
+    R::KEYS.iter().filter_map(|key| R::param(key))
+}
+
+/// Checks the ranges of a record at `path` that may not come from a file.
+pub fn check_ranges<R: Record>(record: &R, path: &str, problems: &mut Problems) {
+    for info in params_of::<R>() {
+        if let Some(value) = record.field(&info.name).filter(|value| info.accept(value).is_err()) {
+            let remedy = format!("give {}", info.valid());
+            problems.add(format!("{path}.{}", info.name), format!("is '{value}'"), remedy);
+        }
+    }
 }
 
 /// The schema of a record: what its reader accepts.

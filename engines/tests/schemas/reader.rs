@@ -106,12 +106,16 @@ fn read<K: Kind>(file: &Value) -> Result<(), String> {
     }
 }
 
+fn file_of(name: &str) -> Value {
+    serde_json::from_slice(&preset(name).unwrap().to_json().unwrap()).unwrap()
+}
+
 fn agree<K: Kind>(presets: &[&str]) {
+    agree_on::<K>(presets.iter().map(|name| file_of(name)).collect());
+}
+
+fn agree_on<K: Kind>(files: Vec<Value>) {
     let validator = jsonschema::validator_for(&schema(SchemaOf::Scenario)).unwrap();
-    let files: Vec<Value> = presets
-        .iter()
-        .map(|name| serde_json::from_slice(&preset(name).unwrap().to_json().unwrap()).unwrap())
-        .collect();
     for file in &files {
         assert_eq!((read::<K>(file), validator.is_valid(file)), (Ok(()), true), "{}", file["name"]);
     }
@@ -152,4 +156,26 @@ fn collectives() {
         "ring8-allgather-1mb",
         "a100x2-allgather-1gb",
     ]);
+}
+
+#[test]
+fn training_jobs() {
+    let job = file_of("tiny4");
+    let mut own = job.clone();
+    own["job"]["model"] = json!({
+        "layers": 4, "hidden": 64, "ffn": 256, "heads": 4, "kv_heads": 2, "head_dim": 16, "vocab": 100, "experts": 8,
+        "topk": 2, "expert_ffn": 32, "mla": { "q_lora": 8, "kv_lora": 8, "rope": 4, "nope": 8, "v": 8 },
+    });
+    own["job"]["ports_per_pod"] = json!([4, 4]);
+    own["job"]["reconfiguration"] = json!({ "delay_s": 0.025, "most_switchings": 1 });
+    let mut measured = job.clone();
+    measured["job"]["measured"] = json!({
+        "stages": [{ "fwd_s": 0.1, "bwd_s": 0.2, "dp_bytes_per_gpu": 1e6, "dp_bytes_per_micro_batch": 10.0 }],
+        "pp_bytes_per_rank": 1e6, "order": [["F1", "B1"]], "replicas": 2,
+    });
+    let mut shared = job.clone();
+    let placed = json!({ "name": "a", "weight": 2, "first_pod": 0, "job": job["job"] });
+    shared.as_object_mut().unwrap().remove("job");
+    shared["jobs"] = json!([placed, placed]);
+    agree_on::<lightbay_training::Training>(vec![job, own, measured, shared]);
 }

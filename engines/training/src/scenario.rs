@@ -18,8 +18,6 @@ mod check_job;
 mod check_schedule;
 mod idle;
 mod read_instance;
-mod read_job;
-mod read_shared;
 
 pub use check_instance::check_instance;
 
@@ -27,6 +25,7 @@ use crate::scenario::instance::Instance;
 use job::Job;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
+use lightbay_core::record::{FieldType as _, NumberRange, Record as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 use shared::SharedPods;
@@ -69,8 +68,10 @@ impl TrainingScenario {
                 problems.add(instance_path, "stands beside 'jobs'", "give one of the two");
                 None
             }
-            (None, None) if several => read_shared::shared(fields, problems).map(Self::Shared),
-            (Some(job), None) => read_job::job(job, &job_path, problems).map(Self::Job),
+            (None, None) if several => SharedPods::of_fields(fields, problems).map(Self::Shared),
+            (Some(job), None) => {
+                Job::read(job, &fields.place("job"), NumberRange::Any, problems).map(Self::Job)
+            }
             (None, Some(instance)) => {
                 read_instance::instance(instance, &instance_path, problems).map(Self::Instance)
             }

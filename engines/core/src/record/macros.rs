@@ -3,7 +3,8 @@
 /// Declares a struct that stands for a JSON object: each field with its doc comment, its type and, behind `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
 ///
-/// Keys behind `ignoring` may be there and say nothing.
+/// Keys behind `ignoring` may be there and say nothing. A struct whose fields depend on each other in files is written
+/// by the function behind `written by`.
 ///
 /// Reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema` follow. A field without a default must be in
 /// the file, unless its type is an `Option`.
@@ -12,7 +13,7 @@ macro_rules! record {
     (
         $(#[doc = $about:literal])+
         $(#[derive($($derive:ident),+ $(,)?)])?
-        pub struct $name:ident $(, ignoring $($ignored:literal),+)? {
+        pub struct $name:ident $(, ignoring $($ignored:literal),+)? $(, written by $write:path)? {
             $( $(#[doc = $doc:literal])+ pub $key:ident : $type:ty = $spec:expr ),+ $(,)?
         }
     ) => {
@@ -23,6 +24,8 @@ macro_rules! record {
         }
 
         impl $crate::record::Record for $name {
+            const KEYS: &'static [&'static str] = &[$(stringify!($key)),+];
+
             fn of_fields(
                 fields: &mut $crate::read::Fields<'_>,
                 problems: &mut $crate::problem::Problems,
@@ -91,6 +94,20 @@ macro_rules! record {
             }
         }
 
+        $crate::record!(@serialize $name [$($write)?] { $( $key: $type = $spec, )+ });
+
+        impl ::schemars::JsonSchema for $name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $crate::record::schema_of::<Self>(generator, concat!($($about),+))
+            }
+        }
+    };
+
+    (@serialize $name:ident [] { $( $key:ident : $type:ty = $spec:expr, )+ }) => {
         impl ::serde::Serialize for $name {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use ::serde::ser::SerializeMap as _;
@@ -103,14 +120,12 @@ macro_rules! record {
                 map.end()
             }
         }
+    };
 
-        impl ::schemars::JsonSchema for $name {
-            fn schema_name() -> ::std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                $crate::record::schema_of::<Self>(generator, concat!($($about),+))
+    (@serialize $name:ident [$write:path] { $( $key:ident : $type:ty = $spec:expr, )+ }) => {
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $write(self, serializer)
             }
         }
     };

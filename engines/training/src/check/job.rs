@@ -155,7 +155,7 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     if run.pp > model.layers {
         return Err(format!("'pp' is {}, the model has {} layers", run.pp, model.layers));
     }
-    match model.moe {
+    match model.moe() {
         None if experts > 1 => Err(format!("'ep' times 'etp' is {experts}, the model has no experts")),
         Some(moe) if moe.experts % run.ep != 0 => {
             Err(format!("'ep' is {}, which does not divide the {} experts", run.ep, moe.experts))

@@ -2,19 +2,15 @@
 
 use super::check_schedule::{check_dp_buckets, check_virtual_stages};
 use super::idle::{is_replaced, replaced_remedy};
-use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
-use super::knobs::{RUN_KNOBS, job_knobs};
+use super::job::{Job, Measured, Model, ModelChoice, PortsPerPod, RunConfig};
+use super::knobs::{job_knobs, run_knobs};
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES};
 use crate::scenario::presets;
 use crate::scenario::workload::{Shape, StageLoad, Workload, node_count};
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problems, counted};
+use lightbay_core::record::{Record as _, check_ranges};
 use lightbay_core::units::Gbps;
-
-/// Largest size in a model.
-pub(super) const MAX_SIZE: u32 = 1 << 26;
-/// Most layers of a model.
-pub(super) const MAX_LAYERS: u32 = 1 << 16;
 
 impl Job {
     /// The model's figures, looked up if it is named. `None` if there is no model or no such name.
@@ -32,7 +28,7 @@ impl Job {
     /// the links, which show when the job is laid out.
     pub fn shape(&self) -> Result<Shape, Problems> {
         let mut problems = Problems::new();
-        check_run(&self.run, &mut problems);
+        check_ranges(&self.run, "job.run", &mut problems);
         if self.measured.is_some() {
             check_replaced(&self.run, &mut problems);
         }
@@ -67,28 +63,14 @@ impl Job {
     }
 }
 
-fn check_run(run: &RunConfig, problems: &mut Problems) {
-    for knob in RUN_KNOBS.iter() {
-        let Some(value) = knob.get(run) else { continue };
-        if knob.info.accept(&value).is_err() {
-            problems.add(
-                format!("job.run.{}", knob.key),
-                format!("is '{value}'"),
-                format!("give {}", knob.info.valid()),
-            );
-        }
-    }
-}
-
 /// Values that measured figures replace may not look as if they were used. Earlier versions wrote their defaults.
 fn check_replaced(run: &RunConfig, problems: &mut Problems) {
-    let usual = RunConfig::of(1, 1, 1, 1, 1);
-    for knob in RUN_KNOBS.iter().filter(|knob| is_replaced(knob.key)) {
-        if let Some(value) = knob.get(run).filter(|value| knob.get(&usual).as_ref() != Some(value)) {
+    for info in run_knobs().iter().filter(|info| is_replaced(&info.name)) {
+        if let Some(value) = run.field(&info.name).filter(|value| info.default.as_ref() != Some(value)) {
             problems.add(
-                format!("job.run.{}", knob.key),
+                format!("job.run.{}", info.name),
                 format!("is '{value}' beside `measured`, which replaces it"),
-                format!("leave it out, or {}", replaced_remedy(knob.key)),
+                format!("leave it out, or {}", replaced_remedy(&info.name)),
             );
         }
     }
@@ -108,35 +90,31 @@ fn check_model(job: &Job, problems: &mut Problems) {
         _ => {}
     }
     let Some(model) = job.resolved_model() else { return };
-    let mut size = |key: &str, value: u32, min: u32, max: u32| {
-        if !(min..=max).contains(&value) {
-            let remedy = format!("give a whole number from {min} to {max}");
-            problems.add(format!("job.model.{key}"), format!("is '{value}'"), remedy);
+    check_ranges(&model, "job.model", problems);
+    if let Some(mla) = &model.mla {
+        check_ranges(mla, "job.model.mla", problems);
+    }
+    let of_experts = [
+        ("experts", model.experts),
+        ("topk", model.topk),
+        ("expert_ffn", model.expert_ffn),
+        ("shared_experts", model.shared_experts),
+        ("dense_layers", model.dense_layers),
+    ];
+    if let Some((given, _)) = of_experts.iter().find(|(_, value)| value.is_some()) {
+        // The first three make a model with experts, the others are 0 if they are not given.
+        for (key, _) in of_experts[..3].iter().filter(|(_, value)| value.is_none()) {
+            let remedy = format!("add it, or leave out `{given}`");
+            problems.add(format!("job.model.{key}"), "is missing in a model with experts", remedy);
         }
-    };
-    size("layers", model.layers, 1, MAX_LAYERS);
-    for (key, value) in [
-        ("hidden", model.hidden),
-        ("ffn", model.ffn),
-        ("heads", model.heads),
-        ("kv_heads", model.kv_heads),
-        ("head_dim", model.head_dim),
-        ("vocab", model.vocab),
-    ] {
-        size(key, value, 1, MAX_SIZE);
     }
-    if let Some(Moe { experts, topk, expert_ffn, shared_experts, dense_layers }) = model.moe {
-        size("experts", experts, 1, MAX_SIZE);
-        size("topk", topk, 1, experts.max(1));
-        size("expert_ffn", expert_ffn, 1, MAX_SIZE);
-        size("shared_experts", shared_experts, 0, MAX_SIZE);
-        size("dense_layers", dense_layers, 0, model.layers);
-    }
-    if let Some(Mla { q_lora, kv_lora, rope, nope, v }) = model.mla {
-        for (key, value) in
-            [("q_lora", q_lora), ("kv_lora", kv_lora), ("rope", rope), ("nope", nope), ("v", v)]
+    let at_most =
+        [("topk", model.topk, model.experts), ("dense_layers", model.dense_layers, Some(model.layers))];
+    for (key, value, most) in at_most {
+        if let (Some(value), Some(most)) = (value, most)
+            && value > most
         {
-            size(&format!("mla.{key}"), value, 1, MAX_SIZE);
+            problems.add(format!("job.model.{key}"), format!("is '{value}'"), format!("give at most {most}"));
         }
     }
 }
@@ -203,7 +181,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
                 "lower `pp`: every stage needs a layer",
             );
         }
-        match model.moe {
+        match model.moe() {
             None => {
                 for (key, value) in [("ep", run.ep), ("etp", run.etp)] {
                     if value > 1 {

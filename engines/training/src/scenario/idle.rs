@@ -227,7 +227,7 @@ fn of_job(job: &Job) -> Vec<Problem> {
             idle.push(Problem::new(name, message, remedy));
         }
     };
-    if job.resolved_model().is_some_and(|model| model.moe.is_none()) {
+    if job.resolved_model().is_some_and(|model| model.moe().is_none()) {
         for name in ["ep", "etp"] {
             let remedy = "leave it at 1, or train a model with experts".to_owned();
             add(name, "has no effect on a model without experts", remedy);

@@ -1,74 +1,95 @@
 //! The job form of a training scenario: model, parallelism, placement and, if known, measured times.
 
+mod forms;
 mod measured;
 mod write;
 
+pub use forms::{ModelChoice, PortsPerPod};
 pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
 
+use super::limits::{MAX_GBPS, MAX_GPUS, MAX_LAYERS, MAX_SIZE, MIN_GBPS};
 use super::reconfiguration::Reconfiguration;
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::record::{Spec, any, within};
+use lightbay_core::{record, words};
 
-/// One training job as people describe it. Everything else is computed from it.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-pub struct Job {
-    /// The model; may be left out only if `measured` replaces the closed forms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelChoice>,
-    /// Parallelism, batch and machine.
-    pub run: RunConfig,
-    /// Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the pod.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ports_per_pod: Option<PortsPerPod>,
-    /// `true` if the stages are laid over the pods in reverse order.
-    pub reverse: bool,
-    /// Measured times and volumes, in place of the closed forms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
-    /// How circuits may move within an iteration; they stay if it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reconfiguration: Option<Reconfiguration>,
+record! {
+    /// One training job as people describe it. Everything else is computed from it.
+    pub struct Job, written by write::job {
+        /// The model; may be left out only if `measured` replaces the closed forms.
+        pub model: Option<ModelChoice> = any(),
+        /// Parallelism, batch and machine.
+        pub run: RunConfig = any(),
+        /// Optical ports of a pod: one number, or one per pod position; the job's GPUs in the pod if not given.
+        pub ports_per_pod: Option<PortsPerPod> = any(),
+        /// If true, stages are placed on the pods in reverse order.
+        pub reverse: bool = any().or(false).cold(),
+        /// Measured times and volumes, in place of the closed forms.
+        pub measured: Option<Measured> = any(),
+        /// How circuits may move within an iteration; they stay if it is left out.
+        pub reconfiguration: Option<Reconfiguration> = any(),
+    }
 }
 
-/// A model by name or spelled out.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ModelChoice {
-    /// Name of a built-in model.
-    Preset(String),
-    /// The model's own figures.
-    Inline(Model),
+/// A size in a model.
+fn size<T>() -> Spec<T> {
+    within(1..=i64::from(MAX_SIZE))
 }
 
-/// A transformer. Biases and norms are ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Model {
-    /// Layers L.
-    pub layers: u32,
-    /// Hidden size h.
-    pub hidden: u32,
-    /// Width of the dense feed-forward block.
-    pub ffn: u32,
-    /// `true` if the feed-forward blocks are gated: three matrices in place of two.
-    pub gated: bool,
-    /// Attention heads a.
-    pub heads: u32,
-    /// Key and value heads.
-    pub kv_heads: u32,
-    /// Width of one head.
-    pub head_dim: u32,
-    /// Vocabulary.
-    pub vocab: u32,
-    /// Experts, for a mixture-of-experts model.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub moe: Option<Moe>,
-    /// Multi-head latent attention, if the model uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mla: Option<Mla>,
+/// A number of things of which a model may have none.
+fn or_none<T>() -> Spec<T> {
+    within(0..=i64::from(MAX_SIZE))
+}
+
+record! {
+    /// A transformer. Biases and norms are ignored.
+    #[derive(Copy, Eq)]
+    pub struct Model {
+        /// Layers of the model.
+        pub layers: u32 = within(1..=i64::from(MAX_LAYERS)),
+        /// Hidden size.
+        pub hidden: u32 = size(),
+        /// Width of the dense feed-forward block.
+        pub ffn: u32 = size(),
+        /// If true, the feed-forward blocks are gated: three matrices in place of two.
+        pub gated: bool = any().or(false),
+        /// Attention heads.
+        pub heads: u32 = size(),
+        /// Key and value heads.
+        pub kv_heads: u32 = size(),
+        /// Width of one head.
+        pub head_dim: u32 = size(),
+        /// Entries of the vocabulary.
+        pub vocab: u32 = size(),
+        /// Routed experts of a layer, for a mixture-of-experts model.
+        pub experts: Option<u32> = size(),
+        /// Experts that a token visits.
+        pub topk: Option<u32> = size(),
+        /// Width of one expert.
+        pub expert_ffn: Option<u32> = size(),
+        /// Experts that every token visits; 0 if not given.
+        pub shared_experts: Option<u32> = or_none(),
+        /// The first layers of the model that are dense; 0 if not given.
+        pub dense_layers: Option<u32> = or_none(),
+        /// Multi-head latent attention, if the model uses it.
+        pub mla: Option<Mla> = any(),
+    }
+}
+
+impl Model {
+    /// The expert layers of a mixture-of-experts model.
+    pub fn moe(&self) -> Option<Moe> {
+        Some(Moe {
+            experts: self.experts?,
+            topk: self.topk?,
+            expert_ffn: self.expert_ffn?,
+            shared_experts: self.shared_experts.unwrap_or(0),
+            dense_layers: self.dense_layers.unwrap_or(0),
+        })
+    }
 }
 
 /// The expert layers of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moe {
     /// Routed experts E per layer.
     pub experts: u32,
@@ -82,82 +103,82 @@ pub struct Moe {
     pub dense_layers: u32,
 }
 
-/// Ranks and widths of multi-head latent attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Mla {
-    /// Rank of the query compression.
-    pub q_lora: u32,
-    /// Rank of the key and value compression.
-    pub kv_lora: u32,
-    /// Width of the rotary part of a head.
-    pub rope: u32,
-    /// Width of the other part of a head.
-    pub nope: u32,
-    /// Width of a value head.
-    pub v: u32,
+record! {
+    /// Ranks and widths of multi-head latent attention.
+    #[derive(Copy, Eq)]
+    pub struct Mla {
+        /// Rank of the query compression.
+        pub q_lora: u32 = size(),
+        /// Rank of the key and value compression.
+        pub kv_lora: u32 = size(),
+        /// Width of the rotary part of a head.
+        pub rope: u32 = size(),
+        /// Width of the other part of a head.
+        pub nope: u32 = size(),
+        /// Width of a value head.
+        pub v: u32 = size(),
+    }
 }
 
-/// Parallelism, batch and machine of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(transform = may_lack_what_is_measured)]
-pub struct RunConfig {
-    /// Tensor-parallel size.
-    pub tp: u32,
-    /// Pipeline stages.
-    pub pp: u32,
-    /// Expert-parallel size.
-    pub ep: u32,
-    /// Tensor-parallel size inside an expert.
-    pub etp: u32,
-    /// GPUs of the job.
-    pub gpus: u32,
-    /// GPUs that one replica has in one pod.
-    pub gpus_per_pod_per_replica: u32,
-    /// Micro-batches n per iteration.
-    pub micro_batches: u32,
-    /// Sequences b in a micro-batch.
-    pub micro_batch_size: u32,
-    /// Tokens in a sequence.
-    pub seq: u32,
-    /// Rate B of one NIC and of one circuit per direction, Gb/s.
-    pub bandwidth_gbps: f64,
-    /// Peak of one GPU, TFLOP/s.
-    pub peak_tflops: f64,
-    /// Share of the peak that is reached.
-    pub mfu: f64,
-    /// Backward time over forward time.
-    pub bwd_ratio: f64,
-    /// Bytes of one activation value.
-    pub act_bytes: f64,
-    /// Bytes of one gradient value in the reduce-scatter.
-    pub grad_bytes: f64,
-    /// Bytes of one weight in the all-gather.
-    pub gather_bytes: f64,
-    /// `true` if a stage waits for its send to finish before it goes on.
-    pub blocking_p2p: bool,
-    /// Rate of a transfer inside a pod per GPU, Gb/s; `null` = as `bandwidth_gbps`.
-    pub intra_pod_gbps: Option<f64>,
-    /// Distribution of compute over the stages.
-    pub balance: Balance,
-    /// Chunks of layers that a stage holds; from 2 on the schedule is interleaved.
-    #[serde(skip_serializing_if = "is_one")]
-    pub virtual_stages: u32,
-    /// Buckets in which a stage exchanges its gradients; from 2 on the exchange overlaps the last backward.
-    #[serde(skip_serializing_if = "is_one")]
-    pub dp_buckets: u32,
+/// What holds where a run does not say.
+const USUAL: RunConfig = RunConfig::of(1, 1, 1, 1, 1);
+
+/// A number of things of a run of which there is at least one.
+fn count<T>(most: i64) -> Spec<T> {
+    within(1..=most)
 }
 
-/// Returns `true` if a knob is at the value that files leave out, so that a scenario reads and hashes as it did without
-/// it.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_one(value: &u32) -> bool {
-    *value == 1
+/// A rate, Gb/s.
+fn rate<T: Clone + PartialEq + lightbay_core::record::FieldType>() -> Spec<T> {
+    within(MIN_GBPS..=MAX_GBPS).unit("Gb/s")
 }
 
-/// Beside measured figures a file has none of the values that they replace.
-fn may_lack_what_is_measured(schema: &mut schemars::Schema) {
-    if let Some(serde_json::Value::Array(required)) = schema.get_mut("required") {
-        required.retain(|key| key.as_str().is_none_or(|key| !super::idle::is_replaced(key)));
+record! {
+    /// Parallelism, batch and machine of a job.
+    #[derive(Copy)]
+    pub struct RunConfig {
+        /// Tensor-parallel size.
+        pub tp: u32 = count(4096).cold(),
+        /// Pipeline stages of a replica.
+        pub pp: u32 = count(4096).cold(),
+        /// Expert-parallel size.
+        pub ep: u32 = count(4096).or(USUAL.ep).cold(),
+        /// Tensor-parallel size inside an expert.
+        pub etp: u32 = count(4096).or(USUAL.etp).cold(),
+        /// GPUs of the job.
+        pub gpus: u32 = count(i64::from(MAX_GPUS)).cold(),
+        /// GPUs that one replica has in one pod, a multiple of the GPUs per stage.
+        pub gpus_per_pod_per_replica: u32 = count(i64::from(MAX_GPUS)).cold(),
+        /// Micro-batches per iteration.
+        pub micro_batches: u32 = count(100_000),
+        /// Sequences in a micro-batch.
+        pub micro_batch_size: u32 = count(1 << 20).or(USUAL.micro_batch_size),
+        /// Length of a sequence.
+        pub seq: u32 = count(1 << 26).or(USUAL.seq).unit("tokens"),
+        /// Rate of one NIC and of one circuit per direction.
+        pub bandwidth_gbps: f64 = rate().or(USUAL.bandwidth_gbps),
+        /// Peak compute of one GPU.
+        pub peak_tflops: f64 = within(0.001..=1e6).or(USUAL.peak_tflops).unit("TFLOP/s"),
+        /// Share of the peak that is reached.
+        pub mfu: f64 = within(0.001..=1.0).or(USUAL.mfu),
+        /// Backward time over forward time.
+        pub bwd_ratio: f64 = within(0.0..=100.0).or(USUAL.bwd_ratio),
+        /// Size of one activation value between stages.
+        pub act_bytes: f64 = within(0.01..=16.0).or(USUAL.act_bytes).unit("B"),
+        /// Size of one gradient value in the reduce-scatter between replicas.
+        pub grad_bytes: f64 = within(0.01..=16.0).or(USUAL.grad_bytes).unit("B"),
+        /// Size of one weight in the all-gather between replicas.
+        pub gather_bytes: f64 = within(0.0..=16.0).or(USUAL.gather_bytes).unit("B"),
+        /// If true, a stage waits for its send to finish before it continues.
+        pub blocking_p2p: bool = any().or(USUAL.blocking_p2p),
+        /// Rate of a transfer inside a pod per GPU; as `bandwidth_gbps` if not given.
+        pub intra_pod_gbps: Option<f64> = rate().or_null(),
+        /// Spread of compute over the stages: all alike, or by their exact layers and tables.
+        pub balance: Balance = any().or(USUAL.balance),
+        /// Chunks of layers that a stage holds; from 2 on 1F1B is interleaved over them.
+        pub virtual_stages: u32 = count(4096).or(USUAL.virtual_stages).omitted().cold(),
+        /// Buckets in which a stage exchanges its gradients, last layers first; from 2 on inside the last backward.
+        pub dp_buckets: u32 = count(4096).or(USUAL.dp_buckets).omitted().cold(),
     }
 }
 
@@ -202,41 +223,12 @@ impl RunConfig {
     }
 }
 
-/// Distribution of compute over the stages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Balance {
-    /// Every stage computes for the same time: a balanced pipeline.
-    #[default]
-    Uniform,
-    /// Every stage computes its own layers; the output table burdens the last one.
-    Exact,
-}
-
-impl Balance {
-    /// The names in files, in the order of the variants.
-    pub const NAMES: [&'static str; 2] = ["uniform", "exact"];
-
-    /// The name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => Self::NAMES[0],
-            Self::Exact => Self::NAMES[1],
-        }
+words! {
+    /// Distribution of compute over the stages.
+    pub enum Balance {
+        /// Every stage computes for the same time: a balanced pipeline.
+        Uniform = "uniform",
+        /// Every stage computes its own layers; the output table burdens the last one.
+        Exact = "exact",
     }
-
-    /// The value called `name` in files.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Uniform, Self::Exact].into_iter().find(|balance| balance.name() == name)
-    }
-}
-
-/// Optical ports of the pods.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum PortsPerPod {
-    /// The same for every pod.
-    Same(u32),
-    /// By pod position within a replica.
-    ByPosition(Vec<u32>),
 }

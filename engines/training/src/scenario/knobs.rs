@@ -6,5 +6,5 @@ mod table;
 
 pub(in crate::scenario) use access::beyond_valid_edges;
 pub use shared::shared_knobs;
-pub(crate) use table::{RUN_KNOBS, RunKnob};
+pub(crate) use table::run_knobs;
 pub use table::{instance_knobs, job_knobs};

@@ -12,6 +12,10 @@ pub const MAX_GPUS: u32 = 1 << 24;
 pub const MAX_GPUS_PER_STAGE: u64 = 1 << 16;
 /// Most ports of a pod.
 pub const MAX_PORTS: u32 = 1_000_000;
+/// Largest size in a model.
+pub const MAX_SIZE: u32 = 1 << 26;
+/// Most layers of a model.
+pub const MAX_LAYERS: u32 = 1 << 16;
 /// Longest time in a file, seconds.
 pub const MAX_SECONDS: f64 = 1e9;
 /// Largest volume in a file, bytes.

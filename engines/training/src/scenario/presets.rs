@@ -1,7 +1,7 @@
 //! Built-in models and jobs.
 
 use crate::scenario::TrainingScenario;
-use crate::scenario::job::{Job, Mla, Model, ModelChoice, Moe, RunConfig};
+use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
 use crate::scenario::shared::{PlacedJob, SharedPods};
 
 /// A built-in model.
@@ -50,7 +50,11 @@ const fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) 
         kv_heads: heads,
         head_dim,
         vocab,
-        moe: None,
+        experts: None,
+        topk: None,
+        expert_ffn: None,
+        shared_experts: None,
+        dense_layers: None,
         mla: None,
     }
 }
@@ -71,7 +75,11 @@ pub const MODELS: &[ModelPreset] = &[
             kv_heads: 8,
             head_dim: 128,
             vocab: 32_768,
-            moe: Some(Moe { experts: 8, topk: 2, expert_ffn: 16_384, shared_experts: 0, dense_layers: 0 }),
+            experts: Some(8),
+            topk: Some(2),
+            expert_ffn: Some(16_384),
+            shared_experts: Some(0),
+            dense_layers: Some(0),
             mla: None,
         },
     },
@@ -86,7 +94,11 @@ pub const MODELS: &[ModelPreset] = &[
             kv_heads: 128,
             head_dim: 128,
             vocab: 129_280,
-            moe: Some(Moe { experts: 256, topk: 8, expert_ffn: 2048, shared_experts: 1, dense_layers: 3 }),
+            experts: Some(256),
+            topk: Some(8),
+            expert_ffn: Some(2048),
+            shared_experts: Some(1),
+            dense_layers: Some(3),
             mla: Some(Mla { q_lora: 1536, kv_lora: 512, rope: 64, nope: 128, v: 128 }),
         },
     },

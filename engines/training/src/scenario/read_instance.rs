@@ -2,12 +2,13 @@
 
 use super::check_instance::check_instance;
 use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
-use super::reconfiguration;
+use super::reconfiguration::Reconfiguration;
 use crate::scenario::instance::{
     Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind,
 };
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief};
+use lightbay_core::record::any;
 use lightbay_core::units::{LinkId, PodId, TaskId};
 use serde_json::Value;
 
@@ -26,7 +27,8 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     let provenance_path = fields.path_of("provenance");
     let provenance =
         fields.optional("provenance").and_then(|value| provenance(value, &provenance_path, problems));
-    let reconfiguration = reconfiguration::read(&mut fields, problems);
+    let reconfiguration: Option<Option<Reconfiguration>> =
+        any().read("reconfiguration", &mut fields, problems);
     fields.finish(problems);
     let instance = Instance {
         nic_bandwidth_gbps: nic_bandwidth_gbps.unwrap_or(MIN_GBPS),

@@ -2,9 +2,9 @@
 
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::read::{Fields, brief};
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::read::brief;
+use lightbay_core::record;
+use lightbay_core::record::{FieldType, NumberRange, Place, any, within};
 use serde_json::Value;
 
 /// Longest dark time, seconds: beyond an hour it is more likely a slip of units.
@@ -32,13 +32,15 @@ pub const SWITCH: &str = "switch";
 /// Value of [`SWITCH`] for circuits that stay.
 const NO_SWITCH: &str = "none";
 
-/// How circuits may move within an iteration. Without it they stay for whole iterations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Reconfiguration {
-    /// Time from the setting of a circuit until it carries, guard time included, seconds. Its ports are taken meanwhile.
-    pub delay_s: f64,
-    /// Most switchings in an iteration, beside the return to where it began. 0: circuits stay.
-    pub most_switchings: u32,
+record! {
+    /// How circuits may move within an iteration. Without it they stay for whole iterations.
+    #[derive(Copy)]
+    pub struct Reconfiguration {
+        /// Time from the setting of a circuit until it carries, guard time included. Its ports are taken meanwhile.
+        pub delay_s: f64 = any().by(delay, |generator| f64::schema(generator, DELAYS)),
+        /// Most switchings in an iteration, beside the return to where it began. 0: circuits stay.
+        pub most_switchings: u32 = within(0..=i64::from(MAX_SWITCHINGS)),
+    }
 }
 
 impl Default for Reconfiguration {
@@ -47,28 +49,17 @@ impl Default for Reconfiguration {
     }
 }
 
-/// Reads `reconfiguration` if it is there. `None` if it is wrong.
-#[expect(clippy::option_option, reason = "absent, wrong and right are three cases")]
-pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<Reconfiguration>> {
-    let path = fields.path_of("reconfiguration");
-    let Some(value) = fields.optional("reconfiguration") else { return Some(None) };
-    group(value, &path, problems).map(Some)
-}
+/// Dark times.
+const DELAYS: NumberRange = NumberRange::Float(0.0, MAX_DELAY_S);
 
-fn group(value: &Value, path: &str, problems: &mut Problems) -> Option<Reconfiguration> {
-    let mut fields = Fields::of(value, path, problems)?;
-    let delay_path = fields.path_of("delay_s");
-    let delay_s = fields.required("delay_s", problems).and_then(|value| {
-        let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
-        if delay_s.is_none() {
-            let remedy = format!("give seconds from 0 to {MAX_DELAY_S}: is the unit right?");
-            problems.add(delay_path, format!("is {}", brief(value)), remedy);
-        }
-        delay_s
-    });
-    let most = fields.int("most_switchings", 0..=i64::from(MAX_SWITCHINGS), problems);
-    fields.finish(problems);
-    Some(Reconfiguration { delay_s: delay_s?, most_switchings: u32::try_from(most?).ok()? })
+/// A dark time, with a doubt about its unit where it is too long.
+fn delay(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<f64> {
+    let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
+    if delay_s.is_none() {
+        let remedy = format!("give seconds from 0 to {MAX_DELAY_S}: is the unit right?");
+        problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
+    }
+    delay_s
 }
 
 /// The knobs.

@@ -8,8 +8,8 @@ use super::job::{Job, PortsPerPod};
 use super::limits::MAX_PORTS;
 use crate::scenario::workload::Shape;
 use lightbay_core::problem::{Problem, Problems, counted};
-use schemars::JsonSchema;
-use serde::Serialize;
+use lightbay_core::record;
+use lightbay_core::record::{any, within};
 use std::collections::BTreeMap;
 
 /// Most jobs on one set of pods.
@@ -19,28 +19,29 @@ pub const MAX_WEIGHT: u32 = 1_000_000;
 /// Most pods that one replica of all jobs together covers.
 pub const MAX_PODS: u32 = 4096;
 
-/// Jobs that share pods and may pass optical ports to each other.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SharedPods {
-    /// The jobs, at least two.
-    pub jobs: Vec<PlacedJob>,
-    /// Optical ports of a shared pod: one number, or one per position. Default: what the jobs bring, added up; more is
-    /// spare and open to all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ports_per_pod: Option<PortsPerPod>,
+record! {
+    /// Jobs that share pods and may pass optical ports to each other.
+    pub struct SharedPods {
+        /// The jobs, at least two.
+        pub jobs: Vec<PlacedJob> = any(),
+        /// Optical ports of a shared pod: one number, or one per position; what the jobs bring if not given. More is
+        /// spare and open to all.
+        pub ports_per_pod: Option<PortsPerPod> = any(),
+    }
 }
 
-/// A job with its place among the shared pods.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlacedJob {
-    /// Name, unique among the jobs.
-    pub name: String,
-    /// Weight of its time beside that of the others; the paper leaves weights open.
-    pub weight: u32,
-    /// Shared pod, from 0, in which the first pod of the job lies.
-    pub first_pod: u32,
-    /// The job. Its `ports_per_pod` are those it brings.
-    pub job: Job,
+record! {
+    /// A job with its place among the shared pods.
+    pub struct PlacedJob {
+        /// Name, unique among the jobs.
+        pub name: String = any(),
+        /// Weight of its time beside that of the others; the paper leaves weights open.
+        pub weight: u32 = within(1..=i64::from(MAX_WEIGHT)).or(1),
+        /// Shared pod, from 0, in which the first pod of the job lies.
+        pub first_pod: u32 = within(0..=i64::from(MAX_PODS - 1)).or(0),
+        /// The job. Its `ports_per_pod` are those it brings.
+        pub job: Job = any(),
+    }
 }
 
 /// Ports of the shared pods, with the sizes and places of valid jobs.

@@ -104,7 +104,7 @@ fn all_mistakes_of_a_job_are_named_at_once() {
         "job.run.micro_batches: is missing; add it",
         "job.run.micro_batchs: is not a known key; did you mean 'micro_batches'?",
         "job.run.bandwidth_gbps: is '1e+30'; give a number from 0.001 to 1000000",
-        "job.run.balance: is 'even'; give one of uniform, exact",
+        "job.run.balance: is 'even'; use one of uniform, exact",
         "job.ports_per_pod[1]: is '-1'; give a whole number from 1 to 1000000",
         "job.reversed: is not a known key; did you mean 'reverse'?",
     ] {

@@ -36,7 +36,7 @@ fn adds_up(job: &Job) -> Result<(), String> {
     let (g, stages) = (shape.gpus_per_stage, shape.stages);
     let held: Vec<u32> = (0..shape.pods_per_replica).map(|position| shape.stages_at(position)).collect();
     let model = job.resolved_model().filter(|_| job.measured.is_none());
-    let experts = job.resolved_model().and_then(|model| model.moe).map(|moe| moe.experts);
+    let experts = job.resolved_model().and_then(|model| model.moe()).map(|moe| moe.experts);
     let rules = [
         ("stages in a pod are at most those of the pipeline", shape.stages_per_pod <= stages),
         (

@@ -1,24 +1,29 @@
 //! Measured times, volumes and order of work of a job.
 
-use schemars::JsonSchema;
+use crate::scenario::limits::{MAX_BYTES, MAX_GPUS, MAX_SECONDS};
+use lightbay_core::problem::Problems;
+use lightbay_core::read::brief;
+use lightbay_core::record;
+use lightbay_core::record::{FieldType, NumberRange, Place, any, within};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
+use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// Measured times and volumes of a job, in place of the closed forms. Importers write this.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Measured {
-    /// One entry per pipeline stage.
-    pub stages: Vec<MeasuredStage>,
-    /// Bytes that one rank of a stage sends to the next stage per micro-batch.
-    pub pp_bytes_per_rank: f64,
-    /// The order in which the stages compute.
-    pub order: Order,
-    /// Replicas of the job when `dp_bytes_per_gpu` was measured. A ring of d replicas sends (d - 1) / d of the
-    /// gradients, so that the bytes for another number follow. Default: the replicas that the job has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replicas: Option<u32>,
+record! {
+    /// Measured times and volumes of a job, in place of the closed forms. Importers write this.
+    pub struct Measured {
+        /// One entry per pipeline stage.
+        pub stages: Vec<MeasuredStage> = any(),
+        /// Bytes that one rank of a stage sends to the next stage per micro-batch.
+        pub pp_bytes_per_rank: f64 = within(0.0..=MAX_BYTES),
+        /// The order in which the stages compute.
+        pub order: Order = any().or(Order::OneForwardOneBackward),
+        /// Replicas of the job when `dp_bytes_per_gpu` was measured; those that the job has if not given. A ring of d
+        /// replicas sends (d - 1) / d of the gradients, so that the bytes for another number follow.
+        pub replicas: Option<u32> = within(1..=i64::from(MAX_GPUS)),
+    }
 }
 
 impl Measured {
@@ -35,23 +40,20 @@ impl Measured {
     }
 }
 
-/// Measured figures of one stage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MeasuredStage {
-    /// Forward time of one micro-batch.
-    pub fwd_s: f64,
-    /// Backward time of one micro-batch.
-    pub bwd_s: f64,
-    /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
-    pub dp_bytes_per_gpu: f64,
-    /// Those of them that every micro-batch sends (ZeRO): another number of micro-batches changes the bytes by these.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub dp_bytes_per_micro_batch: f64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(bytes: &f64) -> bool {
-    *bytes == 0.0
+record! {
+    /// Measured figures of one stage.
+    #[derive(Copy)]
+    pub struct MeasuredStage {
+        /// Forward time of one micro-batch.
+        pub fwd_s: f64 = within(0.0..=MAX_SECONDS),
+        /// Backward time of one micro-batch.
+        pub bwd_s: f64 = within(0.0..=MAX_SECONDS),
+        /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
+        pub dp_bytes_per_gpu: f64 = within(0.0..=MAX_BYTES),
+        /// Those of them that every micro-batch sends (ZeRO): another number of micro-batches changes the bytes by
+        /// these.
+        pub dp_bytes_per_micro_batch: f64 = within(0.0..=MAX_BYTES).or(0.0).omitted(),
+    }
 }
 
 /// The order in which the stages compute.
@@ -78,18 +80,22 @@ impl Serialize for Order {
     }
 }
 
-impl JsonSchema for Order {
-    fn schema_name() -> Cow<'static, str> {
-        "Order".into()
+impl FieldType for Order {
+    fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
+        match value {
+            Value::String(name) if name == Self::ONE_F_ONE_B => Some(Self::OneForwardOneBackward),
+            Value::Array(_) => Vec::read(value, place, range, problems).map(Self::Lists),
+            _ => {
+                let remedy = "give '1f1b', or one list of 'F1', 'B1', … per stage";
+                problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
+                None
+            }
+        }
     }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "description": "`1f1b`, or the literal order of every stage as `F1`, `B1`, ...",
-            "oneOf": [
-                { "const": Self::ONE_F_ONE_B },
-                { "type": "array", "items": { "type": "array", "items": { "type": "string", "pattern": "^[FB][1-9][0-9]*$" } } }
-            ]
-        })
+
+    fn schema(generator: &mut SchemaGenerator, range: NumberRange) -> Schema {
+        let lists = Vec::<Vec<Step>>::schema(generator, range);
+        json_schema!({ "anyOf": [{ "const": Self::ONE_F_ONE_B }, lists] })
     }
 }
 
@@ -133,6 +139,21 @@ impl FromStr for Step {
         let number: u32 = number.parse().map_err(|_| NotAStep)?;
         let micro_batch = number.checked_sub(1).ok_or(NotAStep)?;
         Ok(Self { backward, micro_batch })
+    }
+}
+
+impl FieldType for Step {
+    fn read(value: &Value, place: &Place<'_>, _range: NumberRange, problems: &mut Problems) -> Option<Self> {
+        let step = value.as_str().and_then(|text| text.parse().ok());
+        if step.is_none() {
+            let remedy = "write 'F' or 'B' and the micro-batch from 1, such as 'F1'";
+            problems.add(place.to_string(), format!("is {}", brief(value)), remedy);
+        }
+        step
+    }
+
+    fn schema(_generator: &mut SchemaGenerator, _range: NumberRange) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[FB][1-9][0-9]*$" })
     }
 }
 

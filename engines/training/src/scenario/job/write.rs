@@ -6,28 +6,27 @@ use serde::ser::{Error, SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-impl Serialize for Job {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut job = serializer.serialize_struct("Job", 6)?;
-        if let Some(model) = &self.model {
-            job.serialize_field("model", model)?;
-        }
-        match &self.measured {
-            None => job.serialize_field("run", &self.run)?,
-            Some(_) => job.serialize_field("run", &BesideMeasured(&self.run))?,
-        }
-        if let Some(ports) = &self.ports_per_pod {
-            job.serialize_field("ports_per_pod", ports)?;
-        }
-        job.serialize_field("reverse", &self.reverse)?;
-        if let Some(measured) = &self.measured {
-            job.serialize_field("measured", measured)?;
-        }
-        if let Some(reconfiguration) = &self.reconfiguration {
-            job.serialize_field("reconfiguration", reconfiguration)?;
-        }
-        job.end()
+/// Writes a job.
+pub(super) fn job<S: Serializer>(written: &Job, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut job = serializer.serialize_struct("Job", 6)?;
+    if let Some(model) = &written.model {
+        job.serialize_field("model", model)?;
     }
+    match &written.measured {
+        None => job.serialize_field("run", &written.run)?,
+        Some(_) => job.serialize_field("run", &BesideMeasured(&written.run))?,
+    }
+    if let Some(ports) = &written.ports_per_pod {
+        job.serialize_field("ports_per_pod", ports)?;
+    }
+    job.serialize_field("reverse", &written.reverse)?;
+    if let Some(measured) = &written.measured {
+        job.serialize_field("measured", measured)?;
+    }
+    if let Some(reconfiguration) = &written.reconfiguration {
+        job.serialize_field("reconfiguration", reconfiguration)?;
+    }
+    job.end()
 }
 
 /// A run whose times and volumes were measured.

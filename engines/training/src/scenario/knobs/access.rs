@@ -1,12 +1,13 @@
 //! Reading and changing the knobs of a scenario by name.
 
-use super::{RUN_KNOBS, RunKnob, instance_knobs, job_knobs, shared, shared_knobs};
+use super::{instance_knobs, job_knobs, shared, shared_knobs};
 use crate::scenario::idle::is_replaced;
 use crate::scenario::instance::Instance;
 use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
 use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};
+use lightbay_core::record::Record as _;
 
 const PORTS: &str = "ports_per_pod";
 
@@ -130,7 +131,7 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
         }
         // What is there is no figure of the job, but a default that measured figures replace.
         _ if job.measured.is_some() && is_replaced(name) => None,
-        _ => RUN_KNOBS.iter().find(|knob| knob.key == name)?.get(&job.run),
+        _ => job.run.field(name),
     }
 }
 
@@ -161,20 +162,17 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
                 job.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
             }
         },
-        _ => {
-            if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
-                put(job, knob, value);
-            }
-        }
+        _ => put(job, name, value),
     }
     Ok(())
 }
 
 /// Stores a value of `run`. Measured bytes hold for the replicas there were, which are kept when `gpus` changes them;
 /// those that every micro-batch sends follow the number of micro-batches.
-pub(super) fn put(job: &mut Job, knob: &RunKnob, value: &ParamValue) {
+pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
-    knob.put(&mut job.run, value);
+    // The range of the knob has accepted the value.
+    let _ = job.run.set_field(name, value);
     let Some(measured) = &mut job.measured else { return };
     if replicas != job.run.replicas() {
         measured.replicas.get_or_insert(replicas.max(1));

@@ -1,12 +1,13 @@
 //! Knobs of several jobs on one set of pods: those of a run change every job, lists have an entry for each.
 
 use super::access::{ports_from, ports_value, put, set_entry};
-use super::{RUN_KNOBS, job_knobs};
-use crate::scenario::job::PortsPerPod;
+use super::job_knobs;
+use crate::scenario::job::{PortsPerPod, RunConfig};
 use crate::scenario::limits::MAX_PORTS;
 use crate::scenario::shared::{MAX_PODS, MAX_WEIGHT, SharedPods};
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::record::Record as _;
 use std::sync::LazyLock;
 
 const PORTS: &str = "ports_per_pod";
@@ -17,7 +18,7 @@ const FIRST_PODS: &str = "first_pods";
 pub(super) const LISTS: [&str; 3] = [PORTS, WEIGHTS, FIRST_PODS];
 
 static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
-    let of_run = |knob: &&ParamInfo| RUN_KNOBS.iter().any(|run| run.info.name == knob.name);
+    let of_run = |knob: &&ParamInfo| RunConfig::KEYS.contains(&knob.name.as_ref());
     let mut knobs = vec![
         ParamInfo::int_or_list(
             WEIGHTS,
@@ -56,8 +57,7 @@ pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
         FIRST_PODS => ports_value(&first_pods(shared)),
         PORTS => ports_value(&budget(shared).ok()?),
         _ => {
-            let knob = RUN_KNOBS.iter().find(|knob| knob.key == name)?;
-            let mut values = shared.jobs.iter().map(|placed| knob.get(&placed.job.run));
+            let mut values = shared.jobs.iter().map(|placed| placed.job.run.field(name));
             let first = values.next()??;
             values.all(|value| value.as_ref() == Some(&first)).then_some(first)
         }
@@ -94,10 +94,8 @@ pub(super) fn set(
             shared.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
         }
         _ => {
-            if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
-                for placed in &mut shared.jobs {
-                    put(&mut placed.job, knob, value);
-                }
+            for placed in &mut shared.jobs {
+                put(&mut placed.job, name, value);
             }
         }
     }

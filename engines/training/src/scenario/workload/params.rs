@@ -40,7 +40,7 @@ impl LayerParams {
             }
         };
         let matrices = if model.gated { 3.0 } else { 2.0 };
-        let (one_expert, routed, shared, router, topk, dense_layers) = match model.moe {
+        let (one_expert, routed, shared, router, topk, dense_layers) = match model.moe() {
             None => (0.0, 0.0, 0.0, 0.0, 0.0, model.layers),
             Some(moe) => {
                 let one = matrices * h * f64::from(moe.expert_ffn);
