@@ -66,11 +66,17 @@ fn open_beside(generator: &mut SchemaGenerator, name: &str) {
         return;
     };
     definition.remove("additionalProperties");
+    let mut records = Vec::new();
     for forms in ["oneOf", "anyOf"] {
         let Some(Value::Array(forms)) = definition.get_mut(forms) else { continue };
         for form in forms.iter_mut().filter_map(Value::as_object_mut) {
             form.remove("additionalProperties");
+            let record = form.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+            records.extend(record.map(str::to_owned));
         }
+    }
+    for record in records {
+        open_beside(generator, &record);
     }
 }
 

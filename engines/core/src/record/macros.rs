@@ -101,6 +101,11 @@ macro_rules! record {
                 stringify!($name).into()
             }
 
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                // Other rooms may have a type of the same name.
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
+
             fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
                 $crate::record::schema_of::<Self>(generator, concat!($($about),+))
             }
@@ -202,6 +207,11 @@ macro_rules! words {
         impl ::schemars::JsonSchema for $name {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
                 stringify!($name).into()
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                // Other rooms may have a type of the same name.
+                concat!(module_path!(), "::", stringify!($name)).into()
             }
 
             fn json_schema(_generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {

@@ -37,8 +37,19 @@ fn matrix() -> Matrix {
 }
 
 fn spans() -> Spans {
-    let span = Span { name: "F1".to_owned(), start_s: 0.5, end_s: 1.25, tone: Tone::Text, item: Some(7) };
-    Spans { lanes: vec![Lane { name: "p0-p1".to_owned(), spans: vec![span] }], end_s: 2.0 }
+    let span = Span {
+        name: "F1".to_owned(),
+        start_s: 0.5,
+        end_s: 1.25,
+        tone: Tone::Text,
+        item: Some(7),
+        ..Span::default()
+    };
+    Spans {
+        lanes: vec![Lane { name: "p0-p1".to_owned(), spans: vec![span], ..Lane::default() }],
+        end_s: 2.0,
+        ..Spans::default()
+    }
 }
 
 #[test]
