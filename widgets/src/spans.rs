@@ -72,7 +72,7 @@ pub struct SpanLanesState {
 /// let area = Rect::new(0, 0, 13, 3);
 /// let mut buf = Buffer::empty(area);
 /// SpanLanes::new(&theme, &lanes, (0.0, 10.0), "s").render(area, &mut buf, &mut SpanLanesState::default());
-/// assert_eq!(text_of(&buf), "   0 s  5\n a xxxxyy....\n b ........xx");
+/// assert_eq!(text_of(&buf), "   0 s\n a xxxxyy....\n b ........xx");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SpanLanes<'a> {

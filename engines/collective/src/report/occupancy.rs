@@ -67,19 +67,20 @@ pub(super) fn binds(subject: ExplainedPlan<'_>, (from, to): (u32, u32)) -> bool 
 }
 
 /// A transmission with the row of its link and its place among the sends.
-struct Placed {
+struct PlacedSend {
     row: usize,
     number: u32,
     of: Transmission,
 }
 
 /// Transmissions on the links of some rows, in the order of the sends.
-fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<Placed> {
+fn placed(subject: ExplainedPlan<'_>, shown: &[(u32, u32)]) -> Vec<PlacedSend> {
     let rows: BTreeMap<(u32, u32), usize> =
         shown.iter().enumerate().map(|(row, ends)| (*ends, row)).collect();
     let all = transmissions(subject.scenario, subject.result).unwrap_or_default();
-    let of_row =
-        |(number, of): (u32, Transmission)| Some(Placed { row: *rows.get(&(of.from, of.to))?, number, of });
+    let of_row = |(number, of): (u32, Transmission)| {
+        Some(PlacedSend { row: *rows.get(&(of.from, of.to))?, number, of })
+    };
     (0_u32..).zip(all).filter_map(of_row).collect()
 }
 
@@ -97,7 +98,7 @@ pub(super) fn grid(subject: ExplainedPlan<'_>) -> Result<Section, Unavailable> {
     let mut senders: Vec<Vec<u32>> = vec![Vec::new(); shown.len() * columns];
     let found = placed(subject, &shown);
     let width_us = f64::from(step) * epoch_us;
-    for Placed { row, number, of } in &found {
+    for PlacedSend { row, number, of } in &found {
         let (begin_us, end_us) = (of.begins_us, of.ends_us);
         let mut column = (begin_us / width_us) as usize;
         while column < columns && (column as f64) * width_us < end_us {
@@ -163,7 +164,7 @@ fn lanes(
     subject: ExplainedPlan<'_>,
     words: &SendWords<'_>,
     busy: &[((u32, u32), f64, usize)],
-    found: &[Placed],
+    found: &[PlacedSend],
 ) -> Spans {
     let finish_us = f64::from(subject.result.claims.finish_epochs) * subject.result.time.epoch_us;
     let rates = rates(subject);
