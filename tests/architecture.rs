@@ -393,7 +393,7 @@ fn rooms_of_an_engine_form_no_circle_of_imports() {
 /// what every checker has for itself.
 const COMMON_NAMES: [&str; 16] = [
     "Builder", "End", "Entry", "Event", "Findings", "Line", "Move", "Node", "Part", "Piece", "Point", "Row",
-    "Slot", "State", "Step", "Tree",
+    "State", "Step", "Tree",
 ];
 
 /// The same for the program: arguments of commands, keys of what panes keep.

@@ -107,8 +107,8 @@ fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
     let number = present.as_ref().and_then(ParamValue::as_f64);
     let around = |min: f64, max: f64, whole: bool| -> Vec<String> {
         let near = number.unwrap_or(min.max(1.0));
-        let tried =
-            [2.0 * near, near / 2.0, near + 1.0, near - 1.0, 3.0 * near, 4.0 * near, min, min + 1.0, 100.0];
+        let tried = [2.0, 0.5, 3.0, 4.0, 8.0].map(|factor| factor * near);
+        let tried = tried.into_iter().chain([near + 1.0, near - 1.0, min, min + 1.0, 100.0]);
         let mut seen = BTreeSet::new();
         tried
             .into_iter()

@@ -65,6 +65,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     let run = &job.run;
     let sizes = [
         ("tp", run.tp),
+        ("cp", run.cp),
         ("pp", run.pp),
         ("ep", run.ep),
         ("etp", run.etp),
@@ -84,13 +85,22 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
         ));
     }
     interleavable(job)?;
-    let stage_gpus = u64::from(run.tp).max(u64::from(run.ep) * u64::from(run.etp));
+    let sequence_gpus = u64::from(run.tp) * u64::from(run.cp);
+    let alone = sequence_gpus.max(u64::from(run.ep) * u64::from(run.etp));
+    let (together, own_gpus) = sharing(job, alone)?;
+    let stage_gpus = alone * together;
+    if run.cp > 1 && job.measured.is_none() && run.seq % (2 * run.cp) != 0 {
+        return Err(format!(
+            "'cp' is {}, twice of which does not divide the {} tokens of a sequence",
+            run.cp, run.seq
+        ));
+    }
     let replica_gpus = stage_gpus.saturating_mul(u64::from(run.pp));
     let gpus = u64::from(run.gpus);
     if replica_gpus > gpus || gpus % replica_gpus != 0 {
         return Err(format!("'gpus' is {gpus}, not a multiple of the {replica_gpus} GPUs of one replica"));
     }
-    let pod_gpus = u64::from(run.gpus_per_pod_per_replica);
+    let pod_gpus = own_gpus * together;
     if pod_gpus < stage_gpus || pod_gpus % stage_gpus != 0 {
         return Err(format!(
             "'gpus_per_pod_per_replica' is {pod_gpus}, not a multiple of the {stage_gpus} GPUs of one stage"
@@ -128,23 +138,45 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     Ok(Shape {
         gpus_per_stage: stage_gpus as u32,
         replicas,
+        replicas_per_pod: together as u32,
         stages: run.pp,
         virtual_stages: run.virtual_stages,
         dp_buckets: run.dp_buckets,
         stages_per_pod,
         pods_per_replica: pods,
-        dp_in: (stage_gpus / u64::from(run.tp)) as u32,
+        dp_in: (stage_gpus / sequence_gpus) as u32,
         reverse: job.reverse,
         exchanging,
         ports,
     })
 }
 
+/// Replicas that share a pod, and GPUs of each in it: ranks lie one after the other, those of a stage together.
+fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
+    let run = &job.run;
+    let Some(pod) = run.gpus_per_pod.map(u64::from) else {
+        return Ok((1, run.gpus_per_pod_per_replica.into()));
+    };
+    let column = u64::from(run.gpus) / u64::from(run.pp);
+    let replicas = column / alone;
+    if replicas == 0 || replicas * alone != column || pod == 0 {
+        return Err(format!("{column} GPUs of a stage are no whole groups of {alone}"));
+    }
+    match (pod.is_multiple_of(column), column.is_multiple_of(pod) && pod.is_multiple_of(alone)) {
+        (true, _) => Ok((replicas, pod / replicas)),
+        (false, true) => Ok((pod / alone, alone)),
+        (false, false) => {
+            Err(format!("'gpus_per_pod' is {pod}, which does not fit the {column} GPUs of a stage"))
+        }
+    }
+}
+
 /// Checks that layers, experts and the GPUs of a stage can be split as the job says.
 fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     let run = &job.run;
     let experts = u64::from(run.ep) * u64::from(run.etp);
-    for (what, ranks) in [("'tp'", u64::from(run.tp)), ("'ep' times 'etp'", experts)] {
+    let sequences = u64::from(run.tp) * u64::from(run.cp);
+    for (what, ranks) in [("'tp' times 'cp'", sequences), ("'ep' times 'etp'", experts)] {
         if !stage_gpus.is_multiple_of(ranks) {
             return Err(format!(
                 "{what} is {ranks}, which does not divide the {stage_gpus} GPUs of one stage"

@@ -4,9 +4,15 @@ use crate::analysis::Setting;
 use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
-use crate::scenario::job::ModelChoice;
+use crate::scenario::job::{Model, ModelChoice, RunConfig};
+use crate::scenario::workload::params::{flops_per_token, layer_split, parameter_total};
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
+
+/// Parameters.
+const BILLIONS: Unit = Unit::new("billion", 1e-9, Some(3));
+/// Floating-point operations.
+const GFLOPS: Unit = Unit::new("GFLOP", 1e-9, Some(1));
 
 /// Reasons why a scenario is not tail-exact that are spelled out.
 const REASONS: usize = 3;
@@ -32,6 +38,9 @@ pub(super) fn section(
             };
             facts.add("model", "model", name);
         }
+        if let Some(model) = job.resolved_model() {
+            sizes(&mut facts, &model, run);
+        }
         facts.add("gpus", "GPUs", run.gpus);
         if let Some(measured) = &job.measured
             && let Some(of) = measured.replicas.filter(|of| *of != run.replicas() && run.replicas() > 1)
@@ -40,7 +49,8 @@ pub(super) fn section(
             let percent = 100.0 * measured.ring_factor(run.replicas());
             facts.add("gradients", "gradient volume", Cell::new(format!("{percent:.1} % {note}")));
         }
-        facts.add("parallelism", "parallelism", format!("tp {}, pp {}, ep {}", run.tp, run.pp, run.ep));
+        let cp = if run.cp > 1 { format!(", cp {}", run.cp) } else { String::new() };
+        facts.add("parallelism", "parallelism", format!("tp {}{cp}, pp {}, ep {}", run.tp, run.pp, run.ep));
         facts.add("micro_batches", "micro-batches", Cell::new(format!("{batches} {of}")));
         facts.number("bandwidth_gbps", "bandwidth of a GPU", Unit::GBPS, run.bandwidth_gbps);
     }
@@ -90,8 +100,30 @@ pub(super) fn section(
     Section::new("Job", facts)
 }
 
+/// Sizes of the model, and how its layers lie on the stages.
+fn sizes(facts: &mut Facts, model: &Model, run: &RunConfig) {
+    facts.number("parameters", "parameters", BILLIONS, parameter_total(model));
+    facts.number("flops_per_token", "FLOPs of a token", GFLOPS, flops_per_token(model, run.seq));
+    let split = layer_split(model.layers, run.pp);
+    facts.add("layers", "layers", model.layers);
+    let (least, most) = (split.iter().min().unwrap_or(&0), split.iter().max().unwrap_or(&0));
+    let each =
+        if least == most { format!("{most} in each stage") } else { format!("{least} or {most} in a stage") };
+    let with_experts = (0..model.layers).filter(|layer| model.has_experts(*layer)).count();
+    facts.sentence(match model.moe() {
+        Some(moe) => format!("{each}; {with_experts} with {} experts, {} for a token", moe.experts, moe.topk),
+        None => each,
+    });
+}
+
 fn placement(facts: &mut Facts, shape: &crate::scenario::workload::Shape) {
-    facts.add("replicas", "replicas", shape.replicas);
+    facts.add("replicas", "replicas", shape.replicas * shape.replicas_per_pod);
+    if shape.replicas_per_pod > 1 {
+        facts.sentence(format!(
+            "{} share each pod and add up their gradients inside it",
+            shape.replicas_per_pod
+        ));
+    }
     facts.add("pods_per_replica", "pods in a replica", shape.pods_per_replica);
     facts.add("stages_per_pod", "stages in a pod", shape.stages_per_pod);
     facts.add("gpus_per_stage", "GPUs in a stage", shape.gpus_per_stage);

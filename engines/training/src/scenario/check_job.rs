@@ -17,7 +17,7 @@ impl Job {
     pub fn resolved_model(&self) -> Option<Model> {
         match self.model.as_ref()? {
             ModelChoice::Preset(name) => presets::model(name),
-            ModelChoice::Inline(model) => Some(*model),
+            ModelChoice::Inline(model) => Some(model.clone()),
         }
     }
 
@@ -101,11 +101,22 @@ fn check_model(job: &Job, problems: &mut Problems) {
         ("shared_experts", model.shared_experts),
         ("dense_layers", model.dense_layers),
     ];
-    if let Some((given, _)) = of_experts.iter().find(|(_, value)| value.is_some()) {
+    let listed = model.moe_layers.as_ref().map(|_| &("moe_layers", None));
+    if let Some((given, _)) = of_experts.iter().find(|(_, value)| value.is_some()).or(listed) {
         // The first three make a model with experts, the others are 0 if they are not given.
         for (key, _) in of_experts[..3].iter().filter(|(_, value)| value.is_none()) {
             let remedy = format!("add it, or leave out `{given}`");
             problems.add(format!("job.model.{key}"), "is missing in a model with experts", remedy);
+        }
+    }
+    if let Some(layers) = &model.moe_layers {
+        let ascending = layers.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascending || layers.last().is_none_or(|last| *last >= model.layers) {
+            let remedy = format!("give layers from 0 to {}, each once, in their order", model.layers - 1);
+            problems.add("job.model.moe_layers", "does not name layers of the model", remedy);
+        }
+        if model.dense_layers.is_some_and(|dense| dense > 0) {
+            problems.add("job.model.moe_layers", "stands beside 'dense_layers'", "give one of the two");
         }
     }
     let at_most =
@@ -122,21 +133,52 @@ fn check_model(job: &Job, problems: &mut Problems) {
 /// Groups the GPUs; ports are filled in later.
 fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     let run = &job.run;
-    let (tp, pp) = (u64::from(run.tp), u64::from(run.pp));
+    let (tp, pp) = (u64::from(run.tp) * u64::from(run.cp), u64::from(run.pp));
+    let width = if run.cp > 1 { format!("tp x cp {tp}") } else { format!("tp {tp}") };
     let expert_group = u64::from(run.ep) * u64::from(run.etp);
-    let g = tp.max(expert_group);
-    if g > MAX_GPUS_PER_STAGE {
+    let alone = run.stage_gpus();
+    let share = run.pod().map_err(|problem| problems.push(problem.under("job.run"))).ok()?;
+    if run.gpus_per_pod.is_some() && job.measured.is_some() {
+        let remedy = "give `gpus_per_pod_per_replica`";
         problems.add(
-            "job.run.ep",
-            format!("times etp gives {g} GPUs per stage, at most {MAX_GPUS_PER_STAGE} are possible"),
-            "lower `ep` or `etp`",
+            "job.run.gpus_per_pod",
+            "stands beside volumes that were measured for other pods",
+            remedy,
+        );
+    } else if run.gpus_per_pod.is_some() && run.gpus_per_pod_per_replica > 0 {
+        problems.add(
+            "job.run.gpus_per_pod",
+            "stands beside 'gpus_per_pod_per_replica'",
+            "give one of the two",
+        );
+    } else if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
+        problems.add("job.run.gpus_per_pod_per_replica", "is missing", "add it, or `gpus_per_pod`");
+        return None;
+    }
+    // Ranks of several replicas that share a pod are one stage: they reduce their gradients among themselves first.
+    let g = alone * share.replicas;
+    if g > MAX_GPUS_PER_STAGE {
+        let (key, other) = if alone == tp { ("cp", "tp") } else { ("ep", "etp") };
+        problems.add(
+            format!("job.run.{key}"),
+            format!("times {other} gives {g} GPUs per stage, at most {MAX_GPUS_PER_STAGE} are possible"),
+            format!("lower `{key}` or `{other}`"),
         );
         return None;
+    }
+    // Each rank of a sequence has two of 2 cp parts, one from either end, so that all have the same attention.
+    let parts = 2 * u64::from(run.cp);
+    if run.cp > 1 && job.measured.is_none() && !u64::from(run.seq).is_multiple_of(parts) {
+        problems.add(
+            "job.run.cp",
+            format!("is '{}', and {parts} equal parts do not make a sequence of {} tokens", run.cp, run.seq),
+            "give a number of which twice divides `seq`",
+        );
     }
     if !g.is_multiple_of(tp) {
         problems.add(
             "job.run.ep",
-            format!("times etp gives {g} GPUs per stage, no multiple of tp {tp}"),
+            format!("times etp gives {g} GPUs per stage, no multiple of {width}"),
             format!("make ep x etp a multiple of {tp}"),
         );
     }
@@ -150,7 +192,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             format!("give {choices}, or change `tp`, `ep` or `pp`"),
         );
     }
-    let per_pod = u64::from(run.gpus_per_pod_per_replica);
+    let per_pod = share.per_replica * share.replicas;
     if !per_pod.is_multiple_of(g) {
         problems.add(
             "job.run.gpus_per_pod_per_replica",
@@ -209,6 +251,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     Some(Shape {
         gpus_per_stage: small(g),
         replicas: small(gpus / per_replica),
+        replicas_per_pod: small(share.replicas),
         stages: run.pp,
         virtual_stages: run.virtual_stages,
         dp_buckets: run.dp_buckets,

@@ -2,13 +2,14 @@
 //! everything is taken away that cannot matter.
 
 use super::TrainingScenario;
-use super::job::Job;
+use super::job::{Job, Model};
 use super::knobs::{job_knobs, shared_knobs};
 use super::reconfiguration::{self, Reconfiguration};
 use super::shared::SharedPods;
 use crate::scenario::workload::{Shape, StageLoad, Workload};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::Problem;
+use lightbay_core::record::params_of;
 use std::collections::BTreeSet;
 
 /// Values of `run` that measured figures replace: what it is without effect on, and what to do.
@@ -33,7 +34,7 @@ const REPLACED: [(&str, &str, &str); 9] = [
 ];
 
 /// Values of `run` that measured figures hold for: times and volumes of another layout do not follow from them.
-const LAYOUT: [&str; 4] = ["tp", "pp", "ep", "etp"];
+const LAYOUT: [&str; 5] = ["tp", "cp", "pp", "ep", "etp"];
 
 /// `true` if measured figures stand in the place of this value of `run`, so that files leave it out beside them.
 pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
@@ -181,12 +182,15 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
     let refuse = |(name, what, remedy): &(&str, &str, &str)| {
         Problem::new(*name, format!("has no effect on measured {what}"), *remedy)
     };
-    let model = Problem::new(
-        "model",
-        "has no effect on measured times and volumes",
-        "import again with the workload of that model, or leave out `measured` to plan for a model",
-    );
-    REPLACED.iter().map(refuse).chain([model]).chain(layout_of(job)).collect()
+    let of_model =
+        ["model".into()].into_iter().chain(params_of::<Model>().map(|info| info.name)).map(|name| {
+            Problem::new(
+                name,
+                "has no effect on measured times and volumes",
+                "import again with the workload of that model, or leave out `measured` to plan for a model",
+            )
+        });
+    REPLACED.iter().map(refuse).chain(of_model).chain(layout_of(job)).collect()
 }
 
 /// Knobs of moving circuits that cannot act while circuits stay.
@@ -197,14 +201,19 @@ fn of_moves(group: Option<&Reconfiguration>) -> Option<Problem> {
 /// Layout that the figures of a measured job hold for, none of which can be changed.
 fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     let run = job.run;
-    let held = LAYOUT.iter().zip([run.tp, run.pp, run.ep, run.etp]).map(|(name, value)| {
+    let held = LAYOUT.iter().zip([run.tp, run.cp, run.pp, run.ep, run.etp]).map(|(name, value)| {
         Problem::new(
             *name,
             format!("cannot change: the times and volumes were measured with {name} {value}"),
             "import a workload of that layout, or leave out `measured` to plan for a model",
         )
     });
-    held.filter(|_| job.measured.is_some())
+    let pods = Problem::new(
+        "gpus_per_pod",
+        "cannot be set: the volumes were measured for the replicas that share a pod",
+        "import the workload again with `gpus_per_pod`, or leave out `measured` to plan for a model",
+    );
+    held.chain([pods]).filter(|_| job.measured.is_some())
 }
 
 /// Layouts of several jobs that one of them holds fast.
@@ -227,10 +236,30 @@ fn of_job(job: &Job) -> Vec<Problem> {
             idle.push(Problem::new(name, message, remedy));
         }
     };
-    if job.resolved_model().is_some_and(|model| model.moe().is_none()) {
-        for name in ["ep", "etp"] {
-            let remedy = "leave it at 1, or train a model with experts".to_owned();
-            add(name, "has no effect on a model without experts", remedy);
+    if let Some(model) = job.resolved_model() {
+        match model.moe() {
+            None => {
+                for name in ["ep", "etp"] {
+                    let remedy = "leave it at 1, or train a model with experts".to_owned();
+                    add(name, "has no effect on a model without experts", remedy);
+                }
+            }
+            Some(_) => {
+                if (0..model.layers).all(|layer| model.has_experts(layer)) {
+                    let remedy = "set `expert_ffn`, or raise `dense_layers`".to_owned();
+                    add("ffn", "has no effect where every layer has experts", remedy);
+                }
+                if model.moe_layers.is_some() {
+                    let remedy = "change `moe_layers`".to_owned();
+                    add("dense_layers", "has no effect beside the list of layers with experts", remedy);
+                }
+            }
+        }
+        if model.mla.is_some() {
+            for name in ["kv_heads", "head_dim"] {
+                let remedy = "change the widths under `mla` in the file".to_owned();
+                add(name, "has no effect on a model with latent attention", remedy);
+            }
         }
     }
     idle.extend(of_moves(job.reconfiguration.as_ref()));

@@ -9,6 +9,7 @@ pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
 
 use super::limits::{MAX_GBPS, MAX_GPUS, MAX_LAYERS, MAX_SIZE, MIN_GBPS};
 use super::reconfiguration::Reconfiguration;
+use lightbay_core::problem::Problem;
 use lightbay_core::record::{Spec, any, within};
 use lightbay_core::{record, words};
 
@@ -42,7 +43,7 @@ fn or_none<T>() -> Spec<T> {
 
 record! {
     /// A transformer. Biases and norms are ignored.
-    #[derive(Copy, Eq)]
+    #[derive(Eq)]
     pub struct Model {
         /// Layers of the model.
         pub layers: u32 = within(1..=i64::from(MAX_LAYERS)),
@@ -70,12 +71,22 @@ record! {
         pub shared_experts: Option<u32> = or_none(),
         /// The first layers of the model that are dense; 0 if not given.
         pub dense_layers: Option<u32> = or_none(),
+        /// Layers that have experts, from 0, in place of `dense_layers`; the others are dense.
+        pub moe_layers: Option<Vec<u32>> = within(0..=i64::from(MAX_LAYERS - 1)),
         /// Multi-head latent attention, if the model uses it.
         pub mla: Option<Mla> = any(),
     }
 }
 
 impl Model {
+    /// Returns `true` if a layer, from 0, has experts.
+    pub fn has_experts(&self, layer: u32) -> bool {
+        self.moe().is_some_and(|moe| match &self.moe_layers {
+            Some(layers) => layers.contains(&layer),
+            None => layer >= moe.dense_layers,
+        })
+    }
+
     /// The expert layers of a mixture-of-experts model.
     pub fn moe(&self) -> Option<Moe> {
         Some(Moe {
@@ -120,6 +131,15 @@ record! {
     }
 }
 
+/// Part of a job in one pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PodShare {
+    /// Replicas whose ranks of a stage share the pod. They add up their gradients inside it.
+    pub replicas: u64,
+    /// GPUs that each of them has in the pod.
+    pub per_replica: u64,
+}
+
 /// What holds where a run does not say.
 const USUAL: RunConfig = RunConfig::of(1, 1, 1, 1, 1);
 
@@ -139,6 +159,8 @@ record! {
     pub struct RunConfig {
         /// Tensor-parallel size.
         pub tp: u32 = count(4096).cold(),
+        /// Context-parallel size: the ranks that share each sequence.
+        pub cp: u32 = count(4096).or(USUAL.cp).omitted().cold(),
         /// Pipeline stages of a replica.
         pub pp: u32 = count(4096).cold(),
         /// Expert-parallel size.
@@ -147,8 +169,12 @@ record! {
         pub etp: u32 = count(4096).or(USUAL.etp).cold(),
         /// GPUs of the job.
         pub gpus: u32 = count(i64::from(MAX_GPUS)).cold(),
-        /// GPUs that one replica has in one pod, a multiple of the GPUs per stage.
-        pub gpus_per_pod_per_replica: u32 = count(i64::from(MAX_GPUS)).cold(),
+        /// GPUs that one replica has in one pod of its own, a multiple of the GPUs per stage; 0 if `gpus_per_pod` says how
+        /// replicas share pods.
+        pub gpus_per_pod_per_replica: u32 = within(0..=i64::from(MAX_GPUS)).or(0).omitted().cold(),
+        /// GPUs of the job in one pod, ranks laid out one after the other with those of a stage together, so that
+        /// replicas share pods; replicas have pods of their own if not given.
+        pub gpus_per_pod: Option<u32> = count(i64::from(MAX_GPUS)).cold(),
         /// Micro-batches per iteration.
         pub micro_batches: u32 = count(100_000),
         /// Sequences in a micro-batch.
@@ -187,11 +213,13 @@ impl RunConfig {
     pub const fn of(tp: u32, pp: u32, gpus: u32, gpus_per_pod_per_replica: u32, micro_batches: u32) -> Self {
         Self {
             tp,
+            cp: 1,
             pp,
             ep: 1,
             etp: 1,
             gpus,
             gpus_per_pod_per_replica,
+            gpus_per_pod: None,
             micro_batches,
             micro_batch_size: 1,
             seq: 4096,
@@ -210,11 +238,47 @@ impl RunConfig {
         }
     }
 
-    /// Whole replicas that the GPUs make; 0 if they are too few for one.
+    /// GPUs that run one stage of one replica.
+    pub fn stage_gpus(&self) -> u64 {
+        (u64::from(self.tp) * u64::from(self.cp)).max(u64::from(self.ep) * u64::from(self.etp))
+    }
+
+    /// Replicas whose ranks of a stage share a pod, and GPUs that each of them has in it.
+    ///
+    /// # Errors
+    /// `gpus_per_pod` does not fit the ranks of a stage.
+    pub fn pod(&self) -> Result<PodShare, Problem> {
+        let Some(given) = self.gpus_per_pod else {
+            return Ok(PodShare { replicas: 1, per_replica: u64::from(self.gpus_per_pod_per_replica) });
+        };
+        // Ranks are numbered (stage x DP + replica) x GPUs of a stage + rank, as Megatron-LM does.
+        let (pod, stage) = (u64::from(given), self.stage_gpus());
+        let ranks = u64::from(self.gpus) / u64::from(self.pp).max(1);
+        if ranks >= stage && ranks.is_multiple_of(stage) {
+            if pod.is_multiple_of(ranks) && pod <= u64::from(self.gpus) {
+                let replicas = ranks / stage;
+                return Ok(PodShare { replicas, per_replica: pod / replicas });
+            }
+            if pod.is_multiple_of(stage) && ranks.is_multiple_of(pod) {
+                return Ok(PodShare { replicas: pod / stage, per_replica: stage });
+            }
+        }
+        let message = format!(
+            "is '{given}', which does not cut the {ranks} ranks of a stage into parts of whole groups of {stage}"
+        );
+        let remedy = format!(
+            "give a multiple of {stage} that divides {ranks}, a multiple of {ranks} up to {}, or \
+             `gpus_per_pod_per_replica`",
+            self.gpus
+        );
+        Err(Problem::new("gpus_per_pod", message, remedy))
+    }
+
+    /// Replicas, or groups of replicas that share pods, which the GPUs make; 0 if they are too few for one.
     pub fn replicas(&self) -> u32 {
-        let stage = u64::from(self.tp).max(u64::from(self.ep) * u64::from(self.etp));
+        let together = self.pod().map_or(1, |pod| pod.replicas);
         // At most `gpus`, which fits.
-        (u64::from(self.gpus) / (stage * u64::from(self.pp)).max(1)) as u32
+        (u64::from(self.gpus) / (self.stage_gpus() * together * u64::from(self.pp)).max(1)) as u32
     }
 
     /// Rate of a transfer inside a pod per GPU, Gb/s.

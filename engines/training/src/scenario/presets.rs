@@ -3,9 +3,10 @@
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
 use crate::scenario::shared::{PlacedJob, SharedPods};
+use std::sync::LazyLock;
 
 /// A built-in model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPreset {
     /// Name in scenario files.
     pub name: &'static str,
@@ -40,7 +41,7 @@ impl JobPreset {
     }
 }
 
-const fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) -> Model {
+fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) -> Model {
     Model {
         layers,
         hidden,
@@ -55,54 +56,78 @@ const fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) 
         expert_ffn: None,
         shared_experts: None,
         dense_layers: None,
+        moe_layers: None,
         mla: None,
     }
 }
 
+/// A gated dense model with grouped queries and heads of 128.
+fn grouped(layers: u32, hidden: u32, ffn: u32, (heads, kv_heads): (u32, u32), vocab: u32) -> Model {
+    Model { ffn, gated: true, kv_heads, ..dense(layers, hidden, heads, 128, vocab) }
+}
+
+/// The same model with experts of one width in every layer.
+fn with_routed(model: Model, experts: u32, topk: u32, expert_ffn: u32) -> Model {
+    Model {
+        experts: Some(experts),
+        topk: Some(topk),
+        expert_ffn: Some(expert_ffn),
+        shared_experts: Some(0),
+        dense_layers: Some(0),
+        ..model
+    }
+}
+
 /// The built-in models. Their parameter totals equal their names.
-pub const MODELS: &[ModelPreset] = &[
-    ModelPreset { name: "gpt_7b", model: dense(32, 4096, 32, 128, 51_200) },
-    ModelPreset { name: "megatron_177b", model: dense(96, 12_288, 96, 128, 131_072) },
-    ModelPreset { name: "megatron_462b", model: dense(112, 18_432, 96, 192, 131_072) },
-    ModelPreset {
-        name: "mixtral_8x22b",
-        model: Model {
-            layers: 56,
-            hidden: 6144,
-            ffn: 16_384,
-            gated: true,
-            heads: 48,
-            kv_heads: 8,
-            head_dim: 128,
-            vocab: 32_768,
-            experts: Some(8),
-            topk: Some(2),
-            expert_ffn: Some(16_384),
-            shared_experts: Some(0),
-            dense_layers: Some(0),
-            mla: None,
+pub static MODELS: LazyLock<Vec<ModelPreset>> = LazyLock::new(|| {
+    vec![
+        ModelPreset { name: "gpt_7b", model: dense(32, 4096, 32, 128, 51_200) },
+        ModelPreset { name: "megatron_177b", model: dense(96, 12_288, 96, 128, 131_072) },
+        ModelPreset { name: "megatron_462b", model: dense(112, 18_432, 96, 192, 131_072) },
+        ModelPreset {
+            name: "mixtral_8x22b",
+            model: with_routed(grouped(56, 6144, 16_384, (48, 8), 32_768), 8, 2, 16_384),
         },
-    },
-    ModelPreset {
-        name: "deepseek_671b",
-        model: Model {
-            layers: 61,
-            hidden: 7168,
-            ffn: 18_432,
-            gated: true,
-            heads: 128,
-            kv_heads: 128,
-            head_dim: 128,
-            vocab: 129_280,
-            experts: Some(256),
-            topk: Some(8),
-            expert_ffn: Some(2048),
-            shared_experts: Some(1),
-            dense_layers: Some(3),
-            mla: Some(Mla { q_lora: 1536, kv_lora: 512, rope: 64, nope: 128, v: 128 }),
+        ModelPreset {
+            name: "deepseek_671b",
+            model: Model {
+                layers: 61,
+                hidden: 7168,
+                ffn: 18_432,
+                gated: true,
+                heads: 128,
+                kv_heads: 128,
+                head_dim: 128,
+                vocab: 129_280,
+                experts: Some(256),
+                topk: Some(8),
+                expert_ffn: Some(2048),
+                shared_experts: Some(1),
+                dense_layers: Some(3),
+                moe_layers: None,
+                mla: Some(Mla { q_lora: 1536, kv_lora: 512, rope: 64, nope: 128, v: 128 }),
+            },
         },
-    },
-];
+        ModelPreset { name: "llama_3_1_8b", model: grouped(32, 4096, 14_336, (32, 8), 128_256) },
+        ModelPreset { name: "llama_3_1_70b", model: grouped(80, 8192, 28_672, (64, 8), 128_256) },
+        ModelPreset { name: "llama_3_1_405b", model: grouped(126, 16_384, 53_248, (128, 8), 128_256) },
+        ModelPreset {
+            name: "mixtral_8x7b",
+            model: with_routed(grouped(32, 4096, 14_336, (32, 8), 32_000), 8, 2, 14_336),
+        },
+        ModelPreset {
+            name: "qwen3_235b_a22b",
+            model: with_routed(grouped(94, 4096, 12_288, (64, 4), 151_936), 128, 8, 1536),
+        },
+        ModelPreset {
+            name: "gpt_oss_120b",
+            model: Model {
+                head_dim: 64,
+                ..with_routed(grouped(36, 2880, 2880, (64, 8), 201_088), 128, 4, 2880)
+            },
+        },
+    ]
+});
 
 const fn with_experts(mut run: RunConfig, ep: u32) -> RunConfig {
     run.ep = ep;
@@ -275,11 +300,12 @@ pub fn scenario(name: &str) -> Option<TrainingScenario> {
 
 /// The built-in model called `name`.
 pub fn model(name: &str) -> Option<Model> {
-    MODELS.iter().find(|preset| preset.name == name).map(|preset| preset.model)
+    MODELS.iter().find(|preset| preset.name == name).map(|preset| preset.model.clone())
 }
 
 /// Instruction for giving a model of one's own.
-pub const OWN_MODEL: &str = "a model of your own is given in the file by its sizes, such as \
+pub const OWN_MODEL: &str = "set the sizes of a model of your own (layers, hidden, ffn, gated, heads, kv_heads, head_dim, \
+    vocab), import its config.json (`lightbay import hf_config`), or give it in the file, such as \
     \"model\": {\"layers\": 80, \"hidden\": 8192, \"ffn\": 28672, \"gated\": true, \"heads\": 64, \"kv_heads\": 8, \
     \"head_dim\": 128, \"vocab\": 128256}";
 

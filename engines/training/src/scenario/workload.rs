@@ -3,7 +3,7 @@
 //! Arithmetic is done in `f64`: the largest parameter counts stay below 2^53, so counts are exact.
 
 mod buckets;
-mod params;
+pub(crate) mod params;
 mod shape;
 
 pub use buckets::Bucket;
@@ -70,7 +70,8 @@ impl Workload {
         // Whole GPUs of a stage may form several expert groups; each holds all experts of the stage.
         let expert_group = f64::from(run.ep) * f64::from(run.etp);
         let expert_shards = expert_group * (g / expert_group).floor().max(1.0);
-        let other_shards = f64::from(run.tp) * f64::from(shape.dp_in);
+        // Ranks that share a sequence hold the same weights; their gradients add up inside the pod.
+        let other_shards = f64::from(run.tp) * f64::from(run.cp) * f64::from(shape.dp_in);
         let replicas = f64::from(shape.replicas);
         let ring_bytes = (replicas - 1.0) / replicas * (run.grad_bytes + run.gather_bytes);
         let table = f64::from(model.vocab) * f64::from(model.hidden);

@@ -2,9 +2,10 @@
 
 use super::support::preset;
 use lightbay_core::param::{Domain, ParamInfo, Setting};
+use lightbay_core::record::Record as _;
 use lightbay_training::TrainingScenario;
 use lightbay_training::scenario::instance::Instance;
-use lightbay_training::scenario::job::{Job, Measured, MeasuredStage, Order};
+use lightbay_training::scenario::job::{Job, Measured, MeasuredStage, Model, Order};
 use lightbay_training::scenario::knobs::job_knobs;
 use lightbay_training::scenario::workload::Workload;
 use lightbay_training::simulate::evaluate::Evaluator;
@@ -117,8 +118,14 @@ fn every_parameter_changes_a_measured_job_as_it_changes_the_model_or_is_refused(
     refused.sort_unstable();
     refused.dedup();
     let replaced = ["act_bytes", "balance", "bwd_ratio", "ep", "etp", "gather_bytes", "grad_bytes", "mfu"];
-    let others = ["micro_batch_size", "model", "peak_tflops", "pp", "seq", "tp"];
-    assert_eq!(refused, [&replaced[..], &others].concat());
+    let others = ["micro_batch_size", "model", "peak_tflops", "pp", "seq", "tp", "cp", "gpus_per_pod"];
+    let mut expected = [&replaced[..], &others].concat();
+    expected.sort_unstable();
+    // Every size of a model that can be changed at all is one of those that figures replace.
+    let (sizes, refused): (Vec<&str>, Vec<&str>) =
+        refused.iter().partition(|name| Model::KEYS.contains(name));
+    assert_eq!(refused, expected);
+    assert!(sizes.len() > 10, "{sizes:?}");
     assert!(alike > 60, "{alike}");
 }
 

@@ -7,8 +7,9 @@ use lightbay_core::problem::Problems;
 
 type Knob = (&'static str, fn(&mut RunConfig) -> &mut u32);
 
-const KNOBS: [Knob; 9] = [
+const KNOBS: [Knob; 10] = [
     ("tp", |run| &mut run.tp),
+    ("cp", |run| &mut run.cp),
     ("pp", |run| &mut run.pp),
     ("ep", |run| &mut run.ep),
     ("etp", |run| &mut run.etp),
@@ -49,17 +50,17 @@ fn adds_up(job: &Job) -> Result<(), String> {
             held.iter().sum::<u32>() == stages && !held.contains(&0),
         ),
         ("every GPU runs one stage of one replica", shape.replicas * stages * g == run.gpus),
-        ("tensor-parallel ranks tile a stage", shape.dp_in * run.tp == g),
+        ("tensor-parallel ranks tile a stage", shape.dp_in * run.tp * run.cp == g),
         ("expert-parallel ranks tile a stage", g.is_multiple_of(run.ep * run.etp)),
         ("expert ranks have experts", job.model.is_none() || experts.is_some() || run.ep * run.etp == 1),
         (
             "every expert rank has as many experts",
             experts.is_none_or(|experts| experts.is_multiple_of(run.ep)),
         ),
-        ("every stage has a layer", model.is_none_or(|model| model.layers >= stages)),
+        ("every stage has a layer", model.as_ref().is_none_or(|model| model.layers >= stages)),
         ("every chunk has as many layers", {
             let parts = stages * shape.virtual_stages;
-            shape.virtual_stages == 1 || model.is_none_or(|model| model.layers.is_multiple_of(parts))
+            shape.virtual_stages == 1 || model.as_ref().is_none_or(|model| model.layers.is_multiple_of(parts))
         }),
         ("micro-batches go round an interleaved pipeline", {
             shape.virtual_stages == 1 || stages > 1 && run.micro_batches.is_multiple_of(stages)

@@ -98,7 +98,7 @@ fn from_flops(
         (None, None) => summary.assume("tokens of one micro-batch", run.seq.to_string(), "seq="),
     }
     let job = Job {
-        model: Some(ModelChoice::Inline(model)),
+        model: Some(ModelChoice::Inline(model.clone())),
         run,
         ports_per_pod: None,
         reverse: false,

@@ -3,7 +3,7 @@
 use super::{instance_knobs, job_knobs, shared, shared_knobs};
 use crate::scenario::idle::is_replaced;
 use crate::scenario::instance::Instance;
-use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
+use crate::scenario::job::{Job, Model, ModelChoice, PortsPerPod};
 use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};
@@ -131,7 +131,7 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
         }
         // What is there is no figure of the job, but a default that measured figures replace.
         _ if job.measured.is_some() && is_replaced(name) => None,
-        _ => job.run.field(name),
+        _ => job.run.field(name).or_else(|| job.resolved_model()?.field(name)),
     }
 }
 
@@ -162,7 +162,26 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
                 job.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
             }
         },
+        _ if Model::KEYS.contains(&name) => resize(job, name, value)?,
         _ => put(job, name, value),
+    }
+    Ok(())
+}
+
+/// Changes a size of the model, which is spelled out from then on unless the size is what it was.
+fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> {
+    let Some(known) = job.resolved_model() else {
+        return Err(Problem::new(
+            name,
+            "is a size of a model, and the job has none",
+            "set `model` before it",
+        ));
+    };
+    let mut model = known.clone();
+    // The range of the knob has accepted the value.
+    let _ = model.set_field(name, value);
+    if model != known {
+        job.model = Some(ModelChoice::Inline(model));
     }
     Ok(())
 }
@@ -173,6 +192,12 @@ pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     // The range of the knob has accepted the value.
     let _ = job.run.set_field(name, value);
+    // Either says how the job lies in pods.
+    match name {
+        "gpus_per_pod" => job.run.gpus_per_pod_per_replica = 0,
+        "gpus_per_pod_per_replica" if job.run.gpus_per_pod_per_replica > 0 => job.run.gpus_per_pod = None,
+        _ => {}
+    }
     let Some(measured) = &mut job.measured else { return };
     if replicas != job.run.replicas() {
         measured.replicas.get_or_insert(replicas.max(1));

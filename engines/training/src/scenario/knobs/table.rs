@@ -1,9 +1,9 @@
 //! The descriptions of the knobs.
 
-use crate::scenario::job::{Job, RunConfig};
+use crate::scenario::job::{Job, Model, RunConfig};
 use crate::scenario::limits::MAX_PORTS;
 use crate::scenario::{presets, reconfiguration};
-use lightbay_core::param::ParamInfo;
+use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::record::{Record as _, params_of};
 use std::sync::LazyLock;
 
@@ -28,6 +28,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs.extend(run_knobs().iter().cloned());
     knobs.push(ports);
     knobs.extend(Job::param("reverse"));
+    // Every model has sizes of its own, so that they have no default.
+    knobs.extend(params_of::<Model>().map(|info| info.derived().effect(Effect::Cold)));
     knobs.extend(reconfiguration::knobs());
     // A stable sort: what is not named keeps the order of files.
     knobs.sort_by_key(|knob| {

@@ -3,7 +3,7 @@
 use crate::scenario::job::Model;
 
 /// Parameter counts of the parts of one layer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LayerParams {
     attention: f64,
     dense: f64,
@@ -12,7 +12,8 @@ pub struct LayerParams {
     shared: f64,
     router: f64,
     topk: f64,
-    dense_layers: u32,
+    /// For every layer, `true` if it is dense.
+    dense_layers: Vec<bool>,
     /// heads * (width of a score + width of a value)
     attention_width: f64,
 }
@@ -40,13 +41,13 @@ impl LayerParams {
             }
         };
         let matrices = if model.gated { 3.0 } else { 2.0 };
-        let (one_expert, routed, shared, router, topk, dense_layers) = match model.moe() {
-            None => (0.0, 0.0, 0.0, 0.0, 0.0, model.layers),
+        let (one_expert, routed, shared, router, topk) = match model.moe() {
+            None => (0.0, 0.0, 0.0, 0.0, 0.0),
             Some(moe) => {
                 let one = matrices * h * f64::from(moe.expert_ffn);
                 let experts = f64::from(moe.experts);
                 let shared = f64::from(moe.shared_experts) * one;
-                (one, experts * one, shared, h * experts, f64::from(moe.topk), moe.dense_layers)
+                (one, experts * one, shared, h * experts, f64::from(moe.topk))
             }
         };
         Self {
@@ -57,7 +58,7 @@ impl LayerParams {
             shared,
             router,
             topk,
-            dense_layers,
+            dense_layers: (0..model.layers).map(|layer| !model.has_experts(layer)).collect(),
             attention_width: heads * (score + value),
         }
     }
@@ -90,7 +91,8 @@ impl LayerParams {
 
     /// Returns the number of dense layers among `count` layers from layer `first`.
     pub fn dense_layers_in(&self, first: u32, count: u32) -> u32 {
-        self.dense_layers.saturating_sub(first).min(count)
+        self.dense_layers.iter().skip(first as usize).take(count as usize).filter(|dense| **dense).count()
+            as u32
     }
 }
 
@@ -102,6 +104,15 @@ pub fn parameter_total(model: &Model) -> f64 {
     f64::from(dense) * params.dense_layer()
         + f64::from(model.layers - dense) * (params.moe_layer_without_experts() + params.experts())
         + 2.0 * table
+}
+
+/// Forward FLOPs of a token through the whole model, with its output table.
+pub fn flops_per_token(model: &Model, seq: u32) -> f64 {
+    let params = LayerParams::of(model);
+    let dense = params.dense_layers_in(0, model.layers);
+    f64::from(dense) * params.dense_flops(seq)
+        + f64::from(model.layers - dense) * params.moe_flops(seq)
+        + 2.0 * f64::from(model.vocab) * f64::from(model.hidden)
 }
 
 /// Layers per stage: as even as possible, the smaller stages alternately at the end and at the start, where the

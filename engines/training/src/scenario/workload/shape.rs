@@ -3,10 +3,12 @@
 /// Groups of GPUs of a valid job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// g, GPUs that run one stage of one replica.
+    /// g, GPUs that run one stage of one replica, or of all replicas that share its pods.
     pub gpus_per_stage: u32,
-    /// R, full copies of the pipeline.
+    /// R, full copies of the pipeline that have pods of their own.
     pub replicas: u32,
+    /// Replicas that share pods and count as one of R.
+    pub replicas_per_pod: u32,
     /// Pipeline stages of a replica.
     pub stages: u32,
     /// Chunks of layers that a stage holds. From 2 on the last stage sends to the first one, which continues with its

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use super::*;
+use crate::scenario::job::{Job, ModelChoice, RunConfig};
 use crate::scenario::presets;
 
 fn workload(preset: &str) -> (Shape, Workload) {
@@ -28,6 +29,12 @@ fn parameter_totals_equal_the_names() {
     same_digits(billions("megatron_462b"), "461.4");
     same_digits(billions("mixtral_8x22b"), "140.6");
     same_digits(billions("deepseek_671b"), "671.0");
+    same_digits(billions("llama_3_1_8b"), "8.0");
+    same_digits(billions("llama_3_1_70b"), "70.6");
+    same_digits(billions("llama_3_1_405b"), "405.8");
+    same_digits(billions("mixtral_8x7b"), "46.7");
+    same_digits(billions("qwen3_235b_a22b"), "235.1");
+    same_digits(billions("gpt_oss_120b"), "116.8");
 }
 
 #[test]
@@ -178,4 +185,46 @@ fn buckets_take_the_last_layers_first_and_what_does_not_divide_goes_ahead() {
     assert_eq!(found, [(1.0 / 3.0, 1), (1.0 / 3.0, 0), (1.0 / 3.0, 0)]);
     shape.dp_buckets = 1;
     assert_eq!(workload.buckets(&shape, 0), [Bucket { share: 1.0, chunk: 0, done: 1.0 }]);
+}
+
+/// Ranks that share a sequence: times, volumes and bytes by hand.
+#[test]
+fn ranks_share_sequences() {
+    for (cp, gpus, per_pod, fwd_ms, first, middle) in [
+        (1, 16, 4, 18.608_630, 2_730_491_904.0, 2_415_919_104.0),
+        (2, 32, 8, 9.304_315, 1_365_245_952.0, 1_207_959_552.0),
+        (4, 64, 16, 4.652_157, 682_622_976.0, 603_979_776.0),
+    ] {
+        let mut job = presets::job("tiny4").unwrap().job();
+        (job.run.cp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (cp, gpus, per_pod);
+        let shape = job.shape().unwrap();
+        assert_eq!((shape.gpus_per_stage, shape.replicas, shape.dp_in), (2 * cp, 2, 1));
+        let workload = Workload::of(&job, &shape).unwrap();
+        let [stage, next, ..] = &workload.stages[..] else { panic!("four stages") };
+        assert!((1e3 * stage.fwd_s - fwd_ms).abs() < 1e-6, "{}", stage.fwd_s);
+        assert_eq!((stage.dp_bytes_per_gpu, next.dp_bytes_per_gpu), (first, middle));
+        assert_eq!(workload.pp_volume_bytes, 33_554_432.0);
+    }
+    let mut job = presets::job("tiny4").unwrap().job();
+    (job.run.cp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (3, 48, 12);
+    let said = job.shape().unwrap_err().to_string();
+    assert!(said.contains("job.run.cp: is '3', and 6 equal parts do not make a sequence of 4096"), "{said}");
+}
+
+/// Llama 3.1 405B on 16,384 GPUs, with whole layers on every stage.
+#[test]
+fn the_largest_llama_on_16384_gpus() {
+    let mut run = RunConfig::of(8, 16, 16_384, 128, 16);
+    (run.cp, run.seq) = (16, 131_072);
+    let model = Some(ModelChoice::Preset("llama_3_1_405b".to_owned()));
+    let job = Job { model, run, ..presets::job("tiny4").unwrap().job() };
+    let shape = job.shape().unwrap();
+    let workload = Workload::of(&job, &shape).unwrap();
+    assert_eq!((shape.gpus_per_stage, shape.replicas), (128, 8));
+    let layers: Vec<u32> = workload.stages.iter().map(|stage| stage.layers).collect();
+    assert_eq!(layers, [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7]);
+    assert!((1e3 * workload.stages[0].fwd_s - 218.185_913).abs() < 1e-5, "{}", workload.stages[0].fwd_s);
+    assert_eq!(workload.pp_volume_bytes, 4_294_967_296.0);
+    let bytes = |stage: usize| workload.stages[stage].dp_bytes_per_gpu.round();
+    assert_eq!((bytes(0), bytes(1)), (1_001_398_272.0, 1_045_954_560.0));
 }

@@ -423,5 +423,5 @@ fn no_ports_of_pods_with_one_less_than_the_fewest_reach_the_target() {
     assert!(moved > 2 && tried > 50, "{moved} moved, {tried} tried");
 }
 
-/// Random jobs of the test above; 100 of them were tried once.
+/// Random jobs of the test above.
 const SEEDS: u64 = 12;
