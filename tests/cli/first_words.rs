@@ -184,9 +184,14 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     let ocp: Vec<&str> = ocp.iter().map(String::as_str).collect();
     let aicb =
         ["import", "aicb", "workload.txt", "--set", "gpus_per_pod_per_replica=2", "--set", "compute=zero"];
+    let model = "tests/resources/inputs/models/config-dense.json";
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(model), place.path("model.json")).unwrap();
+    let run = ["--set", "tp=4", "--set", "pp=4", "--set", "gpus=32", "--set", "micro_batches=4"];
+    let config = [&["import", "hf_config", "model.json"][..], &run].concat();
     // What each format leaves open, and what the strict import says of it.
     let table = [
         (&aicb[..], "assumed: ", "would be assumed; set '"),
+        (&config, "assumed: mfu 0.4", "leave out --strict"),
         (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
         (&calient, "1.1.1-1.1.6 is OC=FAIL, and counts as set", "leave out --strict"),

@@ -98,6 +98,8 @@ pub enum Format {
     SolutionReport,
     /// A model for a solver.
     Model,
+    /// The sizes of a model, as Hugging Face writes them.
+    ModelConfig,
     /// Counts of tokens by expert.
     ExpertLoads,
     /// Counts of tokens by their experts in two layers.
@@ -145,6 +147,7 @@ impl Format {
                 "the printable report of glpsol (style 3 of HiGHS), which rounds its values"
             }
             Self::Model => "a model for a solver",
+            Self::ModelConfig => "the config.json of a model",
             Self::ExpertLoads => "a file of token counts by expert",
             Self::JointLoads => "a table of joint token counts of two layers",
             Self::SwitchState(SwitchState::Csv) => "a table of circuits of optical switches",
@@ -162,6 +165,7 @@ impl Format {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
             Self::Solution(_) | Self::Names => Some("sol"),
+            Self::ModelConfig => Some("hf_config"),
             Self::ExpertLoads => Some("routing_counts"),
             Self::NcclTopology => Some("nccl"),
             Self::TecclInput => Some("teccl"),
@@ -364,7 +368,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 26] = [
+    const MARKS: [(&str, Format); 27] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -391,6 +395,7 @@ fn detect_json(text: &str) -> Format {
         ("\"global_physical_count\"", Format::ExpertLoads),
         ("\"tokens\"", Format::ExpertLoads),
         ("\"weight\": [[", Format::ExpertLoads),
+        ("\"num_hidden_layers\"", Format::ModelConfig),
     ];
     MARKS.iter().find(|(mark, _)| text.contains(mark)).map_or(Format::OtherJson, |(_, format)| *format)
 }
@@ -401,7 +406,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 50] = [
+        let cases: [(&[u8], Format); 51] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -448,6 +453,7 @@ mod tests {
             (b"Problem:    m\nRows:       3\nColumns:    4\n", Format::SolutionReport),
             (b"* a model\nNAME   m\nROWS\n", Format::Model),
             (b"[1, 2]", Format::OtherJson),
+            (b"{\"model_type\": \"llama\", \"num_hidden_layers\": 32}", Format::ModelConfig),
             (
                 b"\r\n  OCS 26-11-23\r\nM 1 COMPLD\r\n \"1,13\"\r\n;",
                 Format::SwitchState(SwitchState::PolatisTl1),

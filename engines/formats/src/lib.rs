@@ -23,6 +23,7 @@ pub mod html;
 pub mod imported;
 mod lines;
 pub mod markdown;
+pub mod model_config;
 pub mod msccl;
 pub mod mscclpp;
 pub mod nccl;

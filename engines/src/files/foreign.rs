@@ -70,7 +70,7 @@ mod tests {
     use lightbay_formats::SwitchState;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 35] = [
+    const ALL: [Format; 36] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -93,6 +93,7 @@ mod tests {
         Format::Names,
         Format::Solution(Dialect::Cbc),
         Format::Model,
+        Format::ModelConfig,
         Format::ExpertLoads,
         Format::JointLoads,
         Format::SwitchState(SwitchState::PolatisTl1),

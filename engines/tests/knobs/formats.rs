@@ -55,6 +55,37 @@ const AICB: &[Case] = &[
     case("order", &[L65B], "compute=zero gpus_per_pod_per_replica=4", ["file", "1f1b"]),
 ];
 
+const DENSE: &[&str] = &["../models/config-dense.json"];
+const EXPERTS: &[&str] = &["../models/config-moe.json"];
+const RUN: &str = "tp=2 pp=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4";
+
+/// Parameters of the run of a model, each with a value other than that of [`RUN`] and the usual one.
+const CONFIG: &[Case] = &[
+    case("tp", DENSE, "pp=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4", ["2", "4"]),
+    case("cp", DENSE, RUN, ["", "2"]),
+    case("pp", DENSE, "tp=2 gpus=32 gpus_per_pod_per_replica=4 micro_batches=4", ["4", "2"]),
+    case("ep", EXPERTS, RUN, ["", "2"]),
+    case("etp", EXPERTS, RUN, ["", "2"]),
+    case("gpus", DENSE, "tp=2 pp=4 gpus_per_pod_per_replica=8 micro_batches=4", ["32", "16"]),
+    case("gpus_per_pod_per_replica", DENSE, "tp=2 pp=4 gpus=32 micro_batches=4", ["8", "4"]),
+    case("gpus_per_pod", DENSE, "tp=2 pp=4 gpus=32 micro_batches=4", ["8", "16"]),
+    case("micro_batches", DENSE, "tp=2 pp=4 gpus=32 gpus_per_pod_per_replica=8", ["4", "8"]),
+    case("micro_batch_size", DENSE, RUN, ["", "2"]),
+    case("seq", DENSE, RUN, ["", "2048"]),
+    case("bandwidth_gbps", DENSE, RUN, ["", "800"]),
+    case("peak_tflops", DENSE, RUN, ["", "500"]),
+    case("mfu", DENSE, RUN, ["", "0.5"]),
+    case("bwd_ratio", DENSE, RUN, ["", "1.5"]),
+    case("act_bytes", DENSE, RUN, ["", "1"]),
+    case("grad_bytes", DENSE, RUN, ["", "2"]),
+    case("gather_bytes", DENSE, RUN, ["", "4"]),
+    case("blocking_p2p", DENSE, RUN, ["", "false"]),
+    case("intra_pod_gbps", DENSE, RUN, ["", "100"]),
+    case("balance", DENSE, RUN, ["", "exact"]),
+    case("virtual_stages", DENSE, RUN, ["", "7"]),
+    case("dp_buckets", DENSE, RUN, ["", "2"]),
+];
+
 fn read(names: &[&str]) -> Vec<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/aicb");
     let file =
@@ -63,10 +94,10 @@ fn read(names: &[&str]) -> Vec<Input> {
 }
 
 /// The scenario that an import gives, as a file.
-fn imported(case: &Case, value: &str) -> Vec<u8> {
+fn imported(format: &str, case: &Case, value: &str) -> Vec<u8> {
     let knob = if value.is_empty() { String::new() } else { format!("{}={value}", case.knob) };
     let text = format!("{} {knob}", case.given);
-    let imported = import("aicb", &read(case.files), &settings(&text), false)
+    let imported = import(format, &read(case.files), &settings(&text), false)
         .unwrap_or_else(|problems| panic!("{:?} {text}: {problems}", case.files));
     imported.product.scenario().renamed("same").to_json().unwrap()
 }
@@ -89,10 +120,14 @@ fn every_knob_of_every_importer_changes_the_scenario() {
         ["model", "axis", "layers", "stage"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())),
     );
     covered.extend(["model", "gpus"].map(|knob| ("aicb_moe".to_owned(), knob.to_owned())));
+    covered.extend(CONFIG.iter().map(|case| ("hf_config".to_owned(), case.knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
-    let unchanged =
-        AICB.iter().filter(|case| imported(case, case.values[0]) == imported(case, case.values[1]));
-    assert_all_changed("knobs of importers", unchanged.map(|case| case.knob.to_owned()).collect());
+    let cases = AICB.iter().map(|case| ("aicb", case)).chain(CONFIG.iter().map(|case| ("hf_config", case)));
+    let unchanged = cases.filter(|(format, case)| {
+        let [from, to] = case.values.map(|value| imported(format, case, value));
+        from == to
+    });
+    assert_all_changed("knobs of importers", unchanged.map(|(_, case)| case.knob.to_owned()).collect());
 }
 
 /// The columns of a solution belong to the model of one method.

@@ -7,6 +7,7 @@
 mod collectives;
 mod compute;
 mod knobs;
+pub(crate) mod model;
 mod placement;
 
 use crate::Training;

@@ -55,16 +55,19 @@ impl Listed for Training {
     }
 
     fn importers() -> Vec<FormatInfo> {
-        vec![import::aicb_format()]
+        vec![import::aicb_format(), import::model::format()]
     }
 
     fn import(
-        _format: &str,
+        format: &str,
         inputs: &[Input],
         params: &Params,
         strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
-        import::scenario(inputs, params, strict)
+        match format {
+            import::model::HF_CONFIG => import::model::scenario(inputs, params, strict),
+            _ => import::scenario(inputs, params, strict),
+        }
     }
 }
 

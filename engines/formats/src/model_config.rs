@@ -1,0 +1,365 @@
+//! Descriptions of models: `config.json` of Hugging Face.
+//!
+//! Families spell the same sizes differently; each key is looked for by all of its names. What the record cannot hold is
+//! a note, what decides sizes and is missing is a problem.
+
+use crate::gz::{self, Limits};
+use crate::imported::Imported;
+use lightbay_core::problem::{Problem, Problems};
+use serde_json::{Map, Value};
+use std::io::{BufRead, Read as _};
+
+/// Sizes of a transformer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelSizes {
+    /// Layers.
+    pub layers: u32,
+    /// Width of a token between layers.
+    pub hidden: u32,
+    /// Width of the dense feed-forward block.
+    pub ffn: u32,
+    /// `true` if feed-forward blocks have three matrices in place of two.
+    pub gated: bool,
+    /// Attention heads.
+    pub heads: u32,
+    /// Key and value heads.
+    pub kv_heads: u32,
+    /// Width of one head.
+    pub head_dim: u32,
+    /// Entries of the vocabulary.
+    pub vocab: u32,
+    /// Experts, of a model that has some.
+    pub experts: Option<ExpertSizes>,
+    /// Multi-head latent attention.
+    pub latent: Option<LatentSizes>,
+}
+
+/// Sizes of the layers with experts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpertSizes {
+    /// Routed experts of a layer.
+    pub experts: u32,
+    /// Experts that a token visits.
+    pub top_k: u32,
+    /// Width of one expert.
+    pub width: u32,
+    /// Experts that every token visits.
+    pub shared: u32,
+    /// Layers that have experts, from 0.
+    pub layers: Vec<u32>,
+}
+
+/// Ranks and widths of multi-head latent attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatentSizes {
+    /// Rank of the query compression.
+    pub q_lora: u32,
+    /// Rank of the key and value compression.
+    pub kv_lora: u32,
+    /// Width of the rotary part of a head.
+    pub rope: u32,
+    /// Width of the other part of a head.
+    pub nope: u32,
+    /// Width of a value head.
+    pub v: u32,
+}
+
+/// Most bytes of a description: real ones have a few thousand.
+const MAX_BYTES: u64 = 4 << 20;
+/// Most layers, so that lists of them stay small.
+const MAX_LAYERS: u32 = 1 << 16;
+
+/// Families whose experts have `intermediate_size` as their width.
+const EXPERTS_BY_INTERMEDIATE: [&str; 3] = ["mixtral", "gpt_oss", "llama4"];
+/// Beginnings of the names of families whose feed-forward blocks are gated.
+const GATED: [&str; 10] =
+    ["llama", "mistral", "mixtral", "qwen", "deepseek", "gpt_oss", "gemma", "phi3", "glm", "kimi"];
+
+/// Reads a `config.json`, perhaps packed with gzip.
+///
+/// # Errors
+/// The content is no JSON object, or lacks sizes: every one is named.
+pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSizes>, Problems> {
+    let unpacked = gz::unpack(content, limits).map_err(Problems::one)?;
+    let mut bytes = Vec::new();
+    let read = unpacked.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Problems::one(gz::io_problem("", &error)))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let problem = Problem::new("", "is larger than any description of a model", "give its config.json");
+        return Err(problem.into());
+    }
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), "give its config.json"))?;
+    let Value::Object(mut keys) = value else {
+        return Err(Problem::new("", "is no JSON object", "give the config.json of a model").into());
+    };
+    let mut notes = Vec::new();
+    if let Some(Value::Object(text)) = keys.remove("text_config") {
+        notes.push(
+            "the language model under text_config is taken; other parts of the model are left out".to_owned(),
+        );
+        keys = text;
+    }
+    let mut config = Config { keys: &keys, problems: Problems::new() };
+    let sizes = config.sizes(&mut notes);
+    let Config { problems, .. } = config;
+    match sizes {
+        Some(value) if problems.is_empty() => Ok(Imported { value, assumed: Vec::new(), notes }),
+        _ => Err(problems),
+    }
+}
+
+/// The keys of a description.
+struct Config<'k> {
+    keys: &'k Map<String, Value>,
+    problems: Problems,
+}
+
+impl Config<'_> {
+    /// The first of the keys that has a value.
+    fn find(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
+        names.iter().find_map(|name| Some((*name, self.keys.get(*name).filter(|value| !value.is_null())?)))
+    }
+
+    /// A size under one of the names, if any is there.
+    fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
+        let (name, value) = self.find(names)?;
+        let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);
+        if size.is_none() {
+            let message = format!("is {value}");
+            self.problems.add(name, message, format!("give a whole number from {least} to {}", u32::MAX));
+        }
+        size
+    }
+
+    /// A size that must be there.
+    fn size(&mut self, names: &[&'static str]) -> Option<u32> {
+        if self.find(names).is_none() {
+            let others = match names[1..].join(", ") {
+                none if none.is_empty() => none,
+                others => format!(", or {others} in other families"),
+            };
+            self.problems.add(names[0], "is missing", format!("add it{others}"));
+        }
+        self.given(names, 1)
+    }
+
+    fn family(&self) -> &str {
+        self.keys.get("model_type").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn sizes(&mut self, notes: &mut Vec<String>) -> Option<ModelSizes> {
+        let layers = self.size(&["num_hidden_layers", "n_layer"]);
+        let hidden = self.size(&["hidden_size", "n_embd"]);
+        let heads = self.size(&["num_attention_heads", "n_head"]);
+        let vocab = self.size(&["vocab_size"]);
+        let kv_heads = self.given(&["num_key_value_heads"], 1).or(heads);
+        let head_dim = self.given(&["head_dim"], 1).or_else(|| self.head_dim(hidden?, heads?));
+        if layers.is_some_and(|layers| layers > MAX_LAYERS) {
+            let remedy = format!("give at most {MAX_LAYERS}");
+            self.problems.add("num_hidden_layers", "is more layers than any model has", remedy);
+            return None;
+        }
+        let gated = self.gated(notes);
+        let experts = self.experts(layers, notes);
+        let everywhere = experts
+            .as_ref()
+            .is_some_and(|experts| Some(experts.layers.len()) == layers.map(|all| all as usize));
+        let ffn = match self.given(&["intermediate_size_mlp", "intermediate_size", "n_inner"], 1) {
+            Some(ffn) => Some(ffn),
+            None if everywhere => experts.as_ref().map(|experts| experts.width),
+            None if self.family() == "gpt2" => hidden.and_then(|hidden| hidden.checked_mul(4)),
+            None => self.size(&["intermediate_size"]),
+        };
+        let latent = self.latent();
+        if self.keys.get("tie_word_embeddings") == Some(&Value::Bool(true)) {
+            notes.push(
+                "the table of tokens is tied: it counts at both ends, because a pipeline keeps a copy on each".to_owned(),
+            );
+        }
+        if self.given(&["num_nextn_predict_layers"], 0).is_some_and(|layers| layers > 0) {
+            notes.push(
+                "the layers that predict further tokens (num_nextn_predict_layers) are left out".to_owned(),
+            );
+        }
+        Some(ModelSizes {
+            layers: layers?,
+            hidden: hidden?,
+            ffn: ffn?,
+            gated,
+            heads: heads?,
+            kv_heads: kv_heads?,
+            head_dim: head_dim?,
+            vocab: vocab?,
+            experts,
+            latent,
+        })
+    }
+
+    fn head_dim(&mut self, hidden: u32, heads: u32) -> Option<u32> {
+        if hidden.is_multiple_of(heads) {
+            return Some(hidden / heads);
+        }
+        let message = format!("is missing, and {heads} heads do not divide hidden_size {hidden}");
+        self.problems.add("head_dim", message, "add it");
+        None
+    }
+
+    /// Feed-forward blocks with a gate: by the activation, or by the family.
+    fn gated(&self, notes: &mut Vec<String>) -> bool {
+        let family = self.family();
+        let by_family = GATED.iter().any(|gated| family.starts_with(gated));
+        match self.find(&["hidden_act", "hidden_activation", "activation_function"]) {
+            Some((_, Value::String(name))) if name.contains("silu") || name.contains("swiglu") => true,
+            _ if by_family => true,
+            Some(_) => false,
+            None => {
+                notes.push(format!(
+                    "feed-forward blocks of the family '{family}' are taken as gated, with three matrices"
+                ));
+                true
+            }
+        }
+    }
+
+    fn experts(&mut self, layers: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
+        let count = ["num_experts", "num_local_experts", "n_routed_experts"];
+        let experts = self.given(&count, 0).filter(|experts| *experts > 0)?;
+        let top_k = self.size(&["num_experts_per_tok", "experts_per_token", "moe_topk"]);
+        let width = if EXPERTS_BY_INTERMEDIATE.contains(&self.family()) || self.family().starts_with("llama4")
+        {
+            self.size(&["moe_intermediate_size", "intermediate_size"])
+        } else {
+            self.size(&["moe_intermediate_size"])
+        };
+        let shared = self.shared(width?);
+        let layers = self.expert_layers(layers?)?;
+        if layers.is_empty() {
+            notes.push("no layer has experts, by the keys that say which: the model is dense".to_owned());
+            return None;
+        }
+        Some(ExpertSizes { experts, top_k: top_k?, width: width?, shared: shared?, layers })
+    }
+
+    /// Experts that every token visits, each as wide as a routed one.
+    fn shared(&mut self, width: u32) -> Option<u32> {
+        if let Some(shared) = self.given(&["n_shared_experts", "num_shared_experts"], 0) {
+            return Some(shared);
+        }
+        if self.family().starts_with("llama4") {
+            return Some(1);
+        }
+        let Some(all) = self.given(&["shared_expert_intermediate_size"], 0) else { return Some(0) };
+        if all.is_multiple_of(width) {
+            return Some(all / width);
+        }
+        let message = format!("is {all}, no multiple of the {width} of an expert");
+        self.problems.add("shared_expert_intermediate_size", message, "describe the model by hand");
+        None
+    }
+
+    /// Layers that have experts: a list, or a step, each family with its own phase.
+    fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
+        let list = |value: &Value| -> Option<Vec<u32>> {
+            value.as_array()?.iter().map(|layer| u32::try_from(layer.as_u64()?).ok()).collect()
+        };
+        if let Some((name, value)) = self.find(&["moe_layers"]) {
+            let listed = list(value).filter(|listed| listed.iter().all(|layer| *layer < layers));
+            if listed.is_none() {
+                self.problems.add(
+                    name,
+                    "is no list of layers",
+                    format!("give layers from 0 to {}", layers - 1),
+                );
+            }
+            return listed;
+        }
+        let dense = self.find(&["mlp_only_layers"]).and_then(|(_, value)| list(value)).unwrap_or_default();
+        // Qwen and Llama 4 count layers from 1, DeepSeek from 0.
+        let step = self.given(&["decoder_sparse_step", "interleave_moe_layer_step"], 1).unwrap_or(1);
+        let first = self.given(&["first_k_dense_replace"], 0).unwrap_or(0);
+        let every = self.given(&["moe_layer_freq"], 1).unwrap_or(1);
+        let has = |layer: &u32| {
+            !dense.contains(layer)
+                && (layer + 1).is_multiple_of(step)
+                && *layer >= first
+                && layer.is_multiple_of(every)
+        };
+        Some((0..layers).filter(has).collect())
+    }
+
+    fn latent(&mut self) -> Option<LatentSizes> {
+        let kv_lora = self.given(&["kv_lora_rank"], 1)?;
+        if self.find(&["q_lora_rank"]).is_none() {
+            self.problems.add(
+                "q_lora_rank",
+                "is missing: queries that are not compressed have no place in the description of latent attention",
+                "describe the model by hand",
+            );
+        }
+        Some(LatentSizes {
+            q_lora: self.given(&["q_lora_rank"], 1)?,
+            kv_lora,
+            rope: self.size(&["qk_rope_head_dim"])?,
+            nope: self.size(&["qk_nope_head_dim"])?,
+            v: self.size(&["v_head_dim"])?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(value: &Value) -> Result<Imported<ModelSizes>, String> {
+        read(value.to_string().as_bytes(), &Limits::default()).map_err(|problems| problems.to_string())
+    }
+
+    fn experts(more: Value) -> Vec<u32> {
+        let mut config = json!({
+            "model_type": "qwen3_moe", "num_hidden_layers": 8, "hidden_size": 64, "num_attention_heads": 4,
+            "vocab_size": 100, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+            "intermediate_size": 128,
+        });
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        of(&config).unwrap().value.experts.unwrap().layers
+    }
+
+    #[test]
+    fn every_family_says_which_layers_have_experts() {
+        assert_eq!(experts(json!({})), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(experts(json!({"decoder_sparse_step": 2, "mlp_only_layers": [1, 3]})), [5, 7]);
+        assert_eq!(experts(json!({"interleave_moe_layer_step": 2})), [1, 3, 5, 7]);
+        assert_eq!(experts(json!({"first_k_dense_replace": 3, "moe_layer_freq": 2})), [4, 6]);
+        assert_eq!(experts(json!({"moe_layers": [2, 5]})), [2, 5]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_at_once() {
+        let said = of(&json!({"model_type": "new", "hidden_size": 0, "n_routed_experts": 8})).unwrap_err();
+        for key in
+            ["num_hidden_layers: is missing", "num_attention_heads: is missing", "vocab_size: is missing"]
+        {
+            assert!(said.contains(key), "{said}");
+        }
+        assert!(
+            said.contains("hidden_size: is 0") && said.contains("num_experts_per_tok: is missing"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn experts_of_mixtral_have_the_width_of_the_dense_block() {
+        let config = json!({
+            "model_type": "mixtral", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "vocab_size": 32_000, "num_local_experts": 8, "num_experts_per_tok": 2,
+            "intermediate_size": 14_336, "tie_word_embeddings": true,
+        });
+        let read = of(&config).unwrap();
+        let sizes = read.value;
+        assert_eq!((sizes.head_dim, sizes.kv_heads, sizes.gated), (128, 8, true));
+        assert_eq!(sizes.experts.unwrap().width, 14_336);
+        assert!(read.notes[0].contains("is tied"), "{:?}", read.notes);
+    }
+}

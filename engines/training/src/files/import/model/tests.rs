@@ -1,0 +1,104 @@
+use super::*;
+use crate::scenario::workload::Workload;
+use lightbay_core::param::Setting;
+
+macro_rules! config {
+    ($name:literal) => {
+        Input {
+            name: $name.to_owned(),
+            bytes: include_bytes!(concat!("../../../../../../tests/resources/inputs/models/", $name))
+                .to_vec(),
+        }
+    };
+}
+
+fn params(settings: &str) -> Params {
+    let infos = format().params;
+    let given: Vec<(String, _)> = settings
+        .split_whitespace()
+        .map(|text| {
+            let setting: Setting = text.parse().unwrap();
+            let info = infos.iter().find(|info| info.name == setting.name.as_str()).unwrap();
+            (setting.name.clone(), info.parse(&setting.text).unwrap())
+        })
+        .collect();
+    Params::resolve(&infos, given.iter().map(|(name, value)| (name.as_str(), value))).unwrap()
+}
+
+fn job(input: Input, settings: &str) -> (Job, Vec<String>) {
+    let imported = scenario(&[input], &params(settings), false).unwrap();
+    match imported.scenario.body {
+        TrainingScenario::Job(job) => (job, imported.notes),
+        _ => panic!("a job"),
+    }
+}
+
+/// Bytes between replicas by stage, and the forward time.
+fn loads(job: &Job) -> (Vec<f64>, f64) {
+    let workload = Workload::of(job, &job.shape().unwrap()).unwrap();
+    let bytes = workload.stages.iter().map(|stage| stage.dp_bytes_per_gpu).collect();
+    (bytes, workload.stages[0].fwd_s)
+}
+
+fn assert_loads(job: &Job, parameters: f64, bytes: [f64; 4], fwd_ms: f64) {
+    let model = job.resolved_model().unwrap();
+    assert_eq!(parameter_total(&model), parameters);
+    let (found, fwd_s) = loads(job);
+    for (found, bytes) in found.iter().zip(bytes) {
+        assert!((found - bytes).abs() < 1.0, "{found} {bytes}");
+    }
+    assert!((1e3 * fwd_s - fwd_ms).abs() < 5e-7, "{fwd_s}");
+}
+
+/// Values by hand from the closed forms of times and volumes.
+#[test]
+fn a_dense_model_with_grouped_queries() {
+    let run = "tp=2 pp=4 gpus=16 gpus_per_pod_per_replica=4 micro_batches=4";
+    let (job, notes) = job(config!("config-dense.json"), run);
+    let bytes = [1_499_332_608.0, 1_056_964_608.0, 1_056_964_608.0, 1_499_332_608.0];
+    assert_loads(&job, 3_408_396_288.0, bytes, 8.971_146);
+    assert!(notes.iter().any(|note| note.contains("is tied")), "{notes:?}");
+}
+
+#[test]
+fn experts_in_every_second_layer() {
+    let run = "tp=2 pp=4 ep=2 gpus=16 gpus_per_pod_per_replica=4 micro_batches=4";
+    let (mut job, _) = job(config!("config-moe.json"), run);
+    let bytes = [970_555_392.0, 1_227_128_832.0, 1_227_128_832.0, 1_423_736_832.0];
+    assert_loads(&job, 3_232_366_592.0, bytes, 3.988_872);
+    let Some(ModelChoice::Inline(model)) = &mut job.model else { panic!("spelled out") };
+    assert_eq!(model.moe_layers.as_deref(), Some(&[5, 7, 9, 11, 13, 15, 17, 19, 21, 23][..]));
+    model.moe_layers = Some((0..24).filter(|layer| layer % 4 == 3).collect());
+    let bytes = [970_555_392.0, 1_000_538_112.0, 773_947_392.0, 1_197_146_112.0];
+    assert_loads(&job, 2_628_124_672.0, bytes, 4.248_758);
+    let Some(ModelChoice::Inline(model)) = &mut job.model else { panic!("spelled out") };
+    model.moe_layers = None;
+    let bytes = [2_103_508_992.0, 1_906_900_992.0, 1_906_900_992.0, 2_103_508_992.0];
+    assert_loads(&job, 5_347_213_312.0, bytes, 3.079_272);
+}
+
+#[test]
+fn latent_attention_and_dense_first_layers() {
+    let run = "tp=2 pp=4 ep=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4";
+    let (job, notes) = job(config!("config-mla.json"), run);
+    let (bytes, _) = loads(&job);
+    let model = job.resolved_model().unwrap();
+    assert_eq!(parameter_total(&model), 7_963_148_288.0);
+    assert_eq!(bytes, [1_136_787_456.0, 1_570_897_920.0, 1_570_897_920.0, 1_693_777_920.0]);
+    assert_eq!((model.head_dim, model.dense_layers, model.moe_layers), (128, Some(2), None));
+    assert!(notes.iter().any(|note| note.contains("predict further tokens")), "{notes:?}");
+}
+
+#[test]
+fn a_run_that_is_not_given_is_asked_for() {
+    let said = scenario(&[config!("config-dense.json")], &params("tp=2"), false).unwrap_err().to_string();
+    for name in ["pp: is missing", "gpus: is missing", "micro_batches: is missing"] {
+        assert!(said.contains(name), "{said}");
+    }
+    let run = params("tp=4 pp=4 gpus=32 micro_batches=4");
+    let imported = scenario(&[config!("config-dense.json")], &run, false).unwrap();
+    let assumed: Vec<&str> = imported.assumed.iter().map(|one| one.what.as_str()).collect();
+    assert!(assumed.contains(&"gpus_per_pod_per_replica") && assumed.contains(&"mfu"), "{assumed:?}");
+    let strict = scenario(&[config!("config-dense.json")], &run, true).unwrap_err().to_string();
+    assert!(strict.contains("mfu: 0.4 would be assumed; set 'mfu='"), "{strict}");
+}
