@@ -50,6 +50,6 @@ pub use formats::{
 kind_crates!();
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
-pub use solve::{Request, apply, change, idle, job, unknown_method};
+pub use solve::{Request, apply, change, idle, job, suited, unknown_method};
 pub use subject::name::name_param;
 pub use subject::{AnyPlan, AnyScenario};

@@ -60,6 +60,18 @@ pub fn apply(
     apply_own(scenario, method_name, &own, settings)
 }
 
+/// The method that suits a scenario once the settings that are its own have changed it.
+pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
+    let knobs = scenario.knobs();
+    let own: Vec<Setting> = settings
+        .iter()
+        .filter(|setting| knobs.iter().any(|info| info.name == setting.name))
+        .cloned()
+        .collect();
+    // What is wrong with a setting is said where all are applied.
+    change(scenario, &own).map_or_else(|_| scenario.suited_method(), |(changed, _)| changed.suited_method())
+}
+
 /// Like [`apply`] for a scenario that is written down, whatever method will solve it: a knob that only some methods look
 /// at may be set. Parameters of the suited method are returned.
 ///

@@ -8,7 +8,7 @@ use crate::cli::target::Target;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::run::Job;
-use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, unknown_method};
+use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, suited, unknown_method};
 
 /// A run that is ready to start, with the target of its plan.
 pub struct PreparedSolve {
@@ -55,7 +55,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
     {
         keep(Problems::from(problem).named("--hot-start"));
     }
-    let name = arguments.method.as_deref().unwrap_or_else(|| scenario.suited_method());
+    let name = arguments.method.as_deref().unwrap_or_else(|| suited(&scenario, &arguments.set));
     let Some(chosen) = method(info.name, name) else {
         keep(unknown_method(info.name, name).into());
         return Err(Failure::Input(wrong));
