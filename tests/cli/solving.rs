@@ -253,3 +253,42 @@ fn the_scenario_of_a_plan_can_be_solved_again() {
         place.json("plan.json")["provenance"]["scenario_sha256"]
     );
 }
+
+/// The method is chosen for the scenario as the settings make it.
+#[test]
+fn settings_decide_which_method_suits() {
+    let place = Place::new();
+    let plan = place.run(&["solve", "preset:tiny4", "--set", "switch=mems"]).done().json();
+    assert_eq!(plan["method"], "delta-phases");
+    assert_eq!(place.run(&["solve", "preset:tiny4"]).done().json()["method"], "auto");
+}
+
+/// One replica on pods of its own, by a calculation outside: 5.136996 s.
+#[test]
+fn a_model_on_pods_of_ones_own_is_two_commands() {
+    let place = Place::new();
+    let run = ["--set", "model=llama_3_1_70b", "--set", "gpus=512", "--set", "tp=8", "--set", "pp=8"];
+    let new = |pods: &str| {
+        let mut words = vec!["new", "training"];
+        words.extend(run);
+        words.extend(["--set", "micro_batches=64", "--set", pods, "-o", "job.json", "--force"]);
+        place.run(&words).done();
+        place.run(&["solve", "job.json"]).done().json()
+    };
+    let alone = new("gpus_per_pod_per_replica=16");
+    assert!(
+        (alone["objective"]["value"].as_f64().unwrap() - 5.136996).abs() < 5e-7,
+        "{}",
+        alone["objective"]
+    );
+    let shared = new("gpus_per_pod=128");
+    let links = shared["scenario"]["job"]["run"].as_object().unwrap();
+    assert_eq!(
+        (links["gpus_per_pod"].as_u64(), links.contains_key("gpus_per_pod_per_replica")),
+        (Some(128), false)
+    );
+    place
+        .run(&["show", "job.json"])
+        .done()
+        .prints(&["8 share each pod and add up their gradients inside it"]);
+}
