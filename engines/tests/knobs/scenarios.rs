@@ -143,7 +143,6 @@ fn every_knob_of_several_jobs_changes_the_plan() {
     let pair = preset("tiny4_pair").unwrap();
     let entries: Vec<String> = pair.knobs().iter().map(|knob| knob.name.to_string()).collect();
     // Dense jobs have no experts, so the pair offers neither `ep` nor `etp`.
-    let moving = ["switch", "switching_delay_s", "most_switchings"];
     let other = ["model", "reverse", "ports_per_pod", "ep", "etp"];
     // Sizes of a model, and circuits that move, belong to one job.
     let known = |case: &&Case| entries.iter().any(|entry| entry == case.knob);

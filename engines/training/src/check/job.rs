@@ -89,7 +89,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     let alone = sequence_gpus.max(u64::from(run.ep) * u64::from(run.etp));
     let (together, own_gpus) = sharing(job, alone)?;
     let stage_gpus = alone * together;
-    if run.cp > 1 && job.measured.is_none() && run.seq % (2 * run.cp) != 0 {
+    if run.cp > 1 && job.measured.is_none() && !run.seq.is_multiple_of(2 * run.cp) {
         return Err(format!(
             "'cp' is {}, twice of which does not divide the {} tokens of a sequence",
             run.cp, run.seq

@@ -237,23 +237,19 @@ fn of_job(job: &Job) -> Vec<Problem> {
         }
     };
     if let Some(model) = job.resolved_model() {
-        match model.moe() {
-            None => {
-                for name in ["ep", "etp"] {
-                    let remedy = "leave it at 1, or train a model with experts".to_owned();
-                    add(name, "has no effect on a model without experts", remedy);
-                }
+        if model.moe().is_none() {
+            for name in ["ep", "etp"] {
+                let remedy = "leave it at 1, or train a model with experts".to_owned();
+                add(name, "has no effect on a model without experts", remedy);
             }
-            Some(_) => {
-                if (0..model.layers).all(|layer| model.has_experts(layer)) {
-                    let remedy = "set `expert_ffn`, or raise `dense_layers`".to_owned();
-                    add("ffn", "has no effect where every layer has experts", remedy);
-                }
-                if model.moe_layers.is_some() {
-                    let remedy = "change `moe_layers`".to_owned();
-                    add("dense_layers", "has no effect beside the list of layers with experts", remedy);
-                }
-            }
+        }
+        if (0..model.layers).all(|layer| model.has_experts(layer)) {
+            let remedy = "set `expert_ffn`, or raise `dense_layers`".to_owned();
+            add("ffn", "has no effect where every layer has experts", remedy);
+        }
+        if model.moe_layers.is_some() {
+            let remedy = "change `moe_layers`".to_owned();
+            add("dense_layers", "has no effect beside the list of layers with experts", remedy);
         }
         if model.mla.is_some() {
             for name in ["kv_heads", "head_dim"] {

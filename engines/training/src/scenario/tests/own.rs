@@ -18,14 +18,18 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     let said = scenario.validate().unwrap_err().to_string();
     assert!(said.contains("job.model.topk: is missing in a model with experts"), "{said}");
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
-    ["topk=2", "expert_ffn=1024", "moe_layers=1,3,5"].map(|text| set(text).unwrap());
+    for text in ["topk=2", "expert_ffn=1024", "moe_layers=1,3,5"] {
+        set(text).unwrap();
+    }
     scenario.validate().unwrap();
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
     set("dense_layers=2").unwrap();
     let said = scenario.validate().unwrap_err().to_string();
     assert!(said.contains("stands beside 'dense_layers'"), "{said}");
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
-    ["dense_layers=0", "moe_layers=3,1"].map(|text| set(text).unwrap());
+    for text in ["dense_layers=0", "moe_layers=3,1"] {
+        set(text).unwrap();
+    }
     assert!(scenario.validate().unwrap_err().to_string().contains("each once, in their order"));
 }
 

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 use super::*;
 use crate::scenario::workload::Workload;
 use lightbay_core::param::Setting;
