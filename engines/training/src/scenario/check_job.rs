@@ -116,7 +116,11 @@ fn check_model(job: &Job, problems: &mut Problems) {
             problems.add("job.model.moe_layers", "does not name layers of the model", remedy);
         }
         if model.dense_layers.is_some_and(|dense| dense > 0) {
-            problems.add("job.model.moe_layers", "stands beside 'dense_layers'", "give one of the two");
+            problems.add(
+                "job.model.moe_layers",
+                "cannot be given together with 'dense_layers'",
+                "give one of the two",
+            );
         }
     }
     let at_most =
@@ -142,13 +146,13 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         let remedy = "give `gpus_per_pod_per_replica`";
         problems.add(
             "job.run.gpus_per_pod",
-            "stands beside volumes that were measured for other pods",
+            "cannot be given: the volumes were measured for other pods",
             remedy,
         );
     } else if run.gpus_per_pod.is_some() && run.gpus_per_pod_per_replica > 0 {
         problems.add(
             "job.run.gpus_per_pod",
-            "stands beside 'gpus_per_pod_per_replica'",
+            "cannot be given together with 'gpus_per_pod_per_replica'",
             "give one of the two",
         );
     } else if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
