@@ -204,7 +204,7 @@ impl<'n> SymmetrySearch<'n> {
         Self { network, sorts, visits_left: MOST_VISITS, leaves_left: MOST_LEAVES, salt: 0 }
     }
 
-    /// A group of at most so many elements, built by the images of the first GPU of a cell.
+    /// A group of limited size, built by the images of the first GPU of a cell.
     fn group(&mut self, start: &[u32], cell: &[u32], most: usize, involutions: bool) -> FreeGroup {
         let network = self.network;
         let first = cell[0];

@@ -189,7 +189,7 @@ impl<'n> TreeLibrary<'n> {
         }
     }
 
-    /// Returns `true` if the linear program of the shares has a row for so many roots and links that a matching which
+    /// Returns `true` if the linear program of the shares is so large that a matching which
     /// comes close to the floor is worth more than its trees.
     fn is_costly(&self) -> bool {
         self.data.len() * self.fold.class_links().len() > COSTLY

@@ -173,7 +173,7 @@ fn of_matrix(matrix: &Matrix) -> Grid {
 /// Most points of curves, or spans, that an overview shows.
 const MOST_ROWS: usize = 50;
 
-/// Places of the rows of an overview: all, or so many at equal distances with the first and the last.
+/// Places of the rows of an overview: all, or a number at equal distances with the first and the last.
 fn spread(rows: usize, extent: Extent) -> Vec<usize> {
     if extent == Extent::All || rows <= MOST_ROWS {
         return (0..rows).collect();

@@ -42,7 +42,7 @@ pub(super) fn suits(task: &CollectiveTask) -> bool {
         && (0..task.chunks.len()).all(|chunk| task.chunks.dests(chunk).count() + 1 == gpus)
 }
 
-/// Hands over the finish and the starts of each of at most so many passes, until `passed` wants no more of them.
+/// Hands over the finish and the starts of each pass of a limited number, until `passed` wants no more of them.
 pub(super) fn passes<W: Watch<S>, S>(
     task: &CollectiveTask,
     most: u32,

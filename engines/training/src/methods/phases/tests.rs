@@ -101,7 +101,7 @@ fn the_checker_refuses_plans_whose_circuits_move_otherwise() {
     });
     change("switchings understated", "phases", &|plan| plan.phases.as_mut().unwrap().switchings = 0);
     change("ports understated", "ports_claim", &|plan| plan.ports_used -= 1);
-    change("events out of order", "phases", &|plan| plan.phases.as_mut().unwrap().events.reverse());
+    change("events in the wrong order", "phases", &|plan| plan.phases.as_mut().unwrap().events.reverse());
     change("no event", "phases", &|plan| plan.phases.as_mut().unwrap().events.clear());
     change("an event after the period", "phases", &|plan| {
         plan.phases.as_mut().unwrap().events[1].time_s = value;
