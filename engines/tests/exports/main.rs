@@ -437,20 +437,11 @@ fn circuits_that_move_within_an_iteration_become_a_change_list_for_each_moment()
     assert!(count(&change, "delete") > 0 && count(&change, "add") > 0);
     assert_eq!(count(&change, "delete"), count(&back, "add"));
     assert_eq!(count(&change, "add"), count(&back, "delete"));
-    let wanted: i64 = value(&second)["scenario"]["logical_circuits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|row| row.as_array().unwrap())
-        .map(|count| count.as_i64().unwrap())
-        .sum();
-    let had: i64 = value(&first)["scenario"]["logical_circuits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|row| row.as_array().unwrap())
-        .map(|count| count.as_i64().unwrap())
-        .sum();
+    let circuits = |plan: &serde_json::Value| -> i64 {
+        let rows = plan["scenario"]["logical_circuits"].as_array().unwrap();
+        rows.iter().flat_map(|row| row.as_array().unwrap()).map(|count| count.as_i64().unwrap()).sum()
+    };
+    let (wanted, had) = (circuits(&value(&second)), circuits(&value(&first)));
     // Every circuit stands twice in a symmetric matrix.
     assert_eq!(count(&change, "add") as i64 - count(&change, "delete") as i64, (wanted - had) / 2);
     let refused =

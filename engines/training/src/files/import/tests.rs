@@ -6,7 +6,7 @@ use crate::model::reduced_dag::Dominance;
 use crate::scenario::instance::TaskKind;
 use crate::scenario::job::ModelChoice;
 use crate::simulate::evaluate::Evaluator;
-use lightbay_core::param::{ParamValue, Setting};
+use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 
 macro_rules! resource {
     ($name:literal) => {
@@ -27,7 +27,11 @@ const KERNELS: ImportFile<'static> = resource!("aiob_Example.txt");
 const BUSBW: ImportFile<'static> = resource!("busbw.yaml");
 
 fn params(settings: &[&str]) -> Params {
-    let infos = aicb_knobs();
+    resolved(&aicb_knobs(), settings)
+}
+
+/// Parameters of an importer as they are typed.
+pub(super) fn resolved(infos: &[ParamInfo], settings: &[&str]) -> Params {
     let given: Vec<(String, _)> = settings
         .iter()
         .map(|text| {
@@ -36,7 +40,7 @@ fn params(settings: &[&str]) -> Params {
             (setting.name.clone(), info.parse(&setting.text).unwrap())
         })
         .collect();
-    Params::resolve(&infos, given.iter().map(|(name, value)| (name.as_str(), value))).unwrap()
+    Params::resolve(infos, given.iter().map(|(name, value)| (name.as_str(), value))).unwrap()
 }
 
 fn import(files: &[ImportFile<'_>], settings: &[&str]) -> ImportedJob {

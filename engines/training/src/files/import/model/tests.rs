@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use super::*;
+use crate::files::import::tests::resolved;
 use crate::scenario::workload::Workload;
-use lightbay_core::param::Setting;
 
 macro_rules! config {
     ($name:literal) => {
@@ -15,16 +15,7 @@ macro_rules! config {
 }
 
 fn params(settings: &str) -> Params {
-    let infos = format().params;
-    let given: Vec<(String, _)> = settings
-        .split_whitespace()
-        .map(|text| {
-            let setting: Setting = text.parse().unwrap();
-            let info = infos.iter().find(|info| info.name == setting.name.as_str()).unwrap();
-            (setting.name.clone(), info.parse(&setting.text).unwrap())
-        })
-        .collect();
-    Params::resolve(&infos, given.iter().map(|(name, value)| (name.as_str(), value))).unwrap()
+    resolved(&format().params, &settings.split_whitespace().collect::<Vec<_>>())
 }
 
 fn job(input: Input, settings: &str) -> (Job, Vec<String>) {
