@@ -268,7 +268,7 @@ impl Config<'_> {
             if listed.is_none() {
                 self.problems.add(
                     name,
-                    "is no list of layers",
+                    "is not a list of layers",
                     format!("give layers from 0 to {}", layers - 1),
                 );
             }

@@ -38,7 +38,7 @@ pub struct TreeLibrary<'n> {
 #[derive(Clone, Debug)]
 struct Variants {
     packings: Vec<Packing>,
-    /// Numbers of pieces of which the trees of each take whole numbers, 1 if there is no small one.
+    /// Numbers of pieces of which the trees of each take whole numbers, 1 if all are large.
     wholes: Vec<u32>,
 }
 

@@ -362,7 +362,7 @@ fn port_vectors(own: &[u32], total: u32) -> Vec<Vec<u32>> {
     all
 }
 
-/// A pod with a port more is no worse, so that vectors with one port less than the fewest are enough.
+/// One more port never makes a plan worse, so that vectors with one port less than the fewest are enough.
 #[test]
 fn no_ports_of_pods_with_one_less_than_the_fewest_reach_the_target() {
     use crate::model::samples::random_tail_exact;
