@@ -8,7 +8,7 @@ mod terms;
 use crate::Tpu;
 use crate::check::{self, Envelope};
 use crate::methods::assemble::{Parts, candidate};
-use crate::methods::finish;
+use crate::methods::{route, settings};
 use crate::model::baselines;
 use crate::model::pod::{self, CHIPS, PORTS};
 use crate::plan::{FaultCase, Routing, Simulation, TpuResult};
@@ -215,8 +215,8 @@ fn within(depth: Depth) -> StopTest {
 fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<Simulation, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
     let settings = plan.scenario.body.simulate.clone().unwrap_or_default();
-    let search = finish::search(&plan.parameters);
-    let seed = finish::route_seed(Streams::new(plan.seed).stream(finish::ROUTE_STREAM));
+    let search = settings::search(&plan.parameters);
+    let seed = settings::route_seed(Streams::new(plan.seed).stream(settings::ROUTE_STREAM));
     let mut watch = within(depth);
     simulate::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(in_words)
 }
@@ -227,7 +227,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
 /// Reason for having no routes.
 fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
-    finish::route_again(plan, &topology, &mut within(depth)).map_err(in_words)
+    route::route_again(plan, &topology, &mut within(depth)).map_err(in_words)
 }
 
 fn in_words(error: MethodError) -> String {

@@ -3,6 +3,8 @@
 mod approach;
 pub mod assemble;
 mod baseline;
+mod begin;
+mod certify;
 mod evaluate;
 mod fast;
 pub mod finish;
@@ -11,6 +13,8 @@ mod idle;
 mod lp;
 mod milp;
 mod random;
+pub mod route;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 

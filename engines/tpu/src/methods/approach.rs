@@ -1,7 +1,7 @@
 //! Beginning of every method on the optimisation model: the check that the scenario suits it, the group whose elements
 //! are the states of the switches, and the bounds that hold before anything is computed.
 
-use super::{finish, idle};
+use super::{begin, idle};
 use crate::Tpu;
 use crate::model::group::Group;
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -57,7 +57,7 @@ impl<A: ModelMethod> Method<Tpu> for OnModel<A> {
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
         let group = group_of::<A>(body)?;
-        finish::announce(body, cx);
+        begin::announce(body, cx);
         self.0.run(group, body, params, cx)
     }
 }
@@ -68,14 +68,14 @@ impl<A: ModelMethod> Method<Tpu> for OnModel<A> {
 /// A topology that is not to be designed, a pod that is too large, or a group of another order.
 pub(super) fn group_of<A: ModelMethod>(scenario: &TpuScenario) -> Result<Group, MethodError> {
     if scenario.topology != TopologyChoice::Design {
-        return Err(finish::other_topology(A::NAME, scenario));
+        return Err(begin::other_topology(A::NAME, scenario));
     }
     if usize::from(scenario.cubes) > A::MOST_CUBES {
-        return Err(finish::invalid(Problem::new(
+        return Err(begin::invalid(Problem::new(
             "cubes",
             format!("is {}, but '{}' is for at most {}", scenario.cubes, A::NAME, A::MOST_CUBES),
             "use 'tons-fast', or fewer cubes",
         )));
     }
-    scenario.group().map_err(finish::invalid)
+    scenario.group().map_err(begin::invalid)
 }

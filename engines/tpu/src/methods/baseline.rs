@@ -2,6 +2,7 @@
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;
+use super::{begin, settings};
 use crate::Tpu;
 use crate::model::baselines;
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -34,7 +35,7 @@ impl Method<Tpu> for BaselineMethod {
             },
             proves: false,
             hot_start: false,
-            params: finish::params(true),
+            params: settings::params(true),
         }
     }
 
@@ -53,12 +54,12 @@ impl Method<Tpu> for BaselineMethod {
         let own = if self.twisted { TopologyChoice::Pdtt } else { TopologyChoice::Pt };
         let body = &scenario.body;
         if body.topology != TopologyChoice::Design && body.topology != own {
-            return Err(finish::other_topology(self.name(), body));
+            return Err(begin::other_topology(self.name(), body));
         }
-        let shape = if self.twisted { body.pdtt_shape().map_err(finish::invalid)? } else { body.pt_shape() };
+        let shape = if self.twisted { body.pdtt_shape().map_err(begin::invalid)? } else { body.pt_shape() };
         let pod = if self.twisted { baselines::pdtt(shape) } else { baselines::pt(shape) };
-        let pod = pod.map_err(finish::invalid)?;
-        finish::announce(body, cx);
+        let pod = pod.map_err(begin::invalid)?;
+        begin::announce(body, cx);
         let torus = Some(Torus { shape, twisted: self.twisted });
         finish::finish(Chosen { torus, ..Chosen::new(pod, self.name()) }, body, cx)?;
         Ok(Outcome::done(Status::Heuristic))

@@ -2,6 +2,7 @@
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;
+use super::{begin, settings};
 use crate::Tpu;
 use crate::model::pod::{MAX_CUBES, SWITCHES};
 use crate::model::topology::Topology;
@@ -42,13 +43,13 @@ impl Method<Tpu> for Evaluate {
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
-        let chosen = match body.named_topology().map_err(finish::invalid)? {
+        let chosen = match body.named_topology().map_err(begin::invalid)? {
             Some(pod) => Chosen { torus: torus(body)?, ..Chosen::new(pod, body.topology.word()) },
             None => of_plan(body, cx)?,
         };
         let chosen = match params.ints("voltages") {
             Some(_) if body.topology != TopologyChoice::Design => {
-                return Err(finish::invalid(Problem::new(
+                return Err(begin::invalid(Problem::new(
                     "voltages",
                     format!(
                         "are given, but the scenario says how the pod is wired ('{}')",
@@ -57,17 +58,17 @@ impl Method<Tpu> for Evaluate {
                     "change the topology of the scenario, or start from a plan of a scenario to be designed",
                 )));
             }
-            Some(voltages) => edited(chosen, &voltages).map_err(finish::invalid)?,
+            Some(voltages) => edited(chosen, &voltages).map_err(begin::invalid)?,
             None => chosen,
         };
-        finish::announce(body, cx);
+        begin::announce(body, cx);
         finish::finish(chosen, body, cx)?;
         Ok(Outcome::done(Status::Heuristic))
     }
 }
 
 fn params() -> Vec<ParamInfo> {
-    let mut params = finish::params(false);
+    let mut params = settings::params(false);
     let most = MAX_CUBES as i64 - 1;
     params.push(
         ParamInfo::int_list(
@@ -119,7 +120,7 @@ pub(super) fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError
     Ok(match scenario.topology {
         TopologyChoice::Pt => Some(Torus { shape: scenario.pt_shape(), twisted: false }),
         TopologyChoice::Pdtt => {
-            Some(Torus { shape: scenario.pdtt_shape().map_err(finish::invalid)?, twisted: true })
+            Some(Torus { shape: scenario.pdtt_shape().map_err(begin::invalid)?, twisted: true })
         }
         TopologyChoice::Design | TopologyChoice::Given(_) => None,
     })
@@ -127,8 +128,8 @@ pub(super) fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError
 
 /// The topology of the plan that the run was started from.
 fn of_plan(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<Chosen, MethodError> {
-    let Some(hot) = finish::hot_start(scenario, cx) else {
-        return Err(finish::invalid(Problem::new(
+    let Some(hot) = begin::hot_start(scenario, cx) else {
+        return Err(begin::invalid(Problem::new(
             "topology",
             "is 'design', and there is no plan to start from",
             "give 'pt', 'pdtt' or the topology of a plan, or a plan of as many cubes as hot start",

@@ -13,6 +13,7 @@
 
 use super::finish::{self, Chosen};
 use super::idle;
+use super::{begin, certify, settings};
 use crate::Tpu;
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
@@ -38,7 +39,7 @@ use lightbay_core::scenario::Scenario;
 mod curve;
 mod general;
 
-use curve::Curve;
+use curve::AnnealingCurve;
 
 /// The default method.
 pub(super) struct Fast;
@@ -112,7 +113,7 @@ impl Method<Tpu> for Fast {
             ),
             general::knob(),
         ];
-        params.extend(finish::params(false));
+        params.extend(settings::params(false));
         MethodInfo {
             name: "tons-fast",
             help: "Annealing against fast metrics and lazy cuts, with a certified throughput; the default.",
@@ -141,16 +142,16 @@ impl Method<Tpu> for Fast {
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
         if body.topology != TopologyChoice::Design {
-            return Err(finish::other_topology("tons-fast", body));
+            return Err(begin::other_topology("tons-fast", body));
         }
         let given = match &body.group {
-            Some(_) => Some(body.group().map_err(finish::invalid)?),
+            Some(_) => Some(body.group().map_err(begin::invalid)?),
             None => None,
         };
         let general_steps =
             params.int("general_steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(0);
         general::suits(general_steps, body)?;
-        finish::announce(body, cx);
+        begin::announce(body, cx);
         cx.bound(tight_cover_bound(body.nodes()));
         let mut search = FastSearch::new(params, body, cx);
         search.search(body, given.as_ref(), general_steps)?;
@@ -189,7 +190,7 @@ struct FastSearch<'s, 'a> {
     gap: f64,
     max_rounds: u32,
     best: Option<BestPod>,
-    curve: Curve,
+    curve: AnnealingCurve,
 }
 
 /// Cubes from which on the winner of every round is certified at once.
@@ -224,7 +225,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         settings.hot = params.float("hot").unwrap_or(settings.hot).max(f64::MIN_POSITIVE);
         settings.cold = params.float("cold").unwrap_or(settings.cold).max(f64::MIN_POSITIVE);
         settings.swaps = params.float("swaps").unwrap_or(settings.swaps);
-        let certificate = finish::certificate_settings(params, scenario.nodes());
+        let certificate = settings::certificate_settings(params, scenario.nodes());
         Self {
             cx,
             cubes,
@@ -247,7 +248,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
             },
             max_rounds: certificate.max_rounds,
             best: None,
-            curve: Curve { score: f64::INFINITY, drawn_s: f64::NEG_INFINITY },
+            curve: AnnealingCurve { score: f64::INFINITY, drawn_s: f64::NEG_INFINITY },
         }
     }
 
@@ -285,7 +286,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
 
     /// Certifies the plan that the run was started from, and goes on from it if it is symmetric.
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
-        let Some(hot) = finish::hot_start(scenario, self.cx) else { return Ok(()) };
+        let Some(hot) = begin::hot_start(scenario, self.cx) else { return Ok(()) };
         let Some(hops) = metrics::hops(&hot.topology) else {
             self.cx.hot_start_fate(HotStartFate::Rejected, "its pod is not connected", Some(hot.value), None);
             return Ok(());
@@ -357,7 +358,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                             // A wide certificate: it only has to make a plan.
                             mcf::FlowSettings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
                         let certificate = mcf::certify(&pod, &settings, start_lengths(&pod).as_deref(), cx)?;
-                        finish::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
+                        certify::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
                         let source = entry.family.name.clone();
                         if early.as_ref().is_none_or(|known| certificate.lower > known.certificate.lower) {
                             early = Some(BestPod { pod, entry: Some(entry.clone()), certificate, source });
@@ -500,7 +501,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let first = ROUND_STREAM + u64::from(number) * STREAMS;
         let streams: Vec<_> =
             (0..u64::from(settings.chains)).map(|chain| self.cx.stream(first + chain)).collect();
-        let mut curve = Curve { score: f64::INFINITY, ..self.curve };
+        let mut curve = AnnealingCurve { score: f64::INFINITY, ..self.curve };
         let (start, family) = ([entry.design.voltage], &entry.family);
         let found = anneal(
             &objective,
@@ -552,7 +553,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
     ) -> Result<Certificate, MethodError> {
         let settings = mcf::FlowSettings { gap, max_rounds: self.max_rounds, ..mcf::FlowSettings::default() };
         let certificate = mcf::certify(pod, &settings, lengths, self.cx)?;
-        finish::offer(pod, hops, &certificate, source, self.cx)?;
+        certify::offer(pod, hops, &certificate, source, self.cx)?;
         Ok(certificate)
     }
 

@@ -3,6 +3,7 @@
 use super::approach::ModelMethod;
 use super::finish::{self, Chosen};
 use super::lp;
+use super::settings;
 use crate::Tpu;
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
@@ -41,7 +42,7 @@ impl ModelMethod for Greedy {
             )
             .effect(Effect::Warm),
         ];
-        params.extend(finish::params(false));
+        params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
             help: "Solves relaxations of the model and fixes a few switches after each, until all are.",

@@ -2,6 +2,7 @@
 
 use super::approach::ModelMethod;
 use super::finish::{self, Chosen};
+use super::{certify, settings};
 use crate::Tpu;
 use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
@@ -39,7 +40,7 @@ impl ModelMethod for Relaxation {
             ParamInfo::int("certified", 1, 1000, 2, "Drawn pods with the best metrics that are certified.")
                 .effect(Effect::Warm),
         ];
-        params.extend(finish::params(false));
+        params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
             help: "Bound on all pods of the size by dividing circuits, and pods rounded from that.",
@@ -86,10 +87,10 @@ impl ModelMethod for Relaxation {
             }
             let pod = pod.failing(&body.failed_ocs);
             let Some(distances) = hops(&pod) else { continue };
-            let certificate = finish::certify(&pod, distances, "rounding", None, cx)?;
+            let certificate = certify::certify(&pod, distances, "rounding", None, cx)?;
             let known = chosen.as_ref().and_then(|chosen| chosen.certificate.as_ref());
             if known.is_none_or(|known| certificate.lower > known.lower) {
-                finish::offer(&pod, distances, &certificate, "rounding", cx)?;
+                certify::offer(&pod, distances, &certificate, "rounding", cx)?;
                 chosen = Some(Chosen { certificate: Some(certificate), ..Chosen::new(pod, "rounding") });
             }
         }

@@ -3,6 +3,7 @@
 use super::approach::{ModelMethod, group_of};
 use super::finish::{self, Chosen};
 use super::lp;
+use super::{begin, certify, settings};
 use crate::Tpu;
 use crate::methods::assemble::{Parts, candidate};
 use crate::model::group::Group;
@@ -56,7 +57,7 @@ impl ModelMethod for Milp {
 
     fn info(&self) -> MethodInfo {
         let mut params = lightbay_highs::solve::knobs();
-        params.extend(finish::params(false));
+        params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
             help: "The whole optimisation model by branch and bound, for up to 4 cubes; slow, but it proves.",
@@ -133,7 +134,7 @@ fn near_any(known: &Certificate, nodes: usize, share: f64) -> bool {
 
 /// A pod to start from: that of the hot start, if it is symmetric under the group, or the best of some random ones.
 fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Option<(Topology, &'static str)> {
-    if let Some(hot) = finish::hot_start(body, cx) {
+    if let Some(hot) = begin::hot_start(body, cx) {
         if hot.topology.symmetry().is_some_and(|symmetry| symmetry.group.rows() == group.rows()) {
             cx.hot_start_fate(
                 HotStartFate::Accepted,
@@ -169,12 +170,12 @@ impl PlanReader {
     fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
         let pod = pod.failing(&self.failed);
         let Some(distances) = hops(&pod) else { return Ok(false) };
-        let settings = finish::certificate_settings(cx.params(), pod.nodes());
+        let settings = settings::certificate_settings(cx.params(), pod.nodes());
         let certificate = mcf::certify(&pod, &settings, None, cx)?;
         if self.best.as_ref().is_some_and(|(best, _)| best.lower >= certificate.lower) {
             return Ok(false);
         }
-        finish::offer(&pod, distances, &certificate, source, cx)?;
+        certify::offer(&pod, distances, &certificate, source, cx)?;
         self.best = Some((certificate, pod));
         Ok(true)
     }

@@ -2,6 +2,7 @@
 
 use super::finish::{self, Chosen};
 use super::idle;
+use super::{begin, certify, settings};
 use crate::Tpu;
 use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
@@ -35,7 +36,7 @@ impl Method<Tpu> for Random {
                 "Draw of one group element for each switch; otherwise a permutation of the cubes for each.",
             ),
         ];
-        params.extend(finish::params(false));
+        params.extend(settings::params(false));
         MethodInfo {
             name: "random",
             help: "Random pods: what a design has to beat.",
@@ -63,14 +64,14 @@ impl Method<Tpu> for Random {
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
         if body.topology != TopologyChoice::Design {
-            return Err(finish::other_topology("random", body));
+            return Err(begin::other_topology("random", body));
         }
-        let group = body.group().map_err(finish::invalid)?;
-        finish::announce(body, cx);
+        let group = body.group().map_err(begin::invalid)?;
+        begin::announce(body, cx);
         let symmetric = params.bool("symmetric");
         let samples = params.count("samples").max(1);
         let mut best: Option<(Topology, Certificate)> = None;
-        let (mut hops, mut throughputs) = (Spread::default(), Spread::default());
+        let (mut hops, mut throughputs) = (SampleSpread::default(), SampleSpread::default());
         for sample in 0..samples {
             let (pod, distances) = loop_until_connected(cx, sample as u64, body, |stream| {
                 let pod = if symmetric {
@@ -83,10 +84,10 @@ impl Method<Tpu> for Random {
                 pod.failing(&body.failed_ocs)
             })?;
             hops.add(distances.average(pod.nodes()));
-            let certificate = finish::certify(&pod, distances, "random", None, cx)?;
+            let certificate = certify::certify(&pod, distances, "random", None, cx)?;
             throughputs.add(certificate.lower);
             if best.as_ref().is_none_or(|(_, known)| certificate.lower > known.lower) {
-                finish::offer(&pod, distances, &certificate, "random", cx)?;
+                certify::offer(&pod, distances, &certificate, "random", cx)?;
                 best = Some((pod, certificate));
             }
         }
@@ -116,7 +117,7 @@ fn loop_until_connected(
         }
     }
     if !body.failed_ocs.is_empty() {
-        return Err(finish::invalid(finish::not_connected(body)));
+        return Err(begin::invalid(finish::not_connected(body)));
     }
     Err(MethodError::Failed(format!("{TRIES} random pods in a row were not connected; try another seed")))
 }
@@ -138,13 +139,13 @@ fn permuted(cubes: usize, stream: &mut Stream) -> Topology {
 
 /// Mean and standard deviation of a sample.
 #[derive(Default)]
-struct Spread {
+struct SampleSpread {
     count: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Spread {
+impl SampleSpread {
     fn add(&mut self, value: f64) {
         self.count += 1.0;
         self.sum += value;
@@ -152,7 +153,7 @@ impl Spread {
     }
 }
 
-impl std::fmt::Display for Spread {
+impl std::fmt::Display for SampleSpread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mean = self.sum / self.count;
         let variance = (self.squares / self.count - mean * mean).max(0.0);

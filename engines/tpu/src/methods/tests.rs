@@ -20,7 +20,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 /// Scenarios of the suite.
-const FEW: u64 = 10;
+const USUAL_CASES: u64 = 10;
 /// Scenarios that went wrong once: the best design of an early round of the tournament was dropped.
 const ONCE_WRONG: [u64; 1] = [81];
 
@@ -138,7 +138,8 @@ fn promise(seed: u64, counts: &mut Counts) {
 
 #[test]
 fn every_method_keeps_its_promises_on_random_pods() {
-    let count = std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
+    let count =
+        std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL_CASES);
     let mut counts = Counts::default();
     let first = std::env::var("LIGHTBAY_PROMISES_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     for seed in (first..first + count).chain(ONCE_WRONG) {

@@ -14,14 +14,14 @@ pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 
 /// Best point of the annealing that has been drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Curve {
+pub(super) struct AnnealingCurve {
     /// Score of the best design drawn so far.
     pub(super) score: f64,
     /// Time at which it was drawn, s.
     pub(super) drawn_s: f64,
 }
 
-impl Curve {
+impl AnnealingCurve {
     /// Draws what the best design so far may carry by its metrics.
     pub(super) fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
         let (x, best) = (cx.elapsed_s(), progress.best);

@@ -2,7 +2,7 @@
 
 use super::curve::DRAWN_EVERY_S;
 use super::{BestPod, FastSearch, MOST_CUTS, REHEAT, STREAMS, WORTH};
-use crate::methods::finish;
+use crate::methods::begin;
 use crate::model::topology::Topology;
 use crate::scenario::TpuScenario;
 use crate::search::anneal::AnnealSettings;
@@ -37,7 +37,7 @@ pub(super) fn knob() -> ParamInfo {
 /// Refuses the search for pods that are too large to be certified without their symmetry.
 pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodError> {
     if steps > 0 && scenario.nodes() >= UNSOLVED {
-        return Err(finish::invalid(Problem::new(
+        return Err(begin::invalid(Problem::new(
             "general_steps",
             format!("is {steps}, but {} chips are too many without symmetry", scenario.nodes()),
             "leave it at 0, or design at most 16 cubes",

@@ -1,0 +1,91 @@
+//! What every method does before it searches: states what is known, and reads the plan that a run starts from.
+
+use crate::Tpu;
+use crate::model::baselines;
+use crate::model::topology::Topology;
+use crate::scenario::TpuScenario;
+use crate::series;
+use crate::throughput::metrics;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
+use lightbay_core::kind::Kind;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::{Problem, Problems};
+
+/// A problem of the scenario or a parameter as the end of a method.
+pub fn invalid(problem: Problem) -> MethodError {
+    MethodError::Invalid(Problems::one(problem))
+}
+
+/// The refusal of a method whose scenario names another topology.
+pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
+    let (word, suited) = (scenario.topology.word(), Tpu::suited_method(scenario));
+    let remedy = if suited == "evaluate" {
+        "use 'evaluate', or set topology=design".to_owned()
+    } else {
+        format!("use '{suited}' or 'evaluate', or set topology=design")
+    };
+    let what = if word == "given" {
+        format!("is given, '{method}' would have to change it")
+    } else {
+        format!("is '{word}', which '{method}' does not make")
+    };
+    invalid(Problem::new("topology", what, remedy))
+}
+
+/// Says what is known before anything is computed: the bound over all pods of the size, and the tori of the size.
+pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
+    let nodes = scenario.nodes();
+    cx.bound(metrics::cover_bound(nodes).mcf);
+    if !scenario.failed_ocs.is_empty() {
+        // The tori are known with all switches working.
+        return;
+    }
+    point(cx, series::BASELINE_PT, baselines::pt_mcf(scenario.pt_shape()));
+    // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is its throughput.
+    let twisted = scenario.pdtt_shape().ok().and_then(|shape| baselines::pdtt(shape).ok());
+    if let Some(hops) = twisted.and_then(|pod| metrics::hops(&pod)) {
+        point(cx, series::BASELINE_PDTT, metrics::hop_bound(nodes, hops.hop_sum));
+    }
+}
+
+/// Reports one point of a series at the time of the run.
+pub(super) fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
+    let x = cx.elapsed_s();
+    cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+}
+
+/// The topology of the plan that a run was started from.
+#[derive(Clone, Debug)]
+pub struct Hot {
+    /// States of the switches and the links that follow.
+    pub topology: Topology,
+    /// The throughput it claims.
+    pub value: f64,
+    /// Lengths of the 192 link classes that prove its upper end.
+    pub lengths: Option<Vec<f64>>,
+}
+
+/// The topology of the plan that the run was started from, if it has as many cubes; otherwise the rejection is
+/// reported here. What became of an accepted one is for the method to report.
+pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Hot> {
+    let hot = cx.hot_start()?;
+    let plan = hot.plan.plan();
+    let before = Some(plan.objective.value);
+    let found = match plan.result.topology.topology() {
+        Ok(pod) if pod.cubes() == usize::from(scenario.cubes) => Ok(pod.failing(&scenario.failed_ocs)),
+        Ok(pod) => Err(format!("the plan is for {} cubes, the scenario has {}", pod.cubes(), scenario.cubes)),
+        Err(problem) => Err(problem.to_string()),
+    };
+    match found {
+        Ok(topology) => Some(Hot {
+            topology,
+            value: plan.objective.value,
+            lengths: plan.result.certificates.class_lengths.clone(),
+        }),
+        Err(why) => {
+            cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+            None
+        }
+    }
+}

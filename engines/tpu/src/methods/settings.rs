@@ -1,0 +1,229 @@
+//! Parameters of the steps that follow a chosen topology, and what they ask for.
+
+use super::begin::invalid;
+use super::finish::Chosen;
+use crate::methods::assemble::Parts;
+use crate::routing::faults::FaultTurns;
+use crate::routing::{self, RouteSelection};
+use crate::scenario::{SimulationSettings, TpuScenario};
+use crate::simulate::SaturationSearch;
+use crate::throughput::mcf;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::problem::Problem;
+use lightbay_core::random::Stream;
+use rand::Rng;
+
+/// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
+pub const ROUTE_STREAM: u64 = 1 << 40;
+
+/// Chips of a torus up to which all routes are written unless asked otherwise.
+const WRITTEN_UP_TO: usize = 1024;
+
+/// Widest certificate that may be asked for.
+const WIDEST_GAP: f64 = 0.01;
+
+/// Virtual channels that routes in dimension order use: one before the dateline of a ring, one behind it
+/// (docs/methods/tpu.md, section 7).
+const DATELINE_VCS: u8 = 2;
+
+/// The parameters that all methods share. `torus` says whether routes in dimension order are usual.
+pub fn params(torus: bool) -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::float(
+            "certificate_gap",
+            0.0,
+            WIDEST_GAP,
+            0.001,
+            "Maximum relative gap of the throughput certificate. Default: 0.1 % up to 512 chips, 0.5 % above.",
+        )
+        .derived(),
+        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Rounds after which a certificate ends at any width."),
+        ParamInfo::choice(
+            "routing",
+            &["at", "dor", "none"],
+            if torus { "dor" } else { "at" },
+            "Routes: allowed turns, dimension order with datelines (tori only), or none.",
+        ),
+        ParamInfo::int("route_passes", 1, 1000, 12, "Passes of the route selection over all pairs."),
+        ParamInfo::choice(
+            "route_selection",
+            &["prices", "ilp"],
+            "prices",
+            "Selection of routes by prices that grow with the load, or by an exact integer program after that.",
+        ),
+        ParamInfo::bool("balance", true, "Even use of the virtual channels; otherwise the first has priority."),
+        ParamInfo::bool(
+            "with_routes",
+            true,
+            "Routes in the plan, not only their figures; true if not given, but for tori above 1024 chips in \
+             dimension order, whose routes are not symmetric.",
+        )
+        .derived(),
+        ParamInfo::bool(
+            "with_faults",
+            false,
+            "Sweep over all 48 failed switches with the routes of every case in the plan.",
+        ),
+        ParamInfo::choice(
+            "fault_turns",
+            &["shared", "per_fault"],
+            "shared",
+            "Allowed turns for routes around a failed switch: those of the healthy pod (shared), or a new set per case.",
+        ),
+        ParamInfo::bool("fault_saturation", false, "Saturation by the flit simulator for every failed switch."),
+        ParamInfo::choice(
+            "saturation_search",
+            &["bisection", "steps"],
+            "bisection",
+            "Search for the saturation point: bisection after a coarse curve, or every step of the rate.",
+        ),
+    ]
+    .into_iter()
+    .map(|info| info.effect(Effect::Warm))
+    .collect()
+}
+
+/// The settings of a certificate.
+pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::FlowSettings {
+    let mut settings = mcf::FlowSettings::of(nodes);
+    if let Some(gap) = params.float("certificate_gap") {
+        settings.gap = gap;
+    }
+    if let Some(rounds) = params.int("certificate_rounds").and_then(|rounds| u32::try_from(rounds).ok()) {
+        settings.max_rounds = rounds;
+    }
+    settings
+}
+
+/// The seed of routes and simulations, from their random stream of a run.
+pub fn route_seed(mut stream: Stream) -> u64 {
+    stream.next_u64()
+}
+
+/// Search for the saturation point that the parameters ask for.
+pub fn search(params: &Params) -> SaturationSearch {
+    match params.text("saturation_search") {
+        Some("steps") => SaturationSearch::Steps,
+        _ => SaturationSearch::Bisection,
+    }
+}
+
+/// Kind of routes that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RouteKind {
+    Turns,
+    DimensionOrder,
+    None,
+}
+
+/// Work that parameters and scenario ask for beside the certificate.
+#[derive(Clone, Debug)]
+pub(super) struct FinishSteps {
+    pub(super) routing: RouteKind,
+    pub(super) settings: routing::RoutingSettings,
+    pub(super) with_routes: bool,
+    pub(super) faults: bool,
+    pub(super) with_faults: bool,
+    pub(super) fault_turns: FaultTurns,
+    pub(super) fault_saturation: bool,
+    pub(super) simulate: Option<SimulationSettings>,
+    pub(super) search: SaturationSearch,
+    pub(super) seed: u64,
+}
+
+impl FinishSteps {
+    pub(super) fn of(
+        params: &Params,
+        scenario: &TpuScenario,
+        chosen: &Chosen,
+        seed: u64,
+    ) -> Result<Self, MethodError> {
+        let routing = match params.text("routing") {
+            Some("dor") if chosen.torus.is_none() => {
+                return Err(invalid(Problem::new(
+                    "routing",
+                    "is 'dor', but dimension order is defined on tori only",
+                    "use 'at', or the methods 'pt' and 'pdtt'",
+                )));
+            }
+            Some("dor") if scenario.vc_count < DATELINE_VCS => {
+                return Err(invalid(Problem::new(
+                    "vc_count",
+                    format!(
+                        "is {}, but dimension order changes its virtual channel at datelines",
+                        scenario.vc_count
+                    ),
+                    format!("give at least {DATELINE_VCS}, or set routing=at"),
+                )));
+            }
+            Some("dor") => RouteKind::DimensionOrder,
+            Some("none") => RouteKind::None,
+            _ => RouteKind::Turns,
+        };
+        let with_faults = params.bool("with_faults");
+        let fault_saturation = params.bool("fault_saturation");
+        let faults = with_faults || fault_saturation || scenario.tolerated_ocs_faults > 0;
+        let after = [(faults, "failed switches"), (scenario.simulate.is_some(), "the simulator")];
+        if routing == RouteKind::None
+            && let Some((_, what)) = after.into_iter().find(|(asked, _)| *asked)
+        {
+            return Err(invalid(Problem::new(
+                "routing",
+                format!("is 'none', but {what} need routes"),
+                "give 'at' or 'dor', or leave them out",
+            )));
+        }
+        let large = chosen.topology.nodes() > WRITTEN_UP_TO && routing == RouteKind::DimensionOrder;
+        let with_routes = params.get("with_routes").map_or(!large, |_| params.bool("with_routes"));
+        let mut settings = routing::RoutingSettings::of(scenario, seed);
+        settings.balance = params.bool("balance");
+        if let Some(passes) = params.int("route_passes").and_then(|passes| u32::try_from(passes).ok()) {
+            settings.passes = passes;
+        }
+        if params.text("route_selection") == Some("ilp") {
+            settings.selection = RouteSelection::Ilp;
+        }
+        let simulate = scenario.simulate.clone();
+        Ok(Self {
+            routing,
+            settings,
+            with_routes,
+            faults,
+            with_faults,
+            fault_turns: if params.text("fault_turns") == Some("per_fault") {
+                FaultTurns::PerFault
+            } else {
+                FaultTurns::Shared
+            },
+            fault_saturation,
+            simulate,
+            search: search(params),
+            seed,
+        })
+    }
+
+    /// Returns `true` if something is asked for that follows from the routes.
+    pub(super) const fn needs_routes(&self) -> bool {
+        self.faults || self.simulate.is_some()
+    }
+
+    /// The same with routes by prices, if the exact program was asked for.
+    pub(super) fn before_the_exact_program(&self) -> Option<Self> {
+        let exact = self.routing == RouteKind::Turns && self.settings.selection == RouteSelection::Ilp;
+        exact.then(|| {
+            let mut quick = self.clone();
+            quick.settings.selection = RouteSelection::Prices;
+            quick
+        })
+    }
+
+    /// The parts as the plan is to hold them: without the routes if they are not wanted.
+    pub(super) fn written(&self, parts: &Parts) -> Parts {
+        let mut parts = parts.clone();
+        if let (false, Some(routing)) = (self.with_routes, &mut parts.routing) {
+            routing.routes = Vec::new();
+        }
+        parts
+    }
+}
