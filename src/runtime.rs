@@ -131,7 +131,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let signals = signals::Signals::listen()?;
     let screen =
         terminal::Screen::enter(opening.out, tty.try_clone()?, opening.mouse, opening.ask_background)?;
-    let reader = input::Reader::start(tty.try_clone()?)?;
+    let reader = input::InputReader::start(tty.try_clone()?)?;
     let remote = env("SSH_CONNECTION").is_some();
     let mut shell = Shell {
         app: App::new(options, now),

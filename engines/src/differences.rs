@@ -89,11 +89,11 @@ impl ScenarioDifferences {
 }
 
 /// What stands at one place of a tree: one value, or the values of all rows of a list.
-type Places<'v> = Vec<Option<&'v Value>>;
+type ValuesAtPath<'v> = Vec<Option<&'v Value>>;
 
 /// Compares one place of both trees. Rows of lists are padded to the same number.
-fn compare<'v>(a: Places<'v>, b: Places<'v>, path: &str, out: &mut Vec<Difference>) {
-    let there = |values: Places<'v>| -> Places<'v> {
+fn compare<'v>(a: ValuesAtPath<'v>, b: ValuesAtPath<'v>, path: &str, out: &mut Vec<Difference>) {
+    let there = |values: ValuesAtPath<'v>| -> ValuesAtPath<'v> {
         values.into_iter().map(|value| value.filter(|value| !value.is_null())).collect()
     };
     let (a, b) = (there(a), there(b));
@@ -106,7 +106,7 @@ fn compare<'v>(a: Places<'v>, b: Places<'v>, path: &str, out: &mut Vec<Differenc
         let keys = all().filter_map(Value::as_object).flat_map(Map::keys);
         let keys: Vec<&'v String> = keys.filter(|key| seen.insert(*key)).collect();
         for key in keys {
-            let at = |values: &Places<'v>| -> Places<'v> {
+            let at = |values: &ValuesAtPath<'v>| -> ValuesAtPath<'v> {
                 values.iter().map(|value| value.and_then(|value| value.get(key))).collect()
             };
             let name = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -128,8 +128,8 @@ fn compare<'v>(a: Places<'v>, b: Places<'v>, path: &str, out: &mut Vec<Differenc
 }
 
 /// Both sides of a place in words: values where they are few, else their number and sum, and how many differ.
-fn summary(a: &Places<'_>, b: &Places<'_>) -> [String; 2] {
-    let count = |values: &Places<'_>| values.iter().flatten().count();
+fn summary(a: &ValuesAtPath<'_>, b: &ValuesAtPath<'_>) -> [String; 2] {
+    let count = |values: &ValuesAtPath<'_>| values.iter().flatten().count();
     let (in_a, in_b) = (count(a), count(b));
     if in_a <= WRITTEN_OUT && in_b <= WRITTEN_OUT {
         return [a, b].map(|values| {
@@ -138,7 +138,7 @@ fn summary(a: &Places<'_>, b: &Places<'_>) -> [String; 2] {
         });
     }
     let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
-    let sum = |values: &Places<'_>| {
+    let sum = |values: &ValuesAtPath<'_>| {
         let numbers: Option<Vec<f64>> = values.iter().flatten().map(|value| value.as_f64()).collect();
         numbers.map_or_else(String::new, |numbers| {
             format!(", sum {}", quantity::number(numbers.iter().sum::<f64>()))

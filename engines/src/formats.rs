@@ -14,7 +14,7 @@ mod import;
 mod report;
 
 pub(crate) use import::origin;
-pub use import::{Imported, Product, import, importers, recognised};
+pub use import::{ImportReport, Product, import, importers, recognised};
 pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
 
 /// The scenario or plan itself.

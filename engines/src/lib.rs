@@ -44,7 +44,7 @@ pub use convert::{Conversion, Converted, conversion, convert};
 pub use differences::{Difference, ScenarioDifferences};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
-    Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
+    Artifact, FormatInfo, ImportReport, Input, Product, SecondSubject, Subject, SubjectSort, export,
     export_against, exporters, import, importers, recognised, remarks,
 };
 kind_crates!();

@@ -68,7 +68,7 @@ impl Scope {
 
 /// A setting in which the plans differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Setting {
+pub struct SettingDifference {
     /// Its owner.
     pub scope: Scope,
     /// Its name.
@@ -159,7 +159,7 @@ pub struct CompareTable {
     /// Knobs in which the scenarios differ although the figures are ranked.
     pub varied: Vec<String>,
     /// Settings that differ.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SettingDifference>,
     /// The objective, its bound and gap, then the metrics in the order in which the kind declares them.
     pub figures: Vec<Figure>,
     /// What is proven of each plan.
@@ -220,11 +220,11 @@ pub fn compare(
     })
 }
 
-fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<Setting> {
+fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<SettingDifference> {
     let mut rows = Vec::new();
     let mut row = |scope, name: &str, values: Vec<Option<ParamValue>>| {
         if values.windows(2).any(|pair| !same(pair[0].as_ref(), pair[1].as_ref())) {
-            rows.push(Setting { scope, name: name.to_owned(), values });
+            rows.push(SettingDifference { scope, name: name.to_owned(), values });
         }
     };
     // Knobs in the order of the first plan that has them: that is the order of forms and help.

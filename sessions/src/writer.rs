@@ -11,7 +11,7 @@ use crate::resume::RecentEntry;
 use crate::store::{Session, SessionFile, Store};
 use disk::Disk;
 use home::Home;
-use inbox::{Inbox, Removal, Slot, WaitingPlan};
+use inbox::{Inbox, Newest, Removal, WaitingPlan};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{Event, EventBody, EventSink};
@@ -272,11 +272,11 @@ impl SessionWriter {
         self.put((list.into(), entry), |inbox| &mut inbox.recent);
     }
 
-    fn put<T>(&self, content: T, slot: impl FnOnce(&mut Inbox) -> &mut Option<Slot<T>>) {
+    fn put<T>(&self, content: T, slot: impl FnOnce(&mut Inbox) -> &mut Option<Newest<T>>) {
         let since = self.shared.clock.now();
         let mut inbox = lock(&self.shared.inbox);
         let stamp = inbox.stamp();
-        let old = slot(&mut inbox).replace(Slot { content, since, stamp });
+        let old = slot(&mut inbox).replace(Newest { content, since, stamp });
         drop(inbox);
         self.shared.wake.notify_one();
         drop(old);

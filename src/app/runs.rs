@@ -1,6 +1,6 @@
 //! Runs as the screen knows them: everything they said, in bounded memory. Live and replayed runs are the same.
 
-use crate::app::series::{Point, Series};
+use crate::app::series::{Point, RunCurve};
 use lightbay_core::event::{
     Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, LogLine,
     ModelSize, Offer, Phase, RunId, SolverStats, Started,
@@ -128,19 +128,19 @@ pub struct Run {
     /// The newest offer from another run.
     pub offer: Option<Offer>,
     /// Incumbents over time and nodes.
-    pub incumbents: Series,
+    pub incumbents: RunCurve,
     /// Bounds on all plans over time and nodes.
-    pub bounds: Series,
+    pub bounds: RunCurve,
     /// Bounds on some plans over time and nodes.
-    pub partial_bounds: Series,
+    pub partial_bounds: RunCurve,
     /// Best of each generation.
-    pub best_curve: Series,
+    pub best_curve: RunCurve,
     /// Mean of each generation.
-    pub mean_curve: Series,
+    pub mean_curve: RunCurve,
     /// Worst of each generation.
-    pub worst_curve: Series,
+    pub worst_curve: RunCurve,
     /// Named series.
-    pub named: BTreeMap<String, Series>,
+    pub named: BTreeMap<String, RunCurve>,
     /// Rows of the search table, oldest first.
     pub rows: Vec<SearchRow>,
     /// Edits, offers and pauses, for marks on charts.
@@ -180,12 +180,12 @@ impl Run {
             generation: None,
             hot_start: None,
             offer: None,
-            incumbents: Series::default(),
-            bounds: Series::default(),
-            partial_bounds: Series::default(),
-            best_curve: Series::default(),
-            mean_curve: Series::default(),
-            worst_curve: Series::default(),
+            incumbents: RunCurve::default(),
+            bounds: RunCurve::default(),
+            partial_bounds: RunCurve::default(),
+            best_curve: RunCurve::default(),
+            mean_curve: RunCurve::default(),
+            worst_curve: RunCurve::default(),
             named: BTreeMap::new(),
             rows: Vec::new(),
             markers: Vec::new(),

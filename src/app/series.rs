@@ -16,13 +16,13 @@ pub struct Point {
 
 /// A curve in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub struct RunCurve {
     points: Vec<Point>,
     /// Number of points that were given, kept or not.
     total: u64,
 }
 
-impl Series {
+impl RunCurve {
     /// Adds a point at the end.
     pub fn push(&mut self, point: Point) {
         self.total += 1;
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_long_series_keeps_its_ends_and_its_spikes() {
-        let mut series = Series::default();
+        let mut series = RunCurve::default();
         for index in 0..100_000 {
             let value = match index {
                 12_345 => 500.0,
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn values_that_are_no_numbers_do_not_hide_others() {
-        let mut series = Series::default();
+        let mut series = RunCurve::default();
         for index in 0..8_192 {
             series.push(point(index, if index % 4 == 1 { f64::NAN } else { f64::from(index) }));
         }

@@ -128,7 +128,7 @@ impl Dirty {
 pub enum StartItem {
     /// Go on with a saved session.
     Continue(usize),
-    /// Open an example: index into [`Start::presets`].
+    /// Open an example: index into [`StartScreen::presets`].
     Example(usize),
     /// Give a command that still needs its argument.
     Ask(&'static str),
@@ -138,7 +138,7 @@ pub enum StartItem {
 
 /// The first screen.
 #[derive(Clone, Debug, Default)]
-pub struct Start {
+pub struct StartScreen {
     /// Saved sessions, newest first; `None` until they are listed.
     pub recent: Option<Vec<Recent>>,
     /// Built-in scenarios.
@@ -152,13 +152,13 @@ pub struct Start {
 /// A row of the examples on the first screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Example {
-    /// Index into [`Start::presets`].
+    /// Index into [`StartScreen::presets`].
     Preset(usize),
     /// Number of examples of the same kind that are not listed.
     More(usize),
 }
 
-impl Start {
+impl StartScreen {
     /// Examples on the first screen, shared evenly by the kinds, so that every kind and what follows them are in sight.
     pub const EXAMPLES: usize = 18;
 
@@ -226,7 +226,7 @@ pub struct App {
     /// Count of scenarios opened so far: tells apart what is open now from what was, whose plans have the same numbers.
     pub opened: u64,
     /// The first screen.
-    pub start: Start,
+    pub start: StartScreen,
     /// The session that everything is saved in.
     pub session: SessionView,
     /// All runs.
@@ -296,7 +296,7 @@ impl App {
             size: Size::default(),
             work: None,
             opened: 0,
-            start: Start { presets: lightbay_engines::presets(), ..Start::default() },
+            start: StartScreen { presets: lightbay_engines::presets(), ..StartScreen::default() },
             session: SessionView::default(),
             runs: RunTable::default(),
             plans: PlanTable::default(),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 mod pace;
 
-pub use pace::{FigurePace, Figures};
+pub use pace::{EventIdentity, FigurePace};
 
 /// Longest time that the end waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -10,7 +10,7 @@ use crate::runtime::decode::TerminalInput;
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::frames::{Frames, Why};
 use crate::runtime::helpers::{Finished, Helpers};
-use crate::runtime::input::{Read, Reader};
+use crate::runtime::input::{InputReader, Read};
 use crate::runtime::open::{Bundle, Opener};
 use crate::runtime::open_scenario::{Closed, OpenScenario, again, shown};
 use crate::runtime::signals::{Sign, Signals, stop_here};
@@ -52,7 +52,7 @@ pub(super) struct Shell<V> {
     pub view: V,
     pub screen: Screen,
     pub tty: File,
-    pub reader: Option<Reader>,
+    pub reader: Option<InputReader>,
     pub signals: Signals,
     pub frames: Frames,
     pub helpers: Helpers,
@@ -227,7 +227,7 @@ impl<V: View> Shell<V> {
 
     fn take_terminal(&mut self) {
         self.reader = None;
-        let taken = self.screen.reenter().and_then(|()| Reader::start(self.tty.try_clone()?));
+        let taken = self.screen.reenter().and_then(|()| InputReader::start(self.tty.try_clone()?));
         if let Ok(reader) = taken {
             self.reader = Some(reader);
             self.fact(Fact::Resumed);

@@ -15,7 +15,7 @@ pub const PROGRESS: usize = 512;
 pub const LINES: usize = crate::app::runs::LINES;
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingEvents {
     /// Counts arrivals, so that what was said keeps its order.
     arrived: u64,
     milestones: VecDeque<(u64, Event)>,
@@ -27,7 +27,7 @@ struct Waiting {
 
 /// Events since the screen looked last.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct EventBatch {
     /// In the order in which it was said.
     pub events: Vec<Event>,
     /// Events that newer ones took the place of, since the start.
@@ -39,7 +39,7 @@ pub struct Batch {
 /// Sink of the screen.
 #[derive(Debug)]
 pub struct ScreenSink {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingEvents>,
     wake: Arc<Notify>,
 }
 
@@ -49,12 +49,12 @@ impl ScreenSink {
         Self { waiting: Mutex::default(), wake }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, WaitingEvents> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes everything that waits.
-    pub fn take(&self) -> Batch {
+    pub fn take(&self) -> EventBatch {
         let mut waiting = self.waiting();
         let milestones = std::mem::take(&mut waiting.milestones);
         let progress = std::mem::take(&mut waiting.progress);
@@ -64,7 +64,7 @@ impl ScreenSink {
         let curves = progress.into_values().chain(lines.into_values()).flatten();
         let mut all: Vec<(u64, Event)> = milestones.into_iter().chain(curves).collect();
         all.sort_unstable_by_key(|(arrived, _)| *arrived);
-        Batch { events: all.into_iter().map(|(_, event)| event).collect(), merged, dropped }
+        EventBatch { events: all.into_iter().map(|(_, event)| event).collect(), merged, dropped }
     }
 }
 
@@ -89,7 +89,7 @@ impl EventSink for ScreenSink {
     }
 }
 
-impl Waiting {
+impl WaitingEvents {
     fn add_progress(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
         let queue = self.progress.entry(event.run).or_default();
         let mut gone = None;

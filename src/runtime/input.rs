@@ -28,14 +28,14 @@ pub enum Read {
 
 /// The reader. Dropping it ends the thread.
 #[derive(Debug)]
-pub struct Reader {
+pub struct InputReader {
     /// Messages to the loop.
     pub inputs: mpsc::Receiver<Read>,
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Reader {
+impl InputReader {
     /// Starts reading.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for InputReader {
     fn drop(&mut self) {
         // Closing the pipe wakes the thread; closing the channel frees it if it waits for room.
         self.stop = None;
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_end_of_the_terminal_is_told_once_and_ends_the_thread() {
         let (from, mut to) = io::pipe().unwrap();
-        let mut reader = Reader::start(file_of(from)).unwrap();
+        let mut reader = InputReader::start(file_of(from)).unwrap();
         to.write_all(b"r\x1b").unwrap();
         assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(TerminalInput::Key(Key::char('r')))));
         let escape = Key::plain(crate::app::key::Code::Esc);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn dropping_the_reader_ends_its_thread_while_nothing_is_typed() {
         let (from, _to) = io::pipe().unwrap();
-        let reader = Reader::start(file_of(from)).unwrap();
+        let reader = InputReader::start(file_of(from)).unwrap();
         drop(reader);
     }
 }

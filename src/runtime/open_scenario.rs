@@ -6,7 +6,7 @@
 use crate::app::action::{Fact, Heard, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};
 use crate::app::plans::PlanRef;
-use crate::runtime::events::{Batch, ScreenSink, Tee};
+use crate::runtime::events::{EventBatch, ScreenSink, Tee};
 use crate::runtime::follow::Following;
 use crate::runtime::helpers::Finished;
 use crate::runtime::open::{Bundle, saving, session_file};
@@ -220,7 +220,7 @@ impl OpenScenario {
 
     /// Returns the events of runs since the last call, with the numbers of their plans.
     pub fn hear(&mut self) -> Vec<Fact> {
-        let Batch { events, merged, dropped } = self.screen.take();
+        let EventBatch { events, merged, dropped } = self.screen.take();
         let mut facts: Vec<Fact> = events
             .into_iter()
             .map(|event| {

@@ -62,7 +62,7 @@ impl Segment {
 
 /// Parts of the header that are shown.
 #[derive(Clone, Copy)]
-struct Room {
+struct ShownParts {
     gap: i32,
     labels: bool,
     /// Segments above this priority are left out.
@@ -106,7 +106,7 @@ impl<'a> Header<'a> {
         self
     }
 
-    fn segment_width(&self, segment: &Segment, room: Room) -> i32 {
+    fn segment_width(&self, segment: &Segment, room: ShownParts) -> i32 {
         let glyphs = self.theme.glyphs;
         let part = |text: &str| match text::width(text, glyphs) {
             0 => 0,
@@ -116,7 +116,7 @@ impl<'a> Header<'a> {
         label + i32::from(text::width(&segment.value, glyphs)) + part(&segment.suffix)
     }
 
-    fn width(&self, room: Room) -> i32 {
+    fn width(&self, room: ShownParts) -> i32 {
         let brand = match text::width(self.brand, self.theme.glyphs) {
             0 => 0,
             width => i32::from(width) + 2,
@@ -127,9 +127,9 @@ impl<'a> Header<'a> {
         brand + sum + (count - 1).max(0) * room.gap
     }
 
-    fn choose(&self, available: i32) -> Room {
+    fn choose(&self, available: i32) -> ShownParts {
         let highest = self.segments.iter().map(|segment| segment.priority).max().unwrap_or(0);
-        let mut room = Room { gap: 3, labels: true, highest };
+        let mut room = ShownParts { gap: 3, labels: true, highest };
         if self.width(room) <= available {
             return room;
         }
@@ -143,7 +143,7 @@ impl<'a> Header<'a> {
         room.gap = 2;
         for highest in (0..=room.highest).rev() {
             for labels in [true, false] {
-                room = Room { gap: 2, labels, highest };
+                room = ShownParts { gap: 2, labels, highest };
                 if self.width(room) <= available {
                     return room;
                 }

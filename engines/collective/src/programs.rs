@@ -6,11 +6,11 @@
 //! | [`copying`] | whole chunks that are copied on the way |
 //! | [`fluid`] | parts of chunks that are not copied |
 //! | [`questions`] | the fewest epochs, by one question after the other: is there a schedule of so many? |
-//! | [`told`] | questions as series of a run |
+//! | [`question_series`] | feasibility problems as series of a run |
 
 pub mod copying;
 pub mod fluid;
+pub mod question_series;
 pub mod questions;
 pub mod solver;
 mod spans;
-pub mod told;

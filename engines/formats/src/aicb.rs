@@ -25,7 +25,7 @@ use lightbay_core::problem::{Problem, Problems};
 pub use aiob::KernelTimes;
 pub use busbw::BusBandwidth;
 pub use calls::Calls;
-pub use collective::{Collective, CollectiveKind, Group};
+pub use collective::{AicbCollective, CollectiveKind, Group};
 pub use from_text::MICRO_BATCHES;
 pub use header::SimaiHeader;
 pub use order::{Pass, Slot};

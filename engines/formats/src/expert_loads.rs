@@ -16,7 +16,7 @@ pub use long::is_long_header;
 
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
-use grids::{Grid, assemble};
+use grids::{LoadGrid, assemble};
 use lightbay_core::problem::{Problem, Problems};
 use long::SparseLoads;
 use std::collections::BTreeSet;
@@ -131,12 +131,12 @@ pub struct LoadFile {
 
 #[derive(Clone, Debug)]
 enum LoadContent {
-    Dense(Vec<Grid>),
+    Dense(Vec<LoadGrid>),
     Sparse(SparseLoads),
 }
 
 impl LoadFile {
-    fn dense(grids: Vec<Grid>, used: UsedOptions) -> Self {
+    fn dense(grids: Vec<LoadGrid>, used: UsedOptions) -> Self {
         Self { content: LoadContent::Dense(grids), used }
     }
 

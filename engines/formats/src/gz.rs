@@ -32,7 +32,7 @@ impl Default for Limits {
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// An input after decompression.
-pub struct Content<'a> {
+pub struct Unpacked<'a> {
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
     /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
@@ -60,7 +60,7 @@ impl StoredText {
     }
 }
 
-impl Content<'_> {
+impl Unpacked<'_> {
     /// The whole content as text.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Content<'_> {
 ///
 /// # Errors
 /// The first read failed.
-pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Content<'a>, Problem> {
+pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Unpacked<'a>, Problem> {
     let mut magic = [0_u8; 2];
     let mut filled = 0;
     while filled < magic.len() {
@@ -105,7 +105,7 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Cont
     } else {
         Box::new(Capped::new(whole, limits.content_bytes))
     };
-    Ok(Content { compressed, reader, stored })
+    Ok(Unpacked { compressed, reader, stored })
 }
 
 /// The whole content as text, unpacked, at most `most` bytes of it.

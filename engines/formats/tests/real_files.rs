@@ -4,7 +4,7 @@
 use lightbay_core::problem::Problems;
 use lightbay_formats::Limits;
 use lightbay_formats::aicb::{
-    self, AicbInput, Collective, CollectiveKind, ComputeSource, Content, Group, MergeOptions, Merged,
+    self, AicbCollective, AicbInput, CollectiveKind, ComputeSource, Content, Group, MergeOptions, Merged,
     ParameterGather, SimaiText, calls, merge, order, period, simai_text::Column,
 };
 
@@ -89,7 +89,7 @@ fn analytical_moe_workload() {
     // The whole forward time belongs to the micro-batches but for 13 rows of 1 ns or 0 outside of them.
     let forward = stage.forward_s.unwrap() * 24.0;
     assert!((file.compute_s(Column::Fwd) - forward - 6e-9).abs() < 1e-12, "{forward}");
-    let expert_calls: Vec<&Collective> =
+    let expert_calls: Vec<&AicbCollective> =
         stage.forward_collectives.iter().filter(|call| call.group == Group::Ep).collect();
     assert_eq!(expert_calls.len(), 1);
     assert_eq!((expert_calls[0].kind, expert_calls[0].ranks), (CollectiveKind::AllToAll, 16));

@@ -27,7 +27,7 @@ mod options;
 
 pub use file::Subsystem;
 pub use listen::{Callback, Figures, Listener};
-use listen::{Hook, Slot, trampoline};
+use listen::{Hook, HookAddress, trampoline};
 pub use options::OptionInfo;
 
 /// End of a run.
@@ -48,7 +48,7 @@ thread_local! {
 pub struct Highs {
     ptr: NonNull<c_void>,
     /// Freed after the instance: fields are dropped after `drop`.
-    slot: Box<Slot>,
+    slot: Box<HookAddress>,
     not_send: PhantomData<*mut ()>,
 }
 
@@ -89,7 +89,7 @@ impl Highs {
         let ptr = unsafe { sys::Highs_create() };
         let ptr = NonNull::new(ptr).ok_or_else(|| Error::solver("make an instance", "no memory"))?;
         let highs = Self { ptr, slot: Box::default(), not_send: PhantomData };
-        let slot: *const Slot = &raw const *highs.slot;
+        let slot: *const HookAddress = &raw const *highs.slot;
         // SAFETY: the slot is on the heap, stays there, and is freed after the instance; `trampoline` has the
         // signature HiGHS calls and does not unwind.
         let status = unsafe { sys::Highs_setCallback(highs.at(), Some(trampoline), slot.cast_mut().cast()) };

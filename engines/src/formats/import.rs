@@ -70,7 +70,7 @@ impl Product {
 
 /// Result of an import.
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportReport {
     /// The scenario or plan.
     pub product: Product,
     /// Findings, omissions and assumptions, as lines for a person.
@@ -79,7 +79,7 @@ pub struct Imported {
     pub summary: serde_json::Value,
 }
 
-impl Imported {
+impl ImportReport {
     /// # Errors
     /// A scenario that could not be read again.
     fn of<K: Variants>(
@@ -162,7 +162,7 @@ pub fn import(
     inputs: &[Input],
     settings: &[Setting],
     strict: bool,
-) -> Result<Imported, Problems> {
+) -> Result<ImportReport, Problems> {
     let formats = importers();
     let Some(info) = formats.iter().find(|info| info.name == format) else {
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
@@ -193,7 +193,7 @@ fn checked<K: Variants>(
     format: &str,
     inputs: &[Input],
     params: &Params,
-) -> Result<Imported, Problems> {
+) -> Result<ImportReport, Problems> {
     let sha = made.scenario.sha256();
     let mut provenance = Provenance {
         lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -231,23 +231,23 @@ fn checked<K: Variants>(
         problems
     })?;
     let product = Product::Plan(K::plan(Arc::new(plan)));
-    Ok(Imported { product, lines: made.lines, summary: made.summary })
+    Ok(ImportReport { product, lines: made.lines, summary: made.summary })
 }
 
 /// Reads a format that a kind declares.
-fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<Imported, Problems> {
+fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<ImportReport, Problems> {
     fn of<K: Variants>(
         info: &FormatInfo,
         inputs: &[Input],
         params: &Params,
         strict: bool,
-    ) -> Option<Result<Imported, Problems>> {
+    ) -> Option<Result<ImportReport, Problems>> {
         let name = info.name;
         let of = K::importers().iter().find(|known| known.name == name).map(|known| known.of)?;
         Some(if of == SubjectSort::Plan {
             K::import_plan(name, inputs, params, strict).and_then(|made| checked(made, name, inputs, params))
         } else {
-            K::import(name, inputs, params, strict).and_then(|made| Imported::of(made, info, inputs))
+            K::import(name, inputs, params, strict).and_then(|made| ImportReport::of(made, info, inputs))
         })
     }
     let unread =

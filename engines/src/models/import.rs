@@ -1,11 +1,11 @@
 //! Solutions of other solvers: the file, the question it answers, the plan.
 
 use super::names::NameFile;
-use super::point::{Names, Point, WHOLE, beyond, point};
+use super::point::{Point, PointNames, WHOLE, beyond, point};
 use super::{Question, modelled};
 use crate::catalogue::kinds;
 use crate::files::{AnyFile, read_value};
-use crate::formats::{FormatInfo, Imported, Input, Product, SubjectSort, origin};
+use crate::formats::{FormatInfo, ImportReport, Input, Product, SubjectSort, origin};
 use lightbay_core::json::WriteError;
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::plan::Provenance;
@@ -62,7 +62,7 @@ struct ModelSource {
 ///
 /// # Errors
 /// Every problem of the files, and whatever keeps the solution from being a plan.
-pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Result<Imported, Problems> {
+pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Result<ImportReport, Problems> {
     let (solution, beside) = sorted(inputs)?;
     let asked = asked(beside, settings)?;
     let model = asked.question.model()?;
@@ -74,7 +74,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
         .map_err(|problem| Problems::from(problem).named(&solution.name))?;
     let (columns, rows) =
         in_file(&asked, &model).map_err(|problem| Problems::from(problem).named(&beside.name))?;
-    let names = Names {
+    let names = PointNames {
         columns: columns.iter().map(String::as_str).collect(),
         rows: rows.iter().map(String::as_str).collect(),
     };
@@ -100,7 +100,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
         "parameters": asked.question.params,
         "plan_objective": value.value,
     });
-    Ok(Imported { product: Product::Plan(plan), lines, summary })
+    Ok(ImportReport { product: Product::Plan(plan), lines, summary })
 }
 
 /// Returns the solution among the inputs, and the input that says what it is a solution of.

@@ -18,14 +18,14 @@ pub(super) const WHOLE: f64 = 1e-5;
 const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
 
 /// The names of a model in its file.
-pub(super) struct Names<'a> {
+pub(super) struct PointNames<'a> {
     /// Columns in the order of the model.
     pub columns: Vec<&'a str>,
     /// Rows, in any order.
     pub rows: BTreeSet<&'a str>,
 }
 
-impl Names<'_> {
+impl PointNames<'_> {
     /// Returns `true` if a name is that of a row; the LP format makes two of a row with two bounds, `NAMElo` and
     /// `NAMEup`.
     fn is_row(&self, name: &str) -> bool {
@@ -55,7 +55,7 @@ pub(super) struct Point {
 pub(super) fn point(
     file: &SolutionFile,
     model: &Model,
-    names: &Names<'_>,
+    names: &PointNames<'_>,
     strict: bool,
 ) -> Result<Point, Problems> {
     if let Some(none) = &file.no_point {
@@ -104,7 +104,7 @@ pub(super) fn point(
 }
 
 /// The value of each column that the file names.
-fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, Problems> {
+fn assigned(file: &SolutionFile, names: &PointNames<'_>) -> Result<Vec<Option<f64>>, Problems> {
     let index: BTreeMap<&str, usize> =
         names.columns.iter().enumerate().map(|(column, name)| (*name, column)).collect();
     let mut values = vec![None; names.columns.len()];
@@ -164,7 +164,7 @@ fn missing(
     dialect: Dialect,
     given: &[Option<f64>],
     model: &Model,
-    names: &Names<'_>,
+    names: &PointNames<'_>,
     strict: bool,
 ) -> Problem {
     let absent: Vec<usize> = (0..given.len()).filter(|column| given[*column].is_none()).collect();

@@ -1,6 +1,6 @@
 //! Points of a small model, the one that the files of all solvers under `tests/resources` are solutions of.
 
-use super::point::{Names, Point, point};
+use super::point::{Point, PointNames, point};
 use lightbay_formats::Limits;
 use lightbay_formats::solutions::{SolutionFile, read};
 use lightbay_highs::model::Model;
@@ -18,8 +18,8 @@ fn model() -> Model {
     model
 }
 
-fn names() -> Names<'static> {
-    Names { columns: vec!["c1", "c2", "c3", "t4"], rows: ["ports_1", "need_2"].into() }
+fn names() -> PointNames<'static> {
+    PointNames { columns: vec!["c1", "c2", "c3", "t4"], rows: ["ports_1", "need_2"].into() }
 }
 
 fn parsed(text: &str) -> SolutionFile {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Pairs of places of a plan that the suite tries.
-const FEW: u64 = 25;
+const USUAL_CASES: u64 = 25;
 /// The variable of the environment that gives the number of pairs.
 const MANY: &str = "LIGHTBAY_FORGERIES";
 /// Pods that the suite tries: checking the others in full takes a minute, which is for long runs.
@@ -260,7 +260,7 @@ pub fn pairs(
     honest: &mut Honest,
     passed: &mut Passed,
 ) {
-    let count = std::env::var(MANY).ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
+    let count = std::env::var(MANY).ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL_CASES);
     let mut stream: Stream = Streams::new(seed_of(case)).stream(7);
     for number in 0..count {
         let mut choose = |most: usize| stream.random_range(0..most);

@@ -35,12 +35,12 @@ pub struct Yardsticks {
 }
 
 /// Size and shape of the torus, with what pods of it are measured against.
-type Known = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
+type KeptYardsticks = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
 
 impl Yardsticks {
     /// The same as [`Self::of`], kept from one time to the next: a section that follows a run asks again and again.
     pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
-        static LAST: Mutex<Option<Known>> = Mutex::new(None);
+        static LAST: Mutex<Option<KeptYardsticks>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, _, known)) = last.as_ref().filter(|last| (last.0, last.1) == (cubes, shape)) {
             return Arc::clone(known);

@@ -26,7 +26,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Watch;
-use select::{Selection, SelectionEffort, Ways};
+use select::{SelectedRoutes, SelectionEffort, Ways};
 use steps::Steps;
 use turns::{Builder, Turns};
 
@@ -211,7 +211,7 @@ pub struct FoundRoutes {
     /// Turns that the routes may take.
     pub turns: Turns,
     /// One route for every pair.
-    pub selection: Selection,
+    pub selection: SelectedRoutes,
     /// Order of turns that gave the best routes.
     pub priority: TurnPriority,
     /// `true` if up/down turns of spanning trees were allowed first.
@@ -332,13 +332,13 @@ fn effort(settings: &RoutingSettings) -> SelectionEffort {
 }
 
 /// A selection under a set of turns.
-struct Chosen {
+struct ChosenTurns {
     turns: Turns,
-    selection: Selection,
+    selection: SelectedRoutes,
     load_floor: Option<u32>,
 }
 
-impl Chosen {
+impl ChosenTurns {
     fn found(self, frame: Frame, priority: TurnPriority, seeded: bool) -> FoundRoutes {
         let Self { turns, selection, load_floor } = self;
         FoundRoutes { frame, turns, selection, priority, seeded, load_floor }
@@ -351,7 +351,7 @@ fn select_under(
     turns: Turns,
     settings: &RoutingSettings,
     watch: &mut impl Watch,
-) -> Result<Result<Chosen, Missing>, MethodError> {
+) -> Result<Result<ChosenTurns, Missing>, MethodError> {
     // Distances under the turns tell first whether every pair has a route.
     let steps = Steps::new(frame, &turns);
     let reaches = select::reaches(frame, &steps, watch)?;
@@ -370,13 +370,13 @@ fn select_under(
     if settings.selection == RouteSelection::Ilp {
         let slack = u16::from(settings.slack_hops);
         let exact = exact::improve(ways, slack, &selection, settings.exact_limit_s, watch)?;
-        return Ok(Ok(Chosen { turns, selection: exact.selection, load_floor: Some(exact.floor) }));
+        return Ok(Ok(ChosenTurns { turns, selection: exact.selection, load_floor: Some(exact.floor) }));
     }
-    Ok(Ok(Chosen { turns, selection, load_floor: None }))
+    Ok(Ok(ChosenTurns { turns, selection, load_floor: None }))
 }
 
 /// Pairs that a selection leaves without a route.
-pub(crate) fn unrouted(selection: &Selection, frame: &Frame) -> Missing {
+pub(crate) fn unrouted(selection: &SelectedRoutes, frame: &Frame) -> Missing {
     let mut missing = Missing::default();
     for source in 0..frame.sources() as u32 {
         for target in (0..frame.nodes() as u32).filter(|target| *target != source) {

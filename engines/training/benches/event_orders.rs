@@ -10,7 +10,7 @@ use contended::{CIRCUITS, contended};
 use criterion::{Criterion, criterion_group, criterion_main};
 use lightbay_core::watch::Unwatched;
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::general::{ProofLimits, TreeSearch};
+use lightbay_training::search::event_orders::{ProofLimits, TreeSearch};
 use lightbay_training::search::order::{Improved, OrderLimits, improve};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::Trace;

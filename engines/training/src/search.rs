@@ -7,28 +7,28 @@
 //! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6; section 6) |
 //! | `carry` | circuits of one plan on another scenario |
 //! | [`polish`] | coordinate search around one vector (section 6) |
-//! | `known` | the best circuits for given ports, from a plan that is known |
+//! | `reoptimise` | the best circuits for given ports, starting from a known plan |
 //! | [`ga`] | genetic search (DELTA Alg. 3; section 6) |
-//! | [`outer`] | all vectors or boxes of them, with a proof (section 7) |
+//! | [`allocations`] | enumeration, or branch and bound over boxes, of circuit allocations (section 7) |
 //! | [`order`] | better schedules for given circuits, by the order of events (section 9) |
-//! | [`general`] | bounds and proofs where more than last transfers compete (section 10) |
-//! | [`worst`] | circuits for several configurations at once (section 12) |
+//! | [`event_orders`] | branch and bound over event orders, where more than last transfers compete (section 10) |
+//! | [`robust`] | circuits for the worst of several configurations (section 12) |
 //! | [`ports`] | the fewest ports that keep the makespan (section 12) |
 //! | [`reallocate`] | ports passed between several jobs (section 12) |
 //! | `frontier` | open boxes of a best-first search |
 
+pub mod allocations;
 pub mod baselines;
 pub(crate) mod carry;
 pub mod circuits;
+pub mod event_orders;
 mod frontier;
 pub mod ga;
-pub mod general;
-pub(crate) mod known;
 pub mod order;
-pub mod outer;
 pub mod phases;
 pub mod polish;
 pub mod ports;
 pub mod reallocate;
+pub(crate) mod reoptimise;
 pub mod repair;
-pub mod worst;
+pub mod robust;

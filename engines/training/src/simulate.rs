@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`iteration`] | one iteration, event by event: ideal, max-min fair, level-first |
-//! | [`tail`] | transfers that share a link and have no successors: when the last one ends |
+//! | [`sinks`] | transfers that share a link and have no successors: when the last one ends |
 //! | [`evaluate`] | makespan of a circuit vector, by the cheapest exact way |
 //! | [`schedule`] | a simulated run as the result that a plan carries |
 //! | [`replicas`] | a plan of one replica copied onto all of them |
@@ -17,7 +17,7 @@ pub mod evaluate;
 pub mod iteration;
 pub mod replicas;
 pub mod schedule;
-pub mod tail;
+pub mod sinks;
 pub mod windows;
 
 /// Relative difference of times that rounding explains: 45 units in the last place.

@@ -6,9 +6,9 @@ use lightbay_training::TrainingScenario;
 use lightbay_training::programs::circuit_bounds::circuit_bounds;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
 use lightbay_training::scenario::presets;
+use lightbay_training::search::allocations::{self, VectorTask};
 use lightbay_training::search::baselines::Baseline;
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::outer::{self, VectorTask};
 use lightbay_training::search::ports;
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::windows::Windows;
@@ -40,7 +40,7 @@ impl Case {
     }
 
     fn best(&self, rates: Rates) -> Circuits {
-        let proof = outer::search(self.task(rates), None, &mut Unwatched::default()).unwrap();
+        let proof = allocations::search(self.task(rates), None, &mut Unwatched::default()).unwrap();
         let found = proof.best.unwrap();
         assert_eq!(proof.bound, found.makespan);
         found
@@ -265,7 +265,7 @@ fn few_vectors_are_evaluated_before_the_proof() {
         ("deepseek_671b", 512, 3),
     ] {
         let case = Case::new(name, 400.0, 4096);
-        let proof = outer::search(case.task(Rates::Level), None, &mut Unwatched::default()).unwrap();
+        let proof = allocations::search(case.task(Rates::Level), None, &mut Unwatched::default()).unwrap();
         assert_eq!(proof.total, Some(total), "{name}");
         assert!(proof.evaluated <= most, "{name}: {} evaluated", proof.evaluated);
     }

@@ -212,7 +212,7 @@ fn all_replicas_together_take_as_long_as_one() {
 fn the_search_over_all_replicas_proves_the_same_optimum() {
     use lightbay_core::watch::Unwatched;
     use lightbay_training::programs::circuit_bounds::circuit_bounds;
-    use lightbay_training::search::outer::{VectorTask, search};
+    use lightbay_training::search::allocations::{VectorTask, search};
     use lightbay_training::simulate::windows::Windows;
     for (job, instance) in jobs(10, 25) {
         let best = |instance: &Instance| {

@@ -1,6 +1,6 @@
 //! Scenarios that differ beyond what was varied: every difference by name, and plans that are not ranked.
 
-use super::{ComparedPlan, Scope, Setting};
+use super::{ComparedPlan, Scope, SettingDifference};
 use lightbay_core::param::ParamValue;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -102,7 +102,7 @@ pub(super) fn rows<'a>(subjects: &[ComparedPlan<'a>]) -> Vec<(Scope, &'a str, Ve
 }
 
 /// Names of the knobs in which scenarios differ that ask different questions.
-pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[Setting]) -> Vec<String> {
+pub(super) fn varied(subjects: &[ComparedPlan<'_>], settings: &[SettingDifference]) -> Vec<String> {
     let apart = || subjects.iter().filter_map(|subject| subject.apart);
     if apart().all(|apart| apart.is_same_question) {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! A comparison as JSON, Markdown and CSV.
 
-use super::{CompareTable, Figure, MetricChange, Setting, Verdict};
+use super::{CompareTable, Figure, MetricChange, SettingDifference, Verdict};
 use lightbay_core::cells;
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::param::ParamValue;
@@ -84,7 +84,7 @@ impl CompareTable {
         }
         line(&mut out, &head);
         let blank = 3 * self.labels.len().saturating_sub(1);
-        for Setting { scope, name, values } in &self.settings {
+        for SettingDifference { scope, name, values } in &self.settings {
             let mut fields = vec![scope.word().to_owned(), cells::csv(name)];
             fields.extend(values.iter().map(|value| match value {
                 Some(ParamValue::Text(text)) => cells::csv(text),

@@ -47,7 +47,7 @@ pub(super) struct WaitingPlan {
 
 /// Something of which only the newest counts.
 #[derive(Clone, Debug)]
-pub(super) struct Slot<T> {
+pub(super) struct Newest<T> {
     pub(super) content: T,
     pub(super) since: Duration,
     pub(super) stamp: u64,
@@ -79,9 +79,9 @@ pub(super) struct Inbox {
     pub(super) kept: BTreeMap<PlanId, WaitingPlan>,
     /// Plans whose files are not needed: their runs ended with plans that are stored already.
     pub(super) unneeded: Vec<PlanId>,
-    pub(super) session: Option<Slot<Arc<[u8]>>>,
-    pub(super) scenario: Option<Slot<Arc<Value>>>,
-    pub(super) recent: Option<Slot<(PathBuf, RecentEntry)>>,
+    pub(super) session: Option<Newest<Arc<[u8]>>>,
+    pub(super) scenario: Option<Newest<Arc<Value>>>,
+    pub(super) recent: Option<Newest<(PathBuf, RecentEntry)>>,
     pub(super) flushes: u64,
     pub(super) removal: Option<Removal>,
     pub(super) closing: bool,

@@ -2,7 +2,7 @@
 
 use super::disk::Disk;
 use super::home::Place;
-use super::inbox::{Inbox, Removal, Slot, Waiting, WaitingPlan};
+use super::inbox::{Inbox, Newest, Removal, Waiting, WaitingPlan};
 use super::log_limit::LogLimit;
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
@@ -41,9 +41,9 @@ pub(super) struct Batch {
     events: VecDeque<Waiting>,
     plans: Vec<(Option<RunId>, WaitingPlan)>,
     unneeded: Vec<PlanId>,
-    session: Option<Slot<Arc<[u8]>>>,
-    scenario: Option<Slot<Arc<Value>>>,
-    recent: Option<Slot<(PathBuf, RecentEntry)>>,
+    session: Option<Newest<Arc<[u8]>>>,
+    scenario: Option<Newest<Arc<Value>>>,
+    recent: Option<Newest<(PathBuf, RecentEntry)>>,
     flushes: u64,
     removal: Option<Removal>,
     sync: bool,

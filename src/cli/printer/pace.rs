@@ -10,14 +10,14 @@ pub const PERIOD_S: f64 = 0.25;
 
 /// Identity of the figures that an event gives; of events with the same one only the newest matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figures {
+pub struct EventIdentity {
     run: RunId,
     sort: Discriminant<EventBody>,
     /// Name of the figures where a sort has several: the name of a series, the plans that a bound covers.
     which: Option<String>,
 }
 
-impl Figures {
+impl EventIdentity {
     /// Of an event; `None` if every one of its sort matters. A plan that is not checked yet is a figure: only its value
     /// is known.
     pub fn of(event: &Event) -> Option<Self> {
@@ -50,7 +50,7 @@ fn which(event: &Event) -> Option<&str> {
 struct HeldFigures {
     /// Seconds of the run's clock at which figures may be written next.
     next_s: f64,
-    newest: Vec<(Figures, Event)>,
+    newest: Vec<(EventIdentity, Event)>,
 }
 
 impl HeldFigures {
@@ -72,7 +72,7 @@ impl FigurePace {
     /// Takes an event and returns those to be written now, in the order in which they happened.
     pub fn pass(&mut self, event: Event) -> Vec<Event> {
         let run = self.runs.entry(event.run).or_default();
-        let Some(figures) = Figures::of(&event) else {
+        let Some(figures) = EventIdentity::of(&event) else {
             let mut all = run.take();
             if matches!(event.body, EventBody::Done(_)) {
                 self.runs.remove(&event.run);

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::Signal;
 use crate::cli::inbox::Inbox;
-use crate::cli::printer::{BACKLOG, Figures};
+use crate::cli::printer::{BACKLOG, EventIdentity};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::{Done, Event, EventBody, EventSink};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl EventSink for Wire {
             _ => None,
         };
         if let Some(printer) = &self.printer {
-            match Figures::of(&event) {
+            match EventIdentity::of(&event) {
                 Some(figures) => printer.put_latest(event, BACKLOG, |older| figures.are_of(older)),
                 None => printer.put(event),
             }

@@ -4,7 +4,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::inbox::Inbox;
 use crate::cli::limits::Progress;
-use crate::cli::printer::{AfterPrint, BACKLOG, FigurePace, Figures, Printed, Printer, json_line};
+use crate::cli::printer::{AfterPrint, BACKLOG, EventIdentity, FigurePace, Printed, Printer, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Event, EventSink};
 use lightbay_core::problem::printable;
@@ -108,7 +108,7 @@ struct Wire(Arc<Inbox<ProgressMessage>>);
 
 impl EventSink for Wire {
     fn report(&self, event: Event) {
-        match Figures::of(&event) {
+        match EventIdentity::of(&event) {
             Some(figures) => {
                 let alike = |older: &ProgressMessage| matches!(older, ProgressMessage::Event(older) if figures.are_of(older));
                 self.0.put_latest(ProgressMessage::Event(Box::new(event)), BACKLOG, alike);

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::plans::Plans;
-use super::table::Table;
+use super::table::RowTarget;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
@@ -20,7 +20,7 @@ pub struct PreparedSweep {
     /// Plans to start from, of those that have rows.
     pub starts: Starts,
     /// Target of the rows.
-    pub table: Table,
+    pub table: RowTarget,
     /// Target of the plans.
     pub plans: Plans,
     /// Rows that the table has.
@@ -48,9 +48,9 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedS
             "name a table with -o, or redirect standard output",
         ));
     }
-    let (mut table, found) = Table::prepare(arguments.output.as_deref(), &sweep, resume, force)?;
-    if arguments.json && matches!(table, Table::Stdout) {
-        table = Table::Nowhere;
+    let (mut table, found) = RowTarget::prepare(arguments.output.as_deref(), &sweep, resume, force)?;
+    if arguments.json && matches!(table, RowTarget::Stdout) {
+        table = RowTarget::Nowhere;
     }
     let there: BTreeSet<usize> = found.iter().map(|row| row.cell).collect();
     let part = sweep.shard(arguments.shard);

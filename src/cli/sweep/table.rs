@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Target of rows.
 #[derive(Debug)]
-pub enum Table {
+pub enum RowTarget {
     /// Rows are wanted as part of something else.
     Nowhere,
     /// Standard output, as CSV.
@@ -22,7 +22,7 @@ pub enum Table {
     Open(LineFile, TableForm),
 }
 
-impl Table {
+impl RowTarget {
     /// Finds out whether `path` can be written, and what it has if the sweep is to go on.
     ///
     /// # Errors

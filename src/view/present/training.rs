@@ -138,7 +138,7 @@ const PANES: &[PaneInfo] = &[
 ];
 
 /// One job of a plan together with its explanation.
-type Facts = Arc<Explained>;
+type JobFacts = Arc<Explained>;
 
 /// The panes with what they keep.
 #[derive(Debug)]

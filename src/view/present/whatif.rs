@@ -29,7 +29,7 @@ const ROOM: f64 = 0.05;
 
 /// Figure that is drawn over the knob.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure {
+pub struct ChartedFigure {
     /// The figure of plans that is charted, and its name; the overlay of the pane goes to the objective.
     pub metric: (&'static str, &'static str),
     /// The value that nothing can pass, with its name.
@@ -60,7 +60,7 @@ impl WhatIfPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        figure: Figure,
+        figure: ChartedFigure,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -113,7 +113,7 @@ impl WhatIfPane {
         frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
-    fn refill(&mut self, run: &SweepRun, figure: Figure, objective: bool) {
+    fn refill(&mut self, run: &SweepRun, figure: ChartedFigure, objective: bool) {
         let key = Key { sweep: run.key, rows: run.rows.len(), objective };
         if self.key.as_ref() == Some(&key) {
             return;
@@ -287,7 +287,7 @@ impl WhatIfPane {
     }
 
     /// Summary that is shown while nothing is selected.
-    fn summary(width: u16, run: &SweepRun, figure: Figure) -> Vec<Piece> {
+    fn summary(width: u16, run: &SweepRun, figure: ChartedFigure) -> Vec<Piece> {
         if run.state.is_active() {
             let next = run.sweep.cell(run.rows.len() + 1);
             let method = run.sweep.method_names().nth(next.method).unwrap_or_default();
@@ -353,7 +353,7 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
 }
 
 /// The figure of a row that is charted.
-fn value_of(row: &SweepRow, figure: Figure, objective: bool) -> Option<f64> {
+fn value_of(row: &SweepRow, figure: ChartedFigure, objective: bool) -> Option<f64> {
     if objective { row.value } else { row.metrics.get(figure.metric.0).copied() }
 }
 
@@ -386,7 +386,7 @@ fn letters(names: &[&str]) -> Vec<char> {
     letters
 }
 
-fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: Figure) -> Vec<Piece> {
+fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: ChartedFigure) -> Vec<Piece> {
     let place = run.sweep.cell(cell);
     let method = run.sweep.method_names().nth(place.method).unwrap_or_default();
     let value = run.sweep.values_at(&place).next().map_or_else(String::new, ToString::to_string);

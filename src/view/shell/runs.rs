@@ -36,9 +36,9 @@ pub fn best(run: &Run, goal: &Goal, room: Room) -> String {
 
 /// Parts of a note: the last ones go where room is short, none is cut.
 #[derive(Default)]
-struct Parts(Vec<Vec<Piece>>);
+struct NoteParts(Vec<Vec<Piece>>);
 
-impl Parts {
+impl NoteParts {
     fn pair(&mut self, label: &str, value: String) {
         self.0.push(vec![Piece::muted(format!("{label} ")), Piece::text(value)]);
     }
@@ -106,7 +106,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if let Some(why) = failure(run) {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
-    let mut parts = Parts::default();
+    let mut parts = NoteParts::default();
     // The row of a run on other parameters than those of the bar says so.
     if run.scenario_sha256 != app.plans.scenario_sha256 {
         parts.0.push(vec![Piece::new("other parameters", Tone::Changed)]);

@@ -4,7 +4,7 @@ use super::select;
 use crate::app::action::{Command, Recent};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
-use crate::app::state::{App, Example, Start};
+use crate::app::state::{App, Example, StartScreen};
 use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
@@ -157,7 +157,7 @@ impl StartList {
 }
 
 fn examples(
-    start: &Start,
+    start: &StartScreen,
     rows: &mut Vec<(StartRow, Option<ItemId>)>,
     item: &mut impl FnMut() -> Option<ItemId>,
 ) {

@@ -75,7 +75,7 @@ fn replay_part(
     sends.sort_unstable_by_key(|send| (send.begin, send.from, send.to, send.piece));
     let source = |piece: u32| chunks.source(result.pieces[piece as usize].chunk as usize);
     let adds = backwards && scenario.demand.collective.reduces();
-    let mut replay = Replay {
+    let mut replay = PieceReplay {
         links,
         switch_copies: if adds { scenario.topology.switch_model.reduce } else { result.time.switch_copy },
         cuts_through: result.time.switch_hop == SwitchHop::CutThrough,
@@ -115,7 +115,7 @@ fn replay_part(
     waiting.is_empty().then_some(replay.end_us)
 }
 
-struct Replay<'a> {
+struct PieceReplay<'a> {
     links: &'a CheckedLinks,
     cuts_through: bool,
     /// Node that a piece begins at.
@@ -131,7 +131,7 @@ struct Replay<'a> {
     end_us: f64,
 }
 
-impl Replay<'_> {
+impl PieceReplay<'_> {
     fn place(&self, piece: u32, node: u32, epoch: u32) -> (u32, u32, u32) {
         (piece, node, if self.links.is_switch[node as usize] { epoch } else { u32::MAX })
     }

@@ -7,9 +7,9 @@ use crate::model::group::Folding;
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::CollectiveTask;
 use crate::plan::{Discipline, covers};
+use crate::programs::question_series;
 use crate::programs::questions::{AskedQuestion, QuestionLimits, QuestionOutcome, fewest_epochs};
 use crate::programs::solver::{BuiltProgram, ProgramSolver};
-use crate::programs::told;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
@@ -185,7 +185,7 @@ pub(super) fn tell(cx: &mut Context<'_, Collective>, asked: &AskedQuestion, prov
         }
     };
     cx.note(Severity::Info, format!("{answer} ({:.2} s)", asked.seconds));
-    for (name, y) in told::points(asked) {
+    for (name, y) in question_series::points(asked) {
         cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x: f64::from(epochs), y }));
     }
 }

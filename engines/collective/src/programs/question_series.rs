@@ -20,7 +20,7 @@ const ANSWERS: [QuestionOutcome; 3] =
 
 /// A question as its series have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ToldQuestion {
+pub struct QuestionRecord {
     /// Epochs of the schedules that were asked for.
     pub epochs: u32,
     /// Number of symmetries that the program was folded by; 1 for the whole one.
@@ -57,11 +57,11 @@ pub fn points(asked: &AskedQuestion) -> impl Iterator<Item = (&'static str, f64)
 }
 
 /// The questions in the order in which they were asked, from the values of each series by its name.
-pub fn questions(values: impl Fn(&str) -> Vec<f64>) -> Vec<ToldQuestion> {
+pub fn questions(values: impl Fn(&str) -> Vec<f64>) -> Vec<QuestionRecord> {
     let series = SERIES.map(values);
     let told = |at: usize| {
         let figure = |which: usize| series[which].get(at).copied();
-        Some(ToldQuestion {
+        Some(QuestionRecord {
             epochs: figure(0)? as u32,
             folded_by: figure(1)? as u32,
             answer: *ANSWERS.get(figure(2)? as usize)?,

@@ -1,8 +1,8 @@
 //! Steps of a run with what each gained, and the feasibility problems that its programs solved: is there a schedule of
 //! K epochs?
 
+use crate::programs::question_series::{QuestionRecord, questions};
 use crate::programs::questions::QuestionOutcome;
-use crate::programs::told::{ToldQuestion, questions};
 use lightbay_core::report::{
     Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unavailable, Unit,
 };
@@ -97,7 +97,7 @@ fn steps(run: &RunBeside) -> Table {
     table
 }
 
-fn answer(asked: &ToldQuestion) -> Cell {
+fn answer(asked: &QuestionRecord) -> Cell {
     match asked.answer {
         QuestionOutcome::Feasible => Cell::new("feasible").tone(Tone::Good),
         QuestionOutcome::Infeasible => Cell::new("infeasible").tone(Tone::Answer),
@@ -105,7 +105,7 @@ fn answer(asked: &ToldQuestion) -> Cell {
     }
 }
 
-fn sentence(asked: &ToldQuestion) -> Phrase {
+fn sentence(asked: &QuestionRecord) -> Phrase {
     let symmetric = asked.folded_by > 1;
     let words = match asked.answer {
         QuestionOutcome::Feasible => "there is such a schedule",
@@ -120,7 +120,7 @@ fn sentence(asked: &ToldQuestion) -> Phrase {
 }
 
 /// The question that is asked now, or the number of those that were.
-fn standing(run: &RunBeside, asked: &[ToldQuestion]) -> Phrase {
+fn standing(run: &RunBeside, asked: &[QuestionRecord]) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {
         Some((_, phase)) => Phrase::new().muted("asks for ").answer(phase.detail.clone()),

@@ -25,7 +25,7 @@ pub enum FixedWays {
 
 /// A way of a chunk: from a GPU that has it, by a chain of links.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct ChunkWay {
     /// The way before it; none from the source.
     after: Option<u32>,
     chain: u32,
@@ -34,7 +34,7 @@ struct Way {
 /// The ways of a chunk, and which GPUs they reach.
 #[derive(Debug, Default)]
 struct WayTree {
-    ways: Vec<Way>,
+    ways: Vec<ChunkWay>,
     reached: FxHashMap<u32, Option<u32>>,
 }
 
@@ -150,7 +150,7 @@ fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: 
         // A part of the path that another destination has built already is shared.
         if !tree.reached.contains_key(&head) {
             tree.reached.insert(head, Some(tree.ways.len() as u32));
-            tree.ways.push(Way { after, chain });
+            tree.ways.push(ChunkWay { after, chain });
         }
         // Distances fall with every step but over links without latency, of which no two follow each other.
         at = head;

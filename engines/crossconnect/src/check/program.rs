@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SLIP: f64 = 1e-6;
 
 /// Switch, pod at the A port, pod at the B port (smaller pod first where ports have no sides).
-type Place = (usize, usize, usize);
+type CircuitPlace = (usize, usize, usize);
 
 /// Outcome of a proof.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ pub(super) enum Covers {
 
 /// The columns of a place.
 struct Entry {
-    place: Place,
+    place: CircuitPlace,
     stays: Option<Column>,
     new: Column,
 }
@@ -85,7 +85,7 @@ fn counted(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
     counts: impl Fn(&Judged) -> bool,
-) -> BTreeMap<Place, u32> {
+) -> BTreeMap<CircuitPlace, u32> {
     let mut places = BTreeMap::new();
     for (ocs, switch) in switches.iter().enumerate() {
         for judged in switch.iter().filter(|judged| counts(judged)) {
@@ -120,7 +120,7 @@ impl Program {
         let far = if single { Side::A } else { Side::B };
         // Circuits at failed ports go whatever is planned: they are neither kept nor counted.
         let old = counted(scenario, switches, |judged| judged.was() && !judged.at_failed_port);
-        let mut pinned: BTreeMap<Place, u32> = BTreeMap::new();
+        let mut pinned: BTreeMap<CircuitPlace, u32> = BTreeMap::new();
         for pin in &scenario.pinned {
             let (a, b) = (pin.circuit.pod_a as usize, pin.circuit.pod_b as usize);
             let (a, b) = if single { (a.min(b), a.max(b)) } else { (a, b) };
@@ -192,7 +192,7 @@ impl Program {
         let name = "removed circuits";
         let program =
             Model::from_good_lp(name, &variables, ObjectiveDirection::Minimisation, removed, rows).ok()?;
-        let entry = |(place, stays, new): (Place, Option<Variable>, Variable)| {
+        let entry = |(place, stays, new): (CircuitPlace, Option<Variable>, Variable)| {
             let stays = stays.and_then(|stays| program.column(stays));
             Some(Entry { place, stays, new: program.column(new)? })
         };
@@ -205,8 +205,9 @@ impl Program {
         let added = counted(scenario, switches, |judged| judged.entry.action == Action::Add);
         let mut point = vec![0.0; self.model.columns()];
         for entry in &self.entries {
-            let of =
-                |counts: &BTreeMap<Place, u32>| f64::from(counts.get(&entry.place).copied().unwrap_or(0));
+            let of = |counts: &BTreeMap<CircuitPlace, u32>| {
+                f64::from(counts.get(&entry.place).copied().unwrap_or(0))
+            };
             if let Some(stays) = entry.stays {
                 point[stays.index()] = of(&kept);
             }

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Circuits of every unordered pair of pods that has any: before (those at ports in order), after, and wanted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pair {
+pub(super) struct PairCircuits {
     pub old: u64,
     pub new: u64,
     pub wanted: u64,
 }
 
 /// All pairs, smaller pod first.
-pub(super) type PairCounts = BTreeMap<(u32, u32), Pair>;
+pub(super) type PairCounts = BTreeMap<(u32, u32), PairCircuits>;
 
 /// Both ends of an installed circuit, in an order of their own where ports have no sides.
 fn ends_of(circuit: Circuit, wiring: Wiring) -> [End; 2] {

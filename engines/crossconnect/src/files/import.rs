@@ -211,7 +211,7 @@ pub fn installed(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let circuits::Found { installed, strays, lines: of_strays, doubts, half } = connections.found();
+    let circuits::FoundCircuits { installed, strays, lines: of_strays, doubts, half } = connections.found();
     lines.extend(of_strays);
     lines.extend(doubts);
     Ok(Imported { installed, strays, half, lines, assumed })

@@ -18,7 +18,7 @@ use rand::RngExt;
 use std::collections::BTreeMap;
 
 /// Scenarios of the suite.
-const FEW: u64 = 24;
+const USUAL_CASES: u64 = 24;
 
 /// A small scenario with everything that halls have: failed ports and switches, spare ports, one-sided switches, pinned
 /// circuits, limits of the rollout, stray connections, circuits given port by port.
@@ -189,7 +189,8 @@ fn promise(seed: u64, counts: &mut Counts) {
 
 #[test]
 fn every_method_keeps_its_promises_on_random_scenarios() {
-    let count = std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW);
+    let count =
+        std::env::var("LIGHTBAY_PROMISES").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL_CASES);
     let mut counts = Counts::default();
     let first = std::env::var("LIGHTBAY_PROMISES_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     // In these a search leaves free ports for a circuit that counts as lost; that of 382 is installed.

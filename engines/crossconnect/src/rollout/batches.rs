@@ -16,7 +16,7 @@ mod components;
 mod pack;
 mod traffic;
 
-use components::Work;
+use components::ChangeComponents;
 use pack::Care;
 use traffic::Traffic;
 
@@ -37,7 +37,7 @@ pub struct Schedule {
 
 /// Orders the changes.
 pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
-    let work = Work::of(scenario, wired);
+    let work = ChangeComponents::of(scenario, wired);
     let traffic = Traffic::of(scenario, wired);
     // Without limits one batch holds everything.
     if scenario.rollout.is_usual() {
@@ -56,7 +56,7 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
 }
 
 /// Counts what is dark during the batches of an order.
-fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
+fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
     let mut schedule = Schedule {
         batches: Vec::with_capacity(order.len()),
         broken: 0,

@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use lightbay_core::problem::{Problems, suggestion};
 
-use super::collective::{Collective, CollectiveKind, Group};
+use super::collective::{AicbCollective, CollectiveKind, Group};
 use crate::gz::Limits;
 use crate::lines::Lines;
 use crate::number;
@@ -61,7 +61,7 @@ impl BusBandwidth {
     }
 
     /// Time of all calls of `collective`; `None` if the table has no value for it.
-    pub fn seconds(&self, collective: &Collective) -> Option<f64> {
+    pub fn seconds(&self, collective: &AicbCollective) -> Option<f64> {
         let bandwidth = self.bytes_per_s(collective.group, collective.kind)?;
         Some(collective.seconds_on_bus(bandwidth))
     }
@@ -203,7 +203,7 @@ mod tests {
     fn seconds_follow_the_table() {
         let text = "TP:\nallreduce,: 300\nalltoall: null\nEP:\nalltoall,: 80\n";
         let table = read(text.as_bytes(), &Limits::default()).unwrap();
-        let call = Collective {
+        let call = AicbCollective {
             kind: CollectiveKind::AllReduce,
             group: Group::Tp,
             ranks: 8,
@@ -212,8 +212,8 @@ mod tests {
         };
         // 2 x 7/8 x 3 GB at 300 GB/s, twice.
         assert!((table.seconds(&call).unwrap() - 0.035).abs() < 1e-12);
-        assert_eq!(table.seconds(&Collective { kind: CollectiveKind::AllToAll, ..call }), None);
-        let expert = Collective { kind: CollectiveKind::AllToAll, group: Group::Ep, ..call };
+        assert_eq!(table.seconds(&AicbCollective { kind: CollectiveKind::AllToAll, ..call }), None);
+        let expert = AicbCollective { kind: CollectiveKind::AllToAll, group: Group::Ep, ..call };
         assert!((table.seconds(&expert).unwrap() - 2.0 * 0.875 * 3.0 / 80.0).abs() < 1e-12);
     }
 }

@@ -113,7 +113,7 @@ pub struct Call {
 
 /// One pipeline stage.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
+pub struct StageCalls {
     /// Ranks of the stage; empty if the file does not say.
     pub ranks: Vec<u32>,
     /// The rows of all iterations.
@@ -137,7 +137,7 @@ pub struct GroupSizes {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     /// The stages in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<StageCalls>,
     /// Distinct values of the column `stage`.
     pub stage_names: Vec<String>,
     /// Group sizes, also from the rows before the first iteration.

@@ -113,7 +113,7 @@ impl Group {
 
 /// Calls of one kind and size in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Collective {
+pub struct AicbCollective {
     /// Operation.
     pub kind: CollectiveKind,
     /// Group of ranks that take part.
@@ -126,7 +126,7 @@ pub struct Collective {
     pub calls: u64,
 }
 
-impl Collective {
+impl AicbCollective {
     /// Time of all calls at a bus bandwidth (nccl-tests): bytes x factor / bandwidth.
     pub fn seconds_on_bus(&self, bus_bytes_per_s: f64) -> f64 {
         let sent = self.bytes as f64 * self.kind.bus_factor(self.ranks);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn times_by_hand() {
-        let call = Collective {
+        let call = AicbCollective {
             kind: CollectiveKind::AllReduce,
             group: Group::Tp,
             ranks: 4,
@@ -179,7 +179,7 @@ mod tests {
         assert!((call.seconds_on_bus(1.5e9) - 3e-3).abs() < 1e-12);
         // Six steps of 10 us each on top.
         assert!((call.seconds_alpha_beta(1e-5, 1.5e9) - (3e-3 + 1.8e-4)).abs() < 1e-12);
-        let alone = Collective { ranks: 1, ..call };
+        let alone = AicbCollective { ranks: 1, ..call };
         assert_eq!(alone.seconds_alpha_beta(1e-5, 1.5e9), 0.0);
     }
 }

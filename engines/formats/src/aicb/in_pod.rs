@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::collective::{Collective, CollectiveKind, Group};
+use super::collective::{AicbCollective, CollectiveKind, Group};
 use super::summary::ImportSummary;
 use super::workload::Groups;
 
@@ -25,7 +25,7 @@ impl Groups {
         bytes: u64,
         calls: u64,
         summary: &mut ImportSummary,
-    ) -> Option<Collective> {
+    ) -> Option<AicbCollective> {
         if bytes == 0 {
             return None;
         }
@@ -39,23 +39,23 @@ impl Groups {
             );
             return None;
         }
-        Some(Collective { kind, group, ranks, bytes, calls })
+        Some(AicbCollective { kind, group, ranks, bytes, calls })
     }
 }
 
 /// Equal calls with their number; a map, because a hostile file may hold a million different sizes.
 #[derive(Default)]
-pub(super) struct Tally(BTreeMap<Collective, u64>);
+pub(super) struct Tally(BTreeMap<AicbCollective, u64>);
 
 impl Tally {
-    pub(super) fn add(&mut self, call: Collective) {
-        let calls = self.0.entry(Collective { calls: 0, ..call }).or_default();
+    pub(super) fn add(&mut self, call: AicbCollective) {
+        let calls = self.0.entry(AicbCollective { calls: 0, ..call }).or_default();
         *calls = calls.saturating_add(call.calls);
     }
 
     /// The calls in the order of kind, group and size.
-    pub(super) fn into_list(self) -> Vec<Collective> {
-        self.0.into_iter().map(|(call, calls)| Collective { calls, ..call }).collect()
+    pub(super) fn into_list(self) -> Vec<AicbCollective> {
+        self.0.into_iter().map(|(call, calls)| AicbCollective { calls, ..call }).collect()
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Puts a call of the passes of a micro-batch where it belongs; `pass` is 0 for forward, 1 for backward.
-    pub(super) fn add_in_pass(&mut self, call: Collective, pass: usize) {
+    pub(super) fn add_in_pass(&mut self, call: AicbCollective, pass: usize) {
         if matches!(call.group, Group::Dp | Group::DpEp) {
             self.recurring.add(call);
         }
@@ -79,14 +79,15 @@ impl Sorted {
 
     /// The data-parallel calls that every one of `micro_batches` makes. Calls that fewer micro-batches make are made once
     /// in an iteration, such as those of the last one.
-    pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<Collective> {
+    pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<AicbCollective> {
         let calls = std::mem::take(&mut self.recurring).into_list();
-        let of_one = |call: Collective| Collective { calls: call.calls / micro_batches.max(1), ..call };
+        let of_one =
+            |call: AicbCollective| AicbCollective { calls: call.calls / micro_batches.max(1), ..call };
         calls.into_iter().map(of_one).filter(|call| call.calls > 0).collect()
     }
 
     /// Puts a call where it belongs; `pass` is 0 for forward, 1 for backward.
-    pub(super) fn add(&mut self, call: Collective, pass: usize) {
+    pub(super) fn add(&mut self, call: AicbCollective, pass: usize) {
         match call.group {
             Group::Tp | Group::Ep => self.in_pod[pass].add(call),
             Group::Dp | Group::DpEp => self.crossing.add(call),
@@ -96,7 +97,7 @@ impl Sorted {
 
 /// Bytes of all calls of the groups that `wanted` accepts.
 pub(super) fn bytes_of<'a>(
-    lists: impl IntoIterator<Item = &'a Vec<Collective>>,
+    lists: impl IntoIterator<Item = &'a Vec<AicbCollective>>,
     wanted: impl Fn(Group) -> bool,
 ) -> u64 {
     let calls = lists.into_iter().flatten().filter(|call| wanted(call.group));

@@ -216,12 +216,12 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SimaiText, Problems
 
 /// Distinct names with their indices.
 #[derive(Default)]
-struct Names {
+struct NameIndex {
     list: Vec<String>,
     index: std::collections::HashMap<String, u32>,
 }
 
-impl Names {
+impl NameIndex {
     fn index(&mut self, name: &str) -> u32 {
         if let Some(&index) = self.index.get(name) {
             return index;
@@ -239,7 +239,7 @@ struct SimaiReading {
     declared: Option<u64>,
     counted: bool,
     rows_seen: u64,
-    names: Names,
+    names: NameIndex,
     rows: Vec<SimaiRow>,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::aiob::KernelTimes;
 use super::busbw::BusBandwidth;
-use super::collective::Collective;
+use super::collective::AicbCollective;
 use super::order::Slot;
 use super::summary::{ImportSummary, InputSummary};
 use super::{AicbInput, Content, from_calls, from_text};
@@ -58,17 +58,17 @@ pub struct StageWorkload {
     /// Backward compute of one micro-batch, seconds; `None` until a source is given.
     pub backward_s: Option<f64>,
     /// TP and EP collectives of all forward passes.
-    pub forward_collectives: Vec<Collective>,
+    pub forward_collectives: Vec<AicbCollective>,
     /// TP and EP collectives of all backward passes.
-    pub backward_collectives: Vec<Collective>,
+    pub backward_collectives: Vec<AicbCollective>,
     /// Measured time of the in-pod collectives of one forward pass, seconds, if every one was measured.
     pub forward_collectives_s: Option<f64>,
     /// The same for one backward pass.
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
-    pub dp_collectives: Vec<Collective>,
+    pub dp_collectives: Vec<AicbCollective>,
     /// Those of them that every micro-batch makes, with the calls of one micro-batch.
-    pub dp_recurring: Vec<Collective>,
+    pub dp_recurring: Vec<AicbCollective>,
     /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
     /// reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,
@@ -249,13 +249,13 @@ impl Groups {
 
 /// Bytes one GPU sends for the data-parallel calls on flat rings; what is no ring is skipped.
 pub(super) fn ring_bytes(
-    collectives: &[Collective],
+    collectives: &[AicbCollective],
     summary: &mut ImportSummary,
     problems: &mut Problems,
 ) -> u64 {
     let mut sum: u64 = 0;
     for collective in collectives {
-        let Collective { kind, ranks, bytes, calls, .. } = *collective;
+        let AicbCollective { kind, ranks, bytes, calls, .. } = *collective;
         match kind.ring_bytes(bytes, ranks) {
             Some(one) => {
                 let Some(total) = one.checked_mul(calls).and_then(|all| sum.checked_add(all)) else {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The counts of one layer in one iteration.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
+pub(super) struct LoadGrid {
     /// Its place in the file.
     pub(super) place: String,
     pub(super) iteration: u64,
@@ -25,14 +25,14 @@ const ROW: usize = 4;
 /// Matrices while they are read.
 #[derive(Default)]
 pub(super) struct Grids {
-    pub(super) list: Vec<Grid>,
+    pub(super) list: Vec<LoadGrid>,
     /// Counts, with what a row and a matrix take beside them.
     held: usize,
 }
 
 impl Grids {
     /// Adds one; no more than fit in a record are kept.
-    pub(super) fn push(&mut self, grid: Grid) -> Result<(), Problem> {
+    pub(super) fn push(&mut self, grid: LoadGrid) -> Result<(), Problem> {
         self.held += MATRIX + grid.rows.iter().map(|row| ROW + row.len()).sum::<usize>();
         if self.held > MOST_COUNTS {
             let message = format!("has more than {MOST_COUNTS} counts and rows of them");
@@ -44,7 +44,7 @@ impl Grids {
 }
 
 /// Puts all layers together; sums that differ and layers without tokens are noted.
-pub(super) fn assemble(grids: Vec<Grid>) -> Result<Imported<ExpertLoads>, Problems> {
+pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Problems> {
     const REMEDY: &str = "give every layer of every iteration the same ranks and experts";
     let mut problems = Problems::new();
     let Some(first) = grids.first() else {
@@ -55,7 +55,7 @@ pub(super) fn assemble(grids: Vec<Grid>) -> Result<Imported<ExpertLoads>, Proble
     if experts == 0 {
         return Err(Problem::new(&*first.place, "has no experts", "give a count for each expert").into());
     }
-    let mut known: BTreeMap<(u64, u32), &Grid> = BTreeMap::new();
+    let mut known: BTreeMap<(u64, u32), &LoadGrid> = BTreeMap::new();
     for grid in &grids {
         if grid.rows.len() != ranks || grid.ranked != ranked {
             let message = format!("has {} ranks, {} has {ranks}", grid.rows.len(), first.place);

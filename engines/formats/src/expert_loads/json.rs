@@ -1,16 +1,16 @@
 //! Expert loads in JSON: tensors of EPLB, recorders of SGLang and vLLM, JSON lines, and lines of Megatron.
 
 use super::grids::Grids;
-use super::{Grid, LoadAxis, LoadFile, LoadOptions, MOST_TOKENS, UsedOptions};
+use super::{LoadAxis, LoadFile, LoadGrid, LoadOptions, MOST_TOKENS, UsedOptions};
 use crate::gz::StoredText;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::brief;
 use serde_json::{Map, Value};
 
-type Found = Result<LoadFile, Problems>;
+type ReadLoads = Result<LoadFile, Problems>;
 
 /// Reads one JSON document, or one for each line.
-pub(super) fn read(file: &StoredText, options: &LoadOptions) -> Found {
+pub(super) fn read(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     let text = file.text.trim_start();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn read(file: &StoredText, options: &LoadOptions) -> Found {
     }
 }
 
-fn object(map: &Map<String, Value>, options: &LoadOptions) -> Found {
+fn object(map: &Map<String, Value>, options: &LoadOptions) -> ReadLoads {
     if let Some(value) = map.get("logical_count") {
         return tensor("logical_count", value, options);
     }
@@ -49,7 +49,7 @@ fn object(map: &Map<String, Value>, options: &LoadOptions) -> Found {
 }
 
 /// Steps, layers and experts, or layers and experts, or what `axis` says.
-fn tensor(path: &str, value: &Value, options: &LoadOptions) -> Found {
+fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     let depth = depth(value);
     match depth {
         3 => {
@@ -83,7 +83,7 @@ pub(super) fn ambiguous(rows: usize) -> Problems {
 }
 
 /// Rows as the axis says; they were read as layers.
-pub(super) fn along(axis: LoadAxis, grids: &mut [Grid]) {
+pub(super) fn along(axis: LoadAxis, grids: &mut [LoadGrid]) {
     if axis == LoadAxis::Iterations {
         for grid in grids {
             grid.iteration = u64::from(grid.layer);
@@ -102,18 +102,18 @@ fn depth(value: &Value) -> usize {
     depth
 }
 
-fn by_layer(path: &str, value: &Value) -> Found {
+fn by_layer(path: &str, value: &Value) -> ReadLoads {
     Ok(LoadFile::dense(layers(path, value)?, UsedOptions::default()))
 }
 
-fn layers(path: &str, value: &Value) -> Result<Vec<Grid>, Problems> {
+fn layers(path: &str, value: &Value) -> Result<Vec<LoadGrid>, Problems> {
     let mut problems = Problems::new();
     let mut grids = Vec::new();
     layered(path, value, 0, &mut grids, &mut problems);
     problems.into_result(grids)
 }
 
-fn load_history(history: &Value) -> Found {
+fn load_history(history: &Value) -> ReadLoads {
     let mut problems = Problems::new();
     let mut grids = Vec::new();
     let Some(entries) = history.as_array() else {
@@ -131,7 +131,7 @@ fn load_history(history: &Value) -> Found {
 }
 
 /// Layers of one iteration, each a list of counts.
-fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<Grid>, problems: &mut Problems) {
+fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<LoadGrid>, problems: &mut Problems) {
     let Some(layers) = value.as_array() else {
         problems.add(path, format!("is {}", brief(value)), "give a list of layers");
         return;
@@ -139,7 +139,7 @@ fn layered(path: &str, value: &Value, iteration: u64, grids: &mut Vec<Grid>, pro
     for (layer, value) in layers.iter().enumerate() {
         let place = format!("{path}[{layer}]");
         if let Some(row) = row(&place, value, problems) {
-            grids.push(Grid { place, iteration, layer: layer as u32, rows: vec![row], ranked: false });
+            grids.push(LoadGrid { place, iteration, layer: layer as u32, rows: vec![row], ranked: false });
         }
     }
 }
@@ -193,7 +193,7 @@ fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Ve
     }
 }
 
-fn json_lines(file: &StoredText) -> Found {
+fn json_lines(file: &StoredText) -> ReadLoads {
     let mut problems = Problems::new();
     let mut grids = Grids::default();
     for (at, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -221,14 +221,14 @@ fn json_lines(file: &StoredText) -> Found {
         };
         let found = matrix(&format!("{place}, tokens"), tokens, &mut problems);
         if let (Some((rows, ranked)), Some(iteration), Some(layer)) = (found, iteration, layer) {
-            grids.push(Grid { place, iteration, layer, rows, ranked })?;
+            grids.push(LoadGrid { place, iteration, layer, rows, ranked })?;
         }
     }
     problems.into_result(LoadFile::dense(grids.list, UsedOptions::default()))
 }
 
 /// Lines of a log that hold `num_global_tokens_per_expert` and a list, with or without iteration and layer before it.
-pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> Found {
+pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     const NAME: &str = "num_global_tokens_per_expert";
     let mut problems = Problems::new();
     let mut grids = Grids::default();
@@ -263,7 +263,7 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> Found {
             continue;
         };
         if let Some((rows, ranked)) = matrix(&place, &value, &mut problems) {
-            grids.push(Grid { place, iteration, layer, rows, ranked })?;
+            grids.push(LoadGrid { place, iteration, layer, rows, ranked })?;
         }
     }
     let used = UsedOptions { layers: unnumbered > 0, ..UsedOptions::default() };

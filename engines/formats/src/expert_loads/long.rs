@@ -1,7 +1,7 @@
 //! Long tables of expert loads: a row for each pair of layer and expert that got tokens.
 
 use super::table::{cells, count, index};
-use super::{Grid, LoadFile, MOST_COUNTS, MOST_TOKENS};
+use super::{LoadFile, LoadGrid, MOST_COUNTS, MOST_TOKENS};
 use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,7 +155,7 @@ impl SparseLoads {
         &self,
         experts: u32,
         layers: &BTreeSet<(u64, u32)>,
-    ) -> Result<(Vec<Grid>, usize), Problem> {
+    ) -> Result<(Vec<LoadGrid>, usize), Problem> {
         let (ranks, width) = (self.ranks.map_or(1, |most| most as usize + 1), experts as usize);
         let total = layers.len().saturating_mul(ranks).saturating_mul(width);
         if total > MOST_COUNTS {
@@ -173,9 +173,9 @@ impl SparseLoads {
                 }
             }
             let place = format!("layer {layer} of iteration {iteration}");
-            Grid { place, iteration, layer, rows, ranked: self.ranks.is_some() }
+            LoadGrid { place, iteration, layer, rows, ranked: self.ranks.is_some() }
         });
-        let grids: Vec<Grid> = grids.collect();
+        let grids: Vec<LoadGrid> = grids.collect();
         Ok((grids, filled))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::grids::Grids;
 use super::json::{along, ambiguous};
-use super::{Grid, LoadAxis, LoadFile, LoadOptions, MOST_TOKENS, UsedOptions, long};
+use super::{LoadAxis, LoadFile, LoadGrid, LoadOptions, MOST_TOKENS, UsedOptions, long};
 use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, printable};
 
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
                 ),
             }
         }
-        grids.push(Grid { place, iteration: 0, layer: layer as u32, rows: vec![row], ranked: false })?;
+        grids.push(LoadGrid { place, iteration: 0, layer: layer as u32, rows: vec![row], ranked: false })?;
         if grids.list.len() > limits.rows {
             problems.add("", format!("has more than {} rows", limits.rows), "give fewer");
             break;

@@ -23,10 +23,13 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
     for host in hosts {
         let own: Vec<(u32, &GpuPlace)> = (0..).zip(gpus).filter(|(_, gpu)| gpu.host == *host).collect();
         // Ways that end at each device: those of the bridges below it and of its GPUs.
-        let mut below: BTreeMap<usize, Vec<Way>> = BTreeMap::new();
+        let mut below: BTreeMap<usize, Vec<UpwardWay>> = BTreeMap::new();
         let mut root = Vec::new();
         for (number, gpu) in &own {
-            below.entry(gpu.device).or_default().push(Way { node: *number, gbyte_per_s: f64::INFINITY });
+            below
+                .entry(gpu.device)
+                .or_default()
+                .push(UpwardWay { node: *number, gbyte_per_s: f64::INFINITY });
             for parent in above(devices, gpu.device) {
                 below.entry(parent).or_default();
             }
@@ -37,7 +40,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
             let ways = below.remove(&at).unwrap_or_default();
             let upward = gbyte_per_s(&devices[at]);
             let way = if let [one] = ways[..] {
-                Way { gbyte_per_s: one.gbyte_per_s.min(upward), ..one }
+                UpwardWay { gbyte_per_s: one.gbyte_per_s.min(upward), ..one }
             } else {
                 let node = add_switch(made, format!("pcie {}", devices[at].bus), *host);
                 for way in ways {
@@ -45,7 +48,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
                     let rate = if way.gbyte_per_s.is_finite() { way.gbyte_per_s } else { upward };
                     add_ways(made, way.node, node, rate);
                 }
-                Way { node, gbyte_per_s: upward }
+                UpwardWay { node, gbyte_per_s: upward }
             };
             match devices[at].parent.filter(|parent| *parent < at) {
                 Some(parent) => below.entry(parent).or_default().push(way),
@@ -63,7 +66,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
 
 /// A way upward: the node that it begins at, and the rate of its narrowest link.
 #[derive(Clone, Copy)]
-struct Way {
+struct UpwardWay {
     node: u32,
     gbyte_per_s: f64,
 }

@@ -40,7 +40,7 @@ pub(super) fn text(model: &Model, names: &NameMap) -> Result<String, Error> {
     let rows: Vec<usize> = rows(model).collect();
     let constant = names.constant;
 
-    let mut out = Lines::default();
+    let mut out = WrappedText::default();
     out.line(if model.maximise { "Maximize" } else { "Minimize" });
     out.open(" obj:");
     for (index, cost) in model.costs.iter().enumerate() {
@@ -122,7 +122,7 @@ pub(super) fn needs_constant(model: &Model) -> bool {
 }
 
 /// The quadratic part, one half of a sum over the whole matrix, of which the model has the lower triangle.
-fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut Lines) {
+fn quadratic<'n>(model: &Model, column: impl Fn(usize) -> &'n str, out: &mut WrappedText) {
     let Some(part) = &model.quadratic else { return };
     out.word(" + [");
     for (at, start) in part.starts.iter().enumerate() {
@@ -162,7 +162,7 @@ fn number(value: f64) -> String {
 
 /// Text whose long expressions are continued on further lines.
 #[derive(Default)]
-struct Lines {
+struct WrappedText {
     text: String,
     /// Beginning of the line that is being written.
     start: usize,
@@ -170,7 +170,7 @@ struct Lines {
     begun: bool,
 }
 
-impl Lines {
+impl WrappedText {
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
         self.close();

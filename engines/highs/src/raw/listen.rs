@@ -40,7 +40,7 @@ pub trait Listener {
 /// Address under which HiGHS finds the hook of the run under way; null between runs. HiGHS knows this address for the
 /// life of the instance, so that callbacks are registered once, before there is a model: at registration HiGHS makes
 /// room for an injected point of as many columns as it has then, and copies that room at every callback.
-pub(super) type Slot = AtomicPtr<c_void>;
+pub(super) type HookAddress = AtomicPtr<c_void>;
 
 /// Listener and what has to be kept between calls, for one run.
 pub(super) struct Hook<'l> {
@@ -68,7 +68,7 @@ pub(super) unsafe extern "C" fn trampoline(
 ) {
     let logging = kind == sys::kHighsCallbackLogging;
     // SAFETY: see above. On a foreign thread only the thread id and the mutex are touched.
-    let hook = unsafe { (*user.cast::<Slot>()).load(Ordering::Acquire).cast::<Hook<'_>>().as_ref() };
+    let hook = unsafe { (*user.cast::<HookAddress>()).load(Ordering::Acquire).cast::<Hook<'_>>().as_ref() };
     let Some(hook) = hook else {
         if !logging && !inp.is_null() {
             // SAFETY: not a log line, so the structure is filled and belongs to this call.

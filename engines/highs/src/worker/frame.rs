@@ -24,7 +24,7 @@ pub(super) const LIMIT_BYTES: usize = 1 << 30;
 
 /// Request to a helper process. The first solve is the only one.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request<'m> {
+pub(super) enum HelperRequest<'m> {
     /// Work.
     Solve(Box<SolveJob<'m>>),
     /// Stop as soon as the solver can.
@@ -39,12 +39,12 @@ pub(super) struct SolveJob<'m> {
     pub(super) model: Cow<'m, Model>,
     pub(super) options: Cow<'m, Options>,
     pub(super) start: Cow<'m, Start>,
-    pub(super) question: Question,
+    pub(super) question: SolveQuestion,
 }
 
 /// Question about a model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Question {
+pub(super) enum SolveQuestion {
     /// Its best point.
     Solution,
     /// The reason that it has no point, searched for at most about so many seconds.
@@ -193,17 +193,18 @@ mod tests {
     fn a_model_survives_the_way() {
         let (model, options) = (model(), Options::new().set("mip_rel_gap", 1e-7).set("presolve", "off"));
         let start = Start::Partial(vec![(1, 0.5)]);
-        let bytes = frame(&Request::Solve(Box::new(SolveJob {
+        let bytes = frame(&HelperRequest::Solve(Box::new(SolveJob {
             model: Cow::Borrowed(&model),
             options: Cow::Borrowed(&options),
             start: Cow::Borrowed(&start),
-            question: Question::Conflict(2.5),
+            question: SolveQuestion::Conflict(2.5),
         })));
-        let Some(Request::Solve(job)) = read::<Request<'static>>(&mut bytes.as_slice()).unwrap() else {
+        let Some(HelperRequest::Solve(job)) = read::<HelperRequest<'static>>(&mut bytes.as_slice()).unwrap()
+        else {
             panic!("another message")
         };
         assert_eq!((&*job.model, &*job.options, &*job.start), (&model, &options, &start));
-        assert_eq!(job.question, Question::Conflict(2.5));
+        assert_eq!(job.question, SolveQuestion::Conflict(2.5));
     }
 
     #[test]
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn nothing_is_written_when_nobody_waits_for_it() {
         let mut pipe = Vec::new();
-        let error = write_unless(&mut pipe, &Request::Interrupt, &AtomicBool::new(true)).unwrap_err();
+        let error = write_unless(&mut pipe, &HelperRequest::Interrupt, &AtomicBool::new(true)).unwrap_err();
         assert!(matches!(error, FrameError::Garbled(_)) && pipe.is_empty(), "{error}");
     }
 
@@ -246,13 +247,13 @@ mod tests {
 
     #[test]
     fn other_versions_and_lengths_without_sense_are_refused() {
-        let mut newer = frame(&Request::Interrupt);
+        let mut newer = frame(&HelperRequest::Interrupt);
         newer[3] += 1;
-        assert!(matches!(read::<Request<'static>>(&mut newer.as_slice()), Err(FrameError::Stranger)));
-        assert!(matches!(read::<Request<'static>>(&mut &b"h\n"[..]), Err(FrameError::Stranger)));
-        let mut huge = frame(&Request::Interrupt);
+        assert!(matches!(read::<HelperRequest<'static>>(&mut newer.as_slice()), Err(FrameError::Stranger)));
+        assert!(matches!(read::<HelperRequest<'static>>(&mut &b"h\n"[..]), Err(FrameError::Stranger)));
+        let mut huge = frame(&HelperRequest::Interrupt);
         huge[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert!(matches!(read::<Request<'static>>(&mut huge.as_slice()), Err(FrameError::TooLarge(_))));
+        assert!(matches!(read::<HelperRequest<'static>>(&mut huge.as_slice()), Err(FrameError::TooLarge(_))));
     }
 
     proptest! {
@@ -261,7 +262,7 @@ mod tests {
             let mut bytes = MARK.to_vec();
             bytes.extend((noise.len() as u32).to_le_bytes());
             bytes.extend(&noise);
-            let _ = read::<Request<'static>>(&mut bytes.as_slice());
+            let _ = read::<HelperRequest<'static>>(&mut bytes.as_slice());
             let _ = read::<Answer<'static>>(&mut bytes.as_slice());
             let _ = read::<Answer<'static>>(&mut noise.as_slice());
         }

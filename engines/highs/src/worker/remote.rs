@@ -1,6 +1,6 @@
 //! The side of the program: a model solved in a helper process, heard and stopped as if it were here.
 
-use super::frame::{self, Answer, FrameError, Question, Request, SolveJob};
+use super::frame::{self, Answer, FrameError, HelperRequest, SolveJob, SolveQuestion};
 use super::helper::{Helper, words};
 use crate::conflict::Conflict;
 use crate::error::Error;
@@ -77,7 +77,7 @@ pub fn solve(
         model: Cow::Borrowed(model),
         options: Cow::Borrowed(options),
         start: Cow::Borrowed(start),
-        question: Question::Solution,
+        question: SolveQuestion::Solution,
     };
     let accident = match talk(launcher, job, watch, &mut record)? {
         Word::Finished(solution) => return Ok(Ending { solution: *solution, accident: None }),
@@ -104,7 +104,7 @@ pub fn explain(
         model: Cow::Borrowed(model),
         options: Cow::Owned(Options::new()),
         start: Cow::Owned(Start::None),
-        question: Question::Conflict(seconds),
+        question: SolveQuestion::Conflict(seconds),
     };
     match talk(launcher, job, watch, &mut Record::new())? {
         Word::Explained(conflict) => Ok(conflict),
@@ -177,10 +177,10 @@ fn send(
     mut input: ChildStdin,
     job: Box<SolveJob<'_>>,
     failures: SyncSender<ReceivedAnswer>,
-    to_send: &Receiver<Request<'static>>,
+    to_send: &Receiver<HelperRequest<'static>>,
     gone: &AtomicBool,
 ) {
-    let sent = frame::write_unless(&mut input, &Request::Solve(job), gone);
+    let sent = frame::write_unless(&mut input, &HelperRequest::Solve(job), gone);
     match sent {
         Ok(()) => {}
         // A broken pipe is the end of the helper, which its answers tell better.
@@ -266,7 +266,7 @@ impl Record {
 
 struct Dialogue<'w> {
     helper: Helper,
-    requests: Sender<Request<'static>>,
+    requests: Sender<HelperRequest<'static>>,
     answers: Receiver<ReceivedAnswer>,
     watch: &'w mut dyn SolverListener,
     /// Time of the last message.
@@ -352,7 +352,7 @@ impl Dialogue<'_> {
             let grace = if self.heard.elapsed() < DEAF { GRACE } else { Duration::ZERO };
             self.deadline = Some(Instant::now() + grace);
             // If it has ended its answers will tell.
-            let _ = self.requests.send(Request::Interrupt);
+            let _ = self.requests.send(HelperRequest::Interrupt);
         }
     }
 
@@ -372,7 +372,7 @@ impl Dialogue<'_> {
         if self.deadline.is_none()
             && let Some(point) = self.watch.better()
         {
-            let _ = self.requests.send(Request::Better(point));
+            let _ = self.requests.send(HelperRequest::Better(point));
         }
         self.ticked = Instant::now();
     }

@@ -1,6 +1,6 @@
 //! The side of the helper process: hears the job, solves it, says everything that the solver says.
 
-use super::frame::{self, Answer, FrameError, Question, Request, SolveJob};
+use super::frame::{self, Answer, FrameError, HelperRequest, SolveJob, SolveQuestion};
 use crate::conflict::conflict_of;
 use crate::error::Error;
 use crate::event::{Flow, SolverEvent, SolverListener};
@@ -127,12 +127,12 @@ impl<W: Write> SharedOutput<W> {
         *slot = Some(interrupt);
     }
 
-    fn take_in(&self, request: Request<'_>) {
+    fn take_in(&self, request: HelperRequest<'_>) {
         match request {
-            Request::Interrupt => self.stop(),
-            Request::Better(point) => *lock(&self.better) = Some(point),
+            HelperRequest::Interrupt => self.stop(),
+            HelperRequest::Better(point) => *lock(&self.better) = Some(point),
             // One job per process.
-            Request::Solve(_) => {}
+            HelperRequest::Solve(_) => {}
         }
     }
 }
@@ -172,8 +172,8 @@ pub(super) fn converse(
         done: AtomicBool::new(false),
     });
     let job = loop {
-        match frame::read::<Request<'static>>(&mut requests)? {
-            Some(Request::Solve(job)) => break job,
+        match frame::read::<HelperRequest<'static>>(&mut requests)? {
+            Some(HelperRequest::Solve(job)) => break job,
             Some(other) => desk.take_in(other),
             // The parent changed its mind.
             None => return Ok(()),
@@ -181,7 +181,7 @@ pub(super) fn converse(
     };
     let listening = Arc::clone(&desk);
     std::thread::Builder::new().name("lb-listen".to_owned()).spawn(move || {
-        while let Ok(Some(request)) = frame::read::<Request<'static>>(&mut requests) {
+        while let Ok(Some(request)) = frame::read::<HelperRequest<'static>>(&mut requests) {
             listening.take_in(request);
         }
         if !listening.done.load(Ordering::Acquire) {
@@ -210,7 +210,7 @@ pub(super) fn converse(
 }
 
 fn work<W: Write>(job: &SolveJob<'_>, desk: &SharedOutput<W>) -> Result<Answer<'static>, Error> {
-    if let Question::Conflict(seconds) = job.question {
+    if let SolveQuestion::Conflict(seconds) = job.question {
         return conflict_of(&job.model, seconds).map(Answer::Explained);
     }
     let mut instance = Instance::new(&job.model)?;

@@ -25,7 +25,7 @@ pub struct Exchange {
 
 /// A shard on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+struct WaitingShard {
     /// Hops to go, first criterion: the farthest goes first.
     left: u32,
     /// Route; smaller numbers first, so that the schedule does not depend on anything else.
@@ -60,7 +60,7 @@ pub fn single_path(
     let sources = if symmetric { CHIPS } else { nodes };
     let neighbours = pod.neighbours();
     let classes = if symmetric { ARC_CLASSES } else { nodes * PORTS };
-    let mut queues: Vec<BinaryHeap<Waiting>> = vec![BinaryHeap::new(); classes];
+    let mut queues: Vec<BinaryHeap<WaitingShard>> = vec![BinaryHeap::new(); classes];
     let mut loads = vec![0u64; classes];
     let mut shards = Vec::with_capacity(routing.routes.len());
     for (index, route) in routing.routes.iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn single_path(
             at = neighbours[at as usize][usize::from(port)];
         }
         let arc = route.source * PORTS as u32 + u32::from(route.ports[0]);
-        queues[arc as usize % classes].push(Waiting {
+        queues[arc as usize % classes].push(WaitingShard {
             left: route.ports.len() as u32,
             route: std::cmp::Reverse(index as u32),
             arc,
@@ -102,7 +102,7 @@ pub fn single_path(
                 let (node, port) = (waiting.arc as usize / PORTS, waiting.arc as usize % PORTS);
                 let next = ports[ports.len() + 1 - waiting.left as usize];
                 let arc = neighbours[node][port] * PORTS as u32 + u32::from(next);
-                arrived.push(Waiting { left: waiting.left - 1, arc, ..waiting });
+                arrived.push(WaitingShard { left: waiting.left - 1, arc, ..waiting });
             }
         }
         // What arrives in this epoch can go on in the next.

@@ -33,7 +33,7 @@ const MOST_BYTES: u64 = 2 << 30;
 
 /// Plan or pod to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct PodSubject<'a> {
     /// Name for files that hold one.
     pub name: &'a str,
     /// The input.
@@ -46,7 +46,7 @@ pub struct Subject<'a> {
     pub before: Option<&'a Topology>,
 }
 
-impl Subject<'_> {
+impl PodSubject<'_> {
     fn routing(&self) -> Result<&Routing, Problem> {
         self.result.and_then(|result| result.routing.as_ref()).ok_or_else(|| {
             Problem::new("routing", "is not in the plan", "make the plan with --set with_routes=true")
@@ -226,7 +226,7 @@ fn level() -> ParamInfo {
 ///
 /// # Errors
 /// The parts that the subject lacks, or that the file would be too large.
-pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
+pub fn write(format: &str, subject: &PodSubject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
     let alone = |text: String| Ok(vec![File { text, beside: None }]);
     match format {
         "routes" => alone(routes::table(subject.pod, subject.routing()?, params.bool("expand"))?),
@@ -274,7 +274,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
 }
 
 /// The curve of the simulator as CSV.
-fn curve(subject: &Subject<'_>) -> Result<String, Problem> {
+fn curve(subject: &PodSubject<'_>) -> Result<String, Problem> {
     let simulation = subject.result.and_then(|result| result.simulation.as_ref()).ok_or_else(|| {
         Problem::new("simulation", "is not in the plan", "solve a scenario with a block 'simulate'")
     })?;

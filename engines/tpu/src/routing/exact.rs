@@ -4,7 +4,7 @@
 
 use super::frame::Frame;
 use super::path::LONGER;
-use super::select::{Selection, Ways};
+use super::select::{SelectedRoutes, Ways};
 use super::steps::{FAR, Reach};
 use crate::model::pod::PORTS;
 use lightbay_core::event::{EventBody, Note, Severity};
@@ -27,7 +27,7 @@ pub const TIME_LIMIT_S: f64 = 120.0;
 #[derive(Clone, Debug)]
 pub struct Exact {
     /// The best selection known: the given one if nothing is better.
-    pub selection: Selection,
+    pub selection: SelectedRoutes,
     /// No selection from these candidates has a smaller largest load.
     pub floor: u32,
 }
@@ -162,7 +162,7 @@ impl Candidates {
 pub fn improve(
     ways: Ways<'_>,
     slack: u16,
-    start: &Selection,
+    start: &SelectedRoutes,
     time_limit_s: f64,
     watch: &mut impl Watch,
 ) -> Result<Exact, MethodError> {

@@ -130,7 +130,7 @@ pub fn case(
     };
     // Shared turns first; a case that they cut apart is routed with turns of its own.
     let routed = match shared {
-        Some(Shared { found, missing: 0 }) => Ok(found),
+        Some(SharedTurns { found, missing: 0 }) => Ok(found),
         _ => routing::find(pod, &own, watch),
     };
     match routed {
@@ -161,7 +161,7 @@ pub fn case(
 }
 
 /// Routes under the turns of the pod without fault.
-struct Shared {
+struct SharedTurns {
     found: FoundRoutes,
     /// Pairs that these turns leave without a route.
     missing: usize,
@@ -172,7 +172,7 @@ fn under_shared(
     found: &FoundRoutes,
     settings: &routing::RoutingSettings,
     watch: &mut impl Watch,
-) -> Result<Shared, MethodError> {
+) -> Result<SharedTurns, MethodError> {
     // Symmetric if the routes are.
     let frame = Frame::new(pod, &settings.failed, !found.frame.is_symmetric());
     let steps = Steps::new(&frame, &found.turns);
@@ -188,7 +188,7 @@ fn under_shared(
     let selection = select::select(ways, effort, Some(&found.selection), watch)?;
     let missing = routing::unrouted(&selection, &frame).total;
     let found = FoundRoutes { frame, selection, ..found.clone() };
-    Ok(Shared { found, missing })
+    Ok(SharedTurns { found, missing })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 /// A directed graph without cycles and one of its topological orders.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct TopologicalOrder {
     /// Place of every node in the order.
     rank: Vec<u32>,
     ahead: Vec<Vec<u32>>,
@@ -18,7 +18,7 @@ pub struct Order {
     stack: Vec<u32>,
 }
 
-impl Order {
+impl TopologicalOrder {
     /// No edges yet.
     pub fn new(nodes: usize) -> Self {
         Self {

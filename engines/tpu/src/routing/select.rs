@@ -70,7 +70,7 @@ pub struct SelectionEffort {
 
 /// One route for each pair, and the loads that follow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Selection {
+pub struct SelectedRoutes {
     sources: usize,
     nodes: usize,
     stride: usize,
@@ -82,7 +82,7 @@ pub struct Selection {
     pub hop_sum: u64,
 }
 
-impl Selection {
+impl SelectedRoutes {
     fn empty(frame: &Frame, stride: usize) -> Self {
         let flows = frame.sources() * frame.nodes();
         Self {
@@ -234,15 +234,15 @@ struct Proposer {
 pub fn select(
     ways: Ways<'_>,
     effort: SelectionEffort,
-    start: Option<&Selection>,
+    start: Option<&SelectedRoutes>,
     watch: &mut impl Watch,
-) -> Result<Selection, MethodError> {
+) -> Result<SelectedRoutes, MethodError> {
     // No route is longer than this.
     let stride = usize::from(ways.longest() + effort.slack + LONGER);
-    let mut run = Run {
+    let mut run = SelectionRun {
         ways,
         effort,
-        now: Selection::empty(ways.frame, stride),
+        now: SelectedRoutes::empty(ways.frame, stride),
         prices: vec![1.0; ways.frame.classes()],
         ladder: Vec::new(),
         proposers: Vec::new(),
@@ -260,10 +260,10 @@ pub fn select(
     run.passes(watch)
 }
 
-struct Run<'a> {
+struct SelectionRun<'a> {
     ways: Ways<'a>,
     effort: SelectionEffort,
-    now: Selection,
+    now: SelectedRoutes,
     /// By class.
     prices: Vec<f64>,
     /// Price by load.
@@ -273,9 +273,9 @@ struct Run<'a> {
     saved: f64,
 }
 
-impl Run<'_> {
+impl SelectionRun<'_> {
     /// Takes the routes of another selection that are open here.
-    fn adopt(&mut self, start: &Selection) {
+    fn adopt(&mut self, start: &SelectedRoutes) {
         for (source, target, ports) in start.routes() {
             // Routes over failed switches are left out, and found again in the first pass.
             if ports.len() <= self.now.stride && is_open(self.ways.frame, source, ports) {
@@ -334,9 +334,9 @@ impl Run<'_> {
         }
     }
 
-    fn passes(mut self, watch: &mut impl Watch) -> Result<Selection, MethodError> {
+    fn passes(mut self, watch: &mut impl Watch) -> Result<SelectedRoutes, MethodError> {
         let streams = Streams::new(self.effort.stream);
-        let mut best: Option<Selection> = None;
+        let mut best: Option<SelectedRoutes> = None;
         let nodes = self.now.nodes;
         let mut stalled = 0;
         // Loads are minimised by repeated best responses at rising prices.

@@ -1,6 +1,6 @@
 //! Pods and slow, plain checks for tests of routes.
 
-use super::order::Order;
+use super::order::TopologicalOrder;
 use crate::model::group::Group;
 use crate::model::pod::{self, PORTS, SWITCHES};
 use crate::model::topology::Topology;
@@ -81,7 +81,7 @@ pub fn assert_sound(pod: &Topology, routing: &Routing, failed: &[usize]) {
     }
     let pairs = seen.iter().filter(|seen| **seen).count();
     assert_eq!(pairs, nodes * (nodes - 1), "every pair has a route");
-    let mut order = Order::new(PORTS * nodes * vcs);
+    let mut order = TopologicalOrder::new(PORTS * nodes * vcs);
     for (from, to) in waits {
         assert!(order.try_add(from, to), "channels wait in a circle");
     }

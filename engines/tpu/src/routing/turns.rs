@@ -7,7 +7,7 @@
 //! and a cycle of classes, repeated as often as the group has elements, closes in the pod.
 
 use super::frame::Frame;
-use super::order::Order;
+use super::order::TopologicalOrder;
 use crate::model::pod::{self, PORTS};
 
 /// The allowed versions of all turns.
@@ -111,13 +111,13 @@ pub fn all(frame: &Frame) -> impl Iterator<Item = (usize, u8)> + '_ {
 pub struct Builder<'f> {
     frame: &'f Frame,
     turns: Turns,
-    order: Order,
+    order: TopologicalOrder,
 }
 
 impl<'f> Builder<'f> {
     /// Nothing allowed yet.
     pub fn new(frame: &'f Frame, vcs: u8) -> Self {
-        let order = Order::new(frame.classes() * usize::from(vcs));
+        let order = TopologicalOrder::new(frame.classes() * usize::from(vcs));
         // No edges yet: any order is topological.
         Self { frame, turns: Turns::none(frame.classes(), vcs), order }
     }

@@ -11,9 +11,9 @@
 //! because the slowest replica decides when gradients are exchanged.
 
 use crate::analysis::Setting;
+use crate::search::allocations;
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::known::{BestKnown, best};
-use crate::search::outer;
+use crate::search::reoptimise::{BestKnown, best};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Unwatched, Watch};
@@ -195,9 +195,9 @@ pub fn quick(setting: &Setting) -> bool {
     let evaluator = &setting.evaluator;
     let network = &evaluator.network;
     let searches = network.budget.pods() * 2 + network.links() + 1;
-    let mut task = outer::VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
+    let mut task = allocations::VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
     task.listed = QUICK / (network.tasks() * searches).max(1) as u64;
-    let few = || outer::can_list(task, &mut Unwatched::default()).unwrap_or(false);
+    let few = || allocations::can_list(task, &mut Unwatched::default()).unwrap_or(false);
     evaluator.exact(Rates::Best) && evaluator.exact(Rates::Fair) && few()
 }
 

@@ -42,7 +42,7 @@ struct ReplayNetwork {
 pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Option<Replay> {
     let mut network = ReplayNetwork::new(case, nics, circuits);
     let tasks = case.net.tasks.len();
-    let mut progress = Progress::new(&case.dag, tasks);
+    let mut progress = ReplayProgress::new(&case.dag, tasks);
     let mut left_bytes: Vec<f64> = case.net.tasks.iter().map(|task| task.volume_bytes).collect();
     let mut start_s = vec![0.0; tasks];
     let mut finish_s = vec![0.0; tasks];
@@ -168,7 +168,7 @@ impl ReplayNetwork {
 }
 
 /// Progress of the replay: the nodes with what they wait for, and the transfers that are ready.
-struct Progress<'a> {
+struct ReplayProgress<'a> {
     dag: &'a Dag,
     succs: Vec<Vec<(usize, f64)>>,
     waiting_for: Vec<usize>,
@@ -179,7 +179,7 @@ struct Progress<'a> {
     ready: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> ReplayProgress<'a> {
     fn new(dag: &'a Dag, tasks: usize) -> Self {
         let nodes = dag.nodes();
         let mut succs = vec![Vec::new(); nodes.len()];

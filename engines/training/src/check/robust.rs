@@ -49,7 +49,7 @@ pub(super) fn figures(
         let range = case
             .filter(|case| case.net.links.len() == circuits.len())
             .and_then(|case| range(&case, &circuits));
-        let Some(Range { nct: (low, high), makespan_s }) = range else {
+        let Some(RateRange { nct: (low, high), makespan_s }) = range else {
             return Err(wrong(format!("the circuits cannot be simulated with {}", variant.name)));
         };
         (least, most) = (least.max(low), most.max(high));
@@ -69,12 +69,12 @@ pub(super) fn figures(
 }
 
 /// Least and largest figures that decided rates can have on the circuits.
-struct Range {
+struct RateRange {
     nct: (f64, f64),
     makespan_s: (f64, f64),
 }
 
-fn range(case: &Case<'_>, circuits: &[u32]) -> Option<Range> {
+fn range(case: &Case<'_>, circuits: &[u32]) -> Option<RateRange> {
     let nics = nic_groups(case);
     let ideal = replay(case, &nics, None)?;
     let communication_s = critical_communication_s(case, &ideal).filter(|length_s| *length_s > 0.0)?;
@@ -85,5 +85,5 @@ fn range(case: &Case<'_>, circuits: &[u32]) -> Option<Range> {
     let rounding_s = CHECK_RELATIVE * most_s;
     let (low_s, high_s) = (least_s - rounding_s, most_s + rounding_s);
     let rounding = rounding_s / communication_s;
-    Some(Range { nct: (nct(least_s) - rounding, nct(most_s) + rounding), makespan_s: (low_s, high_s) })
+    Some(RateRange { nct: (nct(least_s) - rounding, nct(most_s) + rounding), makespan_s: (low_s, high_s) })
 }

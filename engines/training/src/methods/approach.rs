@@ -1,7 +1,7 @@
 //! Beginning of every method: the scenario is compiled, and where nothing crosses pods the plan is made.
 
 use super::idle;
-use super::session::{Opened, Session};
+use super::session::{OpenedTask, Session};
 use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::simulate::evaluate::Rates;
@@ -67,8 +67,8 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
             return Err(MethodError::Invalid(stays(self.info().name).into()));
         }
         match Session::open(&scenario.body, self.0.rates(params), self.info().proves, cx)? {
-            Opened::Session(mut session) => self.0.run(&mut session, params),
-            Opened::Done(outcome) => Ok(outcome),
+            OpenedTask::Session(mut session) => self.0.run(&mut session, params),
+            OpenedTask::Done(outcome) => Ok(outcome),
         }
     }
 }

@@ -24,7 +24,7 @@ use lightbay_core::problem::Problem;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::Status as Ending;
 pub(super) use modelled::IntervalProgram;
-use reading::{Goal, IntervalReader};
+use reading::{IntervalReader, ModelGoal};
 use std::sync::Arc;
 
 /// The integer program over intervals.
@@ -227,7 +227,7 @@ fn fewest_ports(
     let had = best.ports;
     let point = shaped.point_of(&model, &evaluator.network, trace, &best.x);
     let mut reading = IntervalReader::new(evaluator, rates, shaped, best, trace);
-    reading.goal = Goal::Ports(limit_s);
+    reading.goal = ModelGoal::Ports(limit_s);
     let ending = run(cx, params, &model, point, &mut reading)?;
     if ending != Ending::Optimal {
         cx.note(Severity::Info, "fewer ports may be possible: the solver was not finished");

@@ -7,9 +7,9 @@ use super::approach::SessionMethod;
 use super::session::{RelaxedSession, Session};
 use super::{evolve, idle, knobs, order, prove, robust, start, topo};
 use crate::scenario::TrainingScenario;
+use crate::search::allocations;
 use crate::search::circuits::Circuits;
-use crate::search::general::{self, Closed};
-use crate::search::outer;
+use crate::search::event_orders::{self, Closed};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
@@ -114,9 +114,10 @@ fn close(
     let contended = evaluator.contention.count();
     session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
     session.ordering_since_s = Some(session.cx.elapsed_s());
-    let settings = general::ProofLimits::default();
+    let settings = event_orders::ProofLimits::default();
     // The tree starts from the best plan and its floor.
-    let search = general::TreeSearch::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
+    let search =
+        event_orders::TreeSearch::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
     let closed = search.run()?;
     session.ordering_since_s = None;
     Ok(closed)
@@ -130,11 +131,11 @@ pub(super) fn relax(
 ) -> Result<f64, MethodError> {
     session.cx.phase("bound", "competition before the last transfers left out");
     let evaluator = Arc::clone(&session.evaluator);
-    let mut task = outer::VectorTask::relaxed(&evaluator, &start.caps);
+    let mut task = allocations::VectorTask::relaxed(&evaluator, &start.caps);
     // Limits of the listed vectors and of the open boxes.
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
-    let proof = outer::search(task, None, &mut RelaxedSession(session))?;
+    let proof = allocations::search(task, None, &mut RelaxedSession(session))?;
     let bound = proof.bound.min(start.best.makespan) * (1.0 - 1e-12);
     session.cx.bound(bound);
     Ok(bound)

@@ -1,10 +1,10 @@
 //! Parameters that several methods share.
 
 use crate::programs::selection::Writing;
+use crate::search::allocations;
+use crate::search::event_orders;
 use crate::search::ga::GaSettings;
-use crate::search::general;
 use crate::search::order;
-use crate::search::outer;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
@@ -106,14 +106,14 @@ pub(super) fn proving() -> Vec<ParamInfo> {
             "listed_vectors",
             1,
             10_000_000,
-            outer::LISTED as i64,
+            allocations::LISTED as i64,
             "Most circuit allocations that are listed and sorted by bound; beyond, boxes of allocations are searched.",
         ),
         ParamInfo::int(
             "boxes",
             1,
             1_000_000_000,
-            outer::BOXES as i64,
+            allocations::BOXES as i64,
             "Most boxes of circuit allocations that are searched before the proof is given up.",
         ),
     ]
@@ -121,7 +121,7 @@ pub(super) fn proving() -> Vec<ParamInfo> {
 
 /// Settings of the search over orders.
 pub(super) fn ordering() -> Vec<ParamInfo> {
-    let defaults = general::ProofLimits::default();
+    let defaults = event_orders::ProofLimits::default();
     vec![
         ParamInfo::int(
             "orders",

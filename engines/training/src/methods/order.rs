@@ -7,8 +7,8 @@ use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
 use crate::search::carry;
 use crate::search::circuits::{Circuits, Proposal};
+use crate::search::event_orders;
 use crate::search::ga;
-use crate::search::general;
 use crate::search::order::{self, Improved, OrderLimits};
 use crate::search::polish::polish;
 use crate::search::repair;
@@ -149,10 +149,10 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
     session.ordering_since_s = Some(session.cx.elapsed_s());
     // Caps are the circuits themselves, so that the tree has one allocation.
     let caps = best.x.clone();
-    let settings = general::ProofLimits::default();
+    let settings = event_orders::ProofLimits::default();
     let mut watch = GivenCircuits { session, x: &caps };
     let closed =
-        general::TreeSearch::new(&evaluator, &caps, best.clone(), floor, settings, &mut watch).run()?;
+        event_orders::TreeSearch::new(&evaluator, &caps, best.clone(), floor, settings, &mut watch).run()?;
     session.ordering_since_s = None;
     if let Some(found) = closed.best {
         best.makespan = found.makespan;

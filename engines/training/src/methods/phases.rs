@@ -10,7 +10,7 @@ use crate::scenario::TrainingScenario;
 use crate::scenario::reconfiguration::Reconfiguration;
 use crate::search::circuits::Circuits;
 use crate::search::phases::{self, Aim, MoveProof, MoveTask, MovedCircuits, Stepped};
-use crate::search::{outer, ports};
+use crate::search::{allocations, ports};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use crate::simulate::iteration::{Piece, Trace};
 use crate::simulate::schedule;
@@ -177,9 +177,9 @@ impl Resting {
 fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, MethodError> {
     session.cx.phase("static", "the best circuits that stay for whole iterations");
     let evaluator = Arc::clone(&session.evaluator);
-    let task = outer::VectorTask::new(&evaluator, session.rates, &start.caps);
+    let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
     // Its bound is about plans without switchings only, so that it is not to be stated as that of the scenario.
-    let proof = outer::search(task, Some(&start.best), &mut RelaxedSession(session))?;
+    let proof = allocations::search(task, Some(&start.best), &mut RelaxedSession(session))?;
     let best = proof.best.unwrap_or_else(|| start.best.clone());
     session.found(best.clone().into(), "static optimum")?;
     Ok(Resting { makespan_s: best.makespan, bound_s: proof.bound, complete: !proof.cut_short, best })
@@ -306,7 +306,7 @@ fn fewest_ports(
     let mut least = None;
     if resting.makespan_s <= limit_s {
         session.cx.phase("static ports", format!("fewest ports of circuits that stay, at {target_s:.6} s"));
-        let task = outer::VectorTask::new(&evaluator, session.rates, caps);
+        let task = allocations::VectorTask::new(&evaluator, session.rates, caps);
         let from = Circuits { makespan: target_s, ..resting.best.clone() };
         let fewest = ports::fewest(task, &from, &mut RelaxedSession(session))?;
         let found = Circuits { makespan: 0.0, ..fewest.found };

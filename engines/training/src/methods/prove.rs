@@ -4,7 +4,7 @@ use super::knobs::{Prover, prover_of};
 use super::session::Session;
 use super::start::Start;
 use super::{evolve, select, topo};
-use crate::search::outer;
+use crate::search::allocations;
 use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
@@ -25,7 +25,7 @@ pub(super) fn prove(
         Prover::Outer => true,
         Prover::Select => false,
         Prover::Fastest => {
-            let few = outer::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
+            let few = allocations::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
             let text = if few {
                 "circuit allocations are few enough to be listed, which proves fastest".to_owned()
             } else {

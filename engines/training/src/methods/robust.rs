@@ -7,7 +7,7 @@
 use super::session::{Session, candidate};
 use super::{auto, start};
 use crate::search::ports::TOLERANCE;
-use crate::search::worst::Configurations;
+use crate::search::robust::Configurations;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, Outcome};
@@ -45,7 +45,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     // The plan of the scenario is the first seed.
     start.seeds.insert(0, start.best.x.clone());
     let listed =
-        params.int("listed_vectors").map_or(crate::search::outer::LISTED, |value| value.max(1) as u64);
+        params.int("listed_vectors").map_or(crate::search::allocations::LISTED, |value| value.max(1) as u64);
     let of_all = Arc::clone(&configurations);
     let served = configurations.search(&start.seeds, listed, session, move |session, x, _| {
         hand_over(session, &of_all, x, "robust")

@@ -5,12 +5,12 @@ use crate::Training;
 use crate::model::build::Built;
 use crate::plan::{FAIR_ONLY, RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
+use crate::search::allocations;
 use crate::search::carry;
 use crate::search::circuits::{Circuits, Proposal, rank};
-use crate::search::outer;
 use crate::search::ports;
 use crate::search::repair::{PortLimits, REPAIR_STREAM, RepairScratch};
-use crate::search::worst::Configurations;
+use crate::search::robust::Configurations;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use crate::simulate::schedule;
@@ -42,7 +42,7 @@ pub(super) struct Session<'c, 'a> {
 }
 
 /// Result of opening a scenario.
-pub(super) enum Opened<'c, 'a> {
+pub(super) enum OpenedTask<'c, 'a> {
     /// Something to plan.
     Session(Box<Session<'c, 'a>>),
     /// Nothing crosses pods: the plan is made.
@@ -56,7 +56,7 @@ impl<'c, 'a> Session<'c, 'a> {
         rates: Rates,
         proves: bool,
         cx: &'c mut Context<'a, Training>,
-    ) -> Result<Opened<'c, 'a>, MethodError> {
+    ) -> Result<OpenedTask<'c, 'a>, MethodError> {
         let built = scenario.build()?;
         let evaluator = compile(&built)?;
         if built.instance.tasks.is_empty() {
@@ -78,7 +78,7 @@ impl<'c, 'a> Session<'c, 'a> {
                 state_bound(cx, rates, makespan);
             }
             let status = if proves { Status::Optimal } else { Status::Heuristic };
-            return Ok(Opened::Done(Outcome::done(status)));
+            return Ok(OpenedTask::Done(Outcome::done(status)));
         }
         let evaluator = Arc::new(evaluator);
         let configurations = match cx.params().text("robust").map(str::trim) {
@@ -98,7 +98,7 @@ impl<'c, 'a> Session<'c, 'a> {
             ordering_since_s: None,
             offer: None,
         };
-        Ok(Opened::Session(Box::new(session)))
+        Ok(OpenedTask::Session(Box::new(session)))
     }
 
     /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
@@ -123,7 +123,7 @@ impl<'c, 'a> Session<'c, 'a> {
         self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));
         let limit = best.makespan * (1.0 + ports::TOLERANCE);
         let evaluator = Arc::clone(&self.evaluator);
-        let task = outer::VectorTask::new(&evaluator, self.rates, caps);
+        let task = allocations::VectorTask::new(&evaluator, self.rates, caps);
         let fewest = ports::fewest(task, best, self)?;
         if fewest.found.ports < best.ports {
             *best = fewest.found;

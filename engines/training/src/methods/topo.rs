@@ -4,8 +4,8 @@ use super::approach::SessionMethod;
 use super::session::Session;
 use super::{evolve, idle, knobs, start};
 use crate::scenario::TrainingScenario;
+use crate::search::allocations;
 use crate::search::circuits::Circuits;
-use crate::search::outer;
 use crate::search::polish::polish;
 use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates};
@@ -68,8 +68,8 @@ pub(super) fn task<'a>(
     rates: Rates,
     params: &Params,
     caps: &'a [u32],
-) -> outer::VectorTask<'a> {
-    let mut task = outer::VectorTask::new(evaluator, rates, caps);
+) -> allocations::VectorTask<'a> {
+    let mut task = allocations::VectorTask::new(evaluator, rates, caps);
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
     task
@@ -87,7 +87,7 @@ pub(super) fn prove(
     let caps = start.caps.clone();
     let task = task(&evaluator, session.rates, params, &caps);
     // Few vectors are listed at once; else a good plan closes boxes sooner.
-    let few = outer::can_list(task, session)?;
+    let few = allocations::can_list(task, session)?;
     if !few && !evolved {
         let evolved = evolve::evolve(session, params, start, None)?;
         if evolved.best.makespan < start.best.makespan {
@@ -102,7 +102,7 @@ pub(super) fn prove(
             "boxes of allocations by their lower bounds"
         },
     );
-    let proof = outer::search(task, Some(&start.best), session)?;
+    let proof = allocations::search(task, Some(&start.best), session)?;
     // The search hands over the best circuits.
     if let Some(best) = proof.best {
         start.best = best;

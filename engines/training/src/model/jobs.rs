@@ -1,4 +1,4 @@
-//! A scenario taken apart: every job with its plan as if there were no other, and the ports that jobs pass on.
+//! The jobs of a plan: each as a scenario of its own, and the ports that jobs pass on to each other.
 
 use crate::plan::{JobResult, TrainingResult};
 use crate::scenario::TrainingScenario;
@@ -8,10 +8,10 @@ use lightbay_core::problem::Problems;
 
 /// One job of a scenario, with the ports that a plan allots it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct SeparateJob {
     /// Name of the job; empty if there is only one.
     pub name: String,
-    /// Weight of its time beside that of the others.
+    /// Weight of its iteration time in the objective over all jobs.
     pub weight: u32,
     /// The job as a scenario of its own.
     pub scenario: TrainingScenario,
@@ -21,10 +21,10 @@ pub struct Part {
     pub makespan_s: f64,
 }
 
-/// The jobs of a checked plan of `makespan_s` seconds: one for each of several jobs, else the scenario itself.
-pub fn parts(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f64) -> Vec<Part> {
+/// Returns the jobs of a checked plan of `makespan_s` seconds: each of several jobs, or the scenario itself if it has one job.
+pub fn separate(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f64) -> Vec<SeparateJob> {
     match scenario {
-        TrainingScenario::Job(_) | TrainingScenario::Instance(_) => vec![Part {
+        TrainingScenario::Job(_) | TrainingScenario::Instance(_) => vec![SeparateJob {
             name: String::new(),
             weight: 1,
             scenario: scenario.clone(),
@@ -34,7 +34,7 @@ pub fn parts(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f
         TrainingScenario::Shared(shared) => {
             let jobs = shared.jobs.iter().zip(&result.jobs).enumerate();
             jobs.filter_map(|(index, (placed, job))| {
-                Some(Part {
+                Some(SeparateJob {
                     name: placed.name.clone(),
                     weight: placed.weight,
                     scenario: shared.alone(index, &job.ports_per_pod)?,
@@ -47,7 +47,7 @@ pub fn parts(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f
     }
 }
 
-/// The job that panes show until another is chosen: the first that takes ports, else the first.
+/// Returns the job that panes show first: the first one that receives ports from another, or the first job.
 pub fn first_receiver(result: &TrainingResult) -> usize {
     result.jobs.iter().position(|job| job.taken.iter().any(|ports| *ports > 0)).unwrap_or(0)
 }

@@ -3,8 +3,8 @@
 use super::limited::Limited;
 use crate::analysis::Setting;
 use crate::scenario::reconfiguration::SWITCHES;
+use crate::search::allocations::{self, VectorTask};
 use crate::search::circuits::Circuits;
-use crate::search::outer::{self, VectorTask};
 use crate::search::phases::{self, Aim, MoveTask, MovedCircuits, Moving};
 use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::context::Stop;
@@ -81,7 +81,7 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
         ));
     }
     let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
-    let proof = outer::search(fixed, None, limited).map_err(|error| limited.why(error))?;
+    let proof = allocations::search(fixed, None, limited).map_err(|error| limited.why(error))?;
     proof.best.ok_or_else(|| Unavailable::failed("no circuits fit the ports"))
 }
 

@@ -1,7 +1,7 @@
 //! Several jobs on the same pods: every job before and after ports changed hands, and the ports of each pod.
 
 use super::{missing, no_plan};
-use crate::model::parts::{JobPorts, Ledger, PodLedger, ledger};
+use crate::model::jobs::{JobPorts, Ledger, PodLedger, ledger};
 use crate::plan::{JobResult, TrainingResult};
 use crate::scenario::shared::SharedPods;
 use lightbay_core::clock::Deadline;

@@ -46,7 +46,7 @@ record! {
 
 /// Ports of the shared pods, with the sizes and places of valid jobs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct PodLayout {
     /// Optical ports of every shared pod.
     pub budget: Vec<u32>,
     /// Sizes of every job; `ports` are those it brings.
@@ -55,7 +55,7 @@ pub struct Layout {
     pub first: Vec<usize>,
 }
 
-impl Layout {
+impl PodLayout {
     /// Ports of the shared pods that nobody brought.
     pub fn spare(&self) -> Vec<u32> {
         let mut spare = self.budget.clone();
@@ -97,7 +97,7 @@ impl SharedPods {
     ///
     /// # Errors
     /// Everything that is wrong, with paths from `jobs` or `ports_per_pod`.
-    pub fn layout(&self) -> Result<Layout, Problems> {
+    pub fn layout(&self) -> Result<PodLayout, Problems> {
         let mut problems = Problems::new();
         self.check_list(&mut problems);
         let mut shapes = Vec::with_capacity(self.jobs.len());
@@ -118,7 +118,7 @@ impl SharedPods {
         let first: Vec<usize> = self.jobs.iter().map(|job| job.first_pod as usize).collect();
         let brought = brought(&shapes, &first, &mut problems);
         let budget = self.budget(&brought, &mut problems);
-        problems.into_result(Layout { budget, shapes, first })
+        problems.into_result(PodLayout { budget, shapes, first })
     }
 
     fn check_list(&self, problems: &mut Problems) {

@@ -59,7 +59,7 @@ impl<'a> VectorTask<'a> {
 
 /// Result of a search that ended by itself.
 #[derive(Clone, Debug, Default)]
-pub struct Proof {
+pub struct AllocationProof {
     /// The best vector, unless the one given was not beaten.
     pub best: Option<Circuits>,
     /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
@@ -80,7 +80,7 @@ pub fn search<W: Watch<Proposal>>(
     task: VectorTask<'_>,
     known: Option<&Circuits>,
     watch: &mut W,
-) -> Result<Proof, MethodError> {
+) -> Result<AllocationProof, MethodError> {
     // The decided links and the leaves; the same split serves the list and the boxes.
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
@@ -94,7 +94,7 @@ pub fn search<W: Watch<Proposal>>(
     let State { best, improved, evaluated, .. } = state;
     // A complete search has the bound of its best plan.
     let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));
-    Ok(Proof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
+    Ok(AllocationProof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
 }
 
 /// Returns `true` if the vectors of a task are few enough to be listed.

@@ -1,12 +1,12 @@
 //! The fewest ports that keep the makespan.
 //!
-//! Exact where the search over through links is ([`crate::search::outer`]) and the vectors can be listed: for every
+//! Exact where the search over through links is ([`crate::search::allocations`]) and the vectors can be listed: for every
 //! vector that can keep the makespan each sink link is independent of the others, and bisection gives its fewest
 //! circuits. Elsewhere circuits are dropped one at a time while the makespan holds (docs/methods/training.md, section
 //! 12).
 
+use crate::search::allocations::{Split, VectorTask, Vectors};
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::outer::{Split, VectorTask, Vectors};
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
@@ -75,7 +75,7 @@ pub fn fewest<W: Watch<Proposal>>(
 
 fn listed<W: Watch<Proposal>>(
     split: &Split<'_>,
-    mut odometer: crate::search::outer::Odometer<'_>,
+    mut odometer: crate::search::allocations::Odometer<'_>,
     from: &Circuits,
     limit: f64,
     watch: &mut W,

@@ -12,7 +12,7 @@ mod solve;
 
 pub use carry::carry;
 pub use ledger::{Account, settle};
-pub use solve::{JobEffort, Kept, Solved, best, fewest};
+pub use solve::{JobEffort, ScheduledCircuits, Solved, best, fewest};
 
 use crate::plan::{JobPlan, JobResult, TrainingResult};
 use crate::programs::circuit_bounds::useful_within;
@@ -51,14 +51,14 @@ pub struct Member {
     /// The same on its own ports, ready to be evaluated.
     pub evaluator: Arc<Evaluator>,
     /// Its plan on its own ports.
-    pub alone: Kept,
+    pub alone: ScheduledCircuits,
     /// Its plan with what others left.
-    pub now: Kept,
+    pub now: ScheduledCircuits,
 }
 
 impl Member {
     /// Ports that its plan takes, by its pod positions.
-    pub fn used(&self, plan: &Kept) -> Vec<u32> {
+    pub fn used(&self, plan: &ScheduledCircuits) -> Vec<u32> {
         self.evaluator.network.budget.used(&plan.found.x)
     }
 
@@ -85,7 +85,7 @@ pub struct Trade {
     /// Index of the job.
     pub member: usize,
     /// Its faster plan.
-    pub plan: Kept,
+    pub plan: ScheduledCircuits,
     /// Ports that it takes beyond those it has now, over all its pods; may be negative.
     pub ports: i64,
     /// Weighted gain in NCT for each of them (in all if there are none).
@@ -106,7 +106,7 @@ impl Team {
             let instance = alone.build().map_err(|problems| under(&problems, &path))?.instance;
             let evaluator = Evaluator::new(&instance)
                 .map_err(|error| Problem::new(path, error.to_string(), "change the job"))?;
-            let start = Kept::from(baseline(&evaluator, rates));
+            let start = ScheduledCircuits::from(baseline(&evaluator, rates));
             members.push(Member {
                 name: placed.name.clone(),
                 weight: f64::from(placed.weight),
@@ -281,7 +281,7 @@ impl Team {
     /// The plan of all jobs, ready to be checked.
     pub fn candidate(&self) -> Candidate<TrainingResult> {
         let control = self.rates.control();
-        let planned = |member: &Member, plan: &Kept| {
+        let planned = |member: &Member, plan: &ScheduledCircuits| {
             let evaluator = &member.evaluator;
             let x = &plan.found.x;
             let trace = plan

@@ -2,7 +2,7 @@
 
 use super::circuits::{Circuits, Proposal};
 use crate::programs::circuit_bounds::circuit_bounds;
-use crate::search::outer;
+use crate::search::allocations;
 use crate::search::polish::polish;
 use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
@@ -68,7 +68,7 @@ pub(crate) fn best<W: Watch<Proposal>>(
         return Ok(BestKnown { found: known, proven: true });
     }
     let mut best = known;
-    let mut task = outer::VectorTask::new(evaluator, rates, &caps);
+    let mut task = allocations::VectorTask::new(evaluator, rates, &caps);
     // Small limits: this search answers a price, and there is one for every port or link that is asked about.
     (task.listed, task.boxes) = (LISTED, BOXES);
     // Rates that the path model does not give exactly leave only local search, and a proof only if it meets the bound.
@@ -77,11 +77,11 @@ pub(crate) fn best<W: Watch<Proposal>>(
         return Ok(BestKnown { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
     }
     // Boxes are slow to find a good plan, so local search goes first where vectors cannot be listed.
-    let few = outer::can_list(task, watch)?;
+    let few = allocations::can_list(task, watch)?;
     if !few {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
     }
-    let proof = outer::search(task, Some(&best), watch)?;
+    let proof = allocations::search(task, Some(&best), watch)?;
     Ok(BestKnown { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
 }
 

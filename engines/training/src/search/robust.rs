@@ -3,16 +3,16 @@
 //!
 //! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: the same circuits serve all
 //! of them, and only the rates are decided anew in each. Where only last transfers compete in every configuration the
-//! search over through links is exact here as it is for one ([`crate::search::outer`]): for given circuits of the through links
+//! search over through links is exact here as it is for one ([`crate::search::allocations`]): for given circuits of the through links
 //! every sink link ends no later the more circuits it has, in every configuration and so in the worst, and the link
 //! that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
 
 use super::circuits::{Circuits, Proposal};
-use super::known::best_known;
+use super::reoptimise::best_known;
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::scenario::instance::Instance;
 use crate::scenario::variants::Variant;
-use crate::search::outer::{self, Split, Vectors};
+use crate::search::allocations::{self, Split, Vectors};
 use crate::search::polish::polish;
 use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
@@ -150,7 +150,7 @@ impl Configurations {
         let caps = self.caps(served.worst_nct);
         // Exact only if all configurations decide the same links, so that one list serves all of them.
         if let Some(splits) = self.splits(&caps, listed)
-            && outer::can_list(splits[0].task, watch)?
+            && allocations::can_list(splits[0].task, watch)?
         {
             return self.listed(&splits, served, watch, offer);
         }
@@ -185,7 +185,10 @@ impl Configurations {
     /// The searches of all configurations, if they are exact and decide the same links.
     fn splits<'s>(&'s self, caps: &'s [u32], listed: u64) -> Option<Vec<Split<'s>>> {
         let split = |evaluator: &'s Evaluator| {
-            let task = outer::VectorTask { listed, ..outer::VectorTask::new(evaluator, Rates::Best, caps) };
+            let task = allocations::VectorTask {
+                listed,
+                ..allocations::VectorTask::new(evaluator, Rates::Best, caps)
+            };
             evaluator.exact(Rates::Best).then(|| Split::new(task))
         };
         let splits: Vec<Split<'s>> = self.evaluators.iter().map(split).collect::<Option<_>>()?;

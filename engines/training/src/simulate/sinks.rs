@@ -40,7 +40,7 @@ pub struct Stretch {
 
 /// Sinks that are level and stay together.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct LevelGroup {
     level: f64,
     flows: f64,
     speed: f64,
@@ -49,9 +49,9 @@ struct Group {
 
 /// Reused buffers.
 #[derive(Clone, Debug, Default)]
-pub struct TailScratch {
+pub struct SinkScratch {
     targets: Vec<(f64, u32)>,
-    groups: Vec<Group>,
+    groups: Vec<LevelGroup>,
     group_of: Vec<u32>,
     open: Vec<(f64, f64)>,
 }
@@ -65,7 +65,7 @@ pub fn sort(sinks: &mut [Sink]) {
 pub fn fair(
     sinks: &[Sink],
     circuits: f64,
-    scratch: &mut TailScratch,
+    scratch: &mut SinkScratch,
     mut record: Option<&mut Vec<Stretch>>,
 ) -> f64 {
     if let ([sink], None) = (sinks, &record) {
@@ -132,7 +132,7 @@ pub fn fair(
 pub fn level_first(
     sinks: &[Sink],
     circuits: f64,
-    scratch: &mut TailScratch,
+    scratch: &mut SinkScratch,
     record: Option<&mut Vec<Stretch>>,
 ) -> f64 {
     if let ([sink], None) = (sinks, &record) {
@@ -149,7 +149,7 @@ pub fn level_first(
 pub fn level_first_over(
     sinks: &[Sink],
     over: impl Fn(f64) -> (f64, f64),
-    scratch: &mut TailScratch,
+    scratch: &mut SinkScratch,
     mut record: Option<&mut Vec<Stretch>>,
 ) -> f64 {
     let groups = &mut scratch.groups;
@@ -172,7 +172,7 @@ pub fn level_first_over(
             // A new sink is a group of its own; it merges when levels meet.
             let at = groups.partition_point(|group| group.level > sink.work);
             let name = next as u32;
-            groups.insert(at, Group { level: sink.work, flows: sink.flows, speed: 0.0, name });
+            groups.insert(at, LevelGroup { level: sink.work, flows: sink.flows, speed: 0.0, name });
             scratch.group_of.push(name);
             scratch.open[next].0 = sink.release;
             next += 1;

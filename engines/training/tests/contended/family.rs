@@ -8,7 +8,7 @@ use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Unwatched;
 use lightbay_training::scenario::instance::{GpuSet, Instance, LinkKind, Task};
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::general::{Closed, ProofLimits, TreeSearch};
+use lightbay_training::search::event_orders::{Closed, ProofLimits, TreeSearch};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;

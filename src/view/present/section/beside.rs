@@ -3,7 +3,7 @@
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanEntry, Shown};
 use crate::app::runs::{Marker, Run, RunState};
-use crate::app::series::Series;
+use crate::app::series::RunCurve;
 use crate::app::state::App;
 use crate::view::shell::runs::standing;
 use lightbay_core::event::{HotStartFate, RunId};
@@ -37,7 +37,7 @@ impl RunKey {
         let said = match sort {
             // Figures of a solver and lines of its log change nothing.
             RunSort::OfPlan => {
-                let series = run.named.values().map(Series::total).sum::<u64>() + run.incumbents.total();
+                let series = run.named.values().map(RunCurve::total).sum::<u64>() + run.incumbents.total();
                 series + (run.phases.len() + run.notes.len()) as u64
             }
             RunSort::Search | RunSort::Generations => run.heard,
@@ -184,7 +184,7 @@ fn plan(app: &App, entry: &PlanEntry, shown: Option<&PlanEntry>, beside: Option<
 }
 
 fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
-    let points = |series: &Series| {
+    let points = |series: &RunCurve| {
         let point = |point: &crate::app::series::Point| RunPoint {
             at_s: point.at_s,
             count: point.count,

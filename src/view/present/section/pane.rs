@@ -24,7 +24,7 @@ const KEPT: usize = 6;
 const DETAIL: u64 = 1 << 33;
 
 /// A section that was worked out, or the reason why it is not there.
-type Outcome = Result<Arc<Prepared>, Unavailable>;
+type PreparedSection = Result<Arc<Prepared>, Unavailable>;
 
 /// Works out what an item is made of, until the deadline.
 pub type ItemWork = Arc<dyn Fn(ItemId, Deadline) -> Result<Section, Unavailable> + Send + Sync>;
@@ -50,10 +50,10 @@ pub struct SectionPane<K> {
     /// Rows whose items are those of other panes too, by the name of one.
     linked: Option<&'static str>,
     sort: u64,
-    worked: JobResults<K, Outcome>,
+    worked: JobResults<K, PreparedSection>,
     /// The last one: stays on the screen until the next is ready.
-    last: Option<Arc<Outcome>>,
-    details: JobResults<(K, ItemId), Outcome>,
+    last: Option<Arc<PreparedSection>>,
+    details: JobResults<(K, ItemId), PreparedSection>,
     /// Section on the item chosen last.
     last_detail: Option<Arc<Prepared>>,
     view: SectionView,

@@ -25,14 +25,14 @@ const SORT: u64 = 1 << 32;
 
 /// The scenario or plan that a section is of.
 #[derive(Clone, Debug)]
-enum Subject {
+enum SectionSubject {
     /// A plan in memory: numbers begin again when another scenario is opened.
     Plan(u64, PlanRef),
     /// A scenario with its hash.
     Scenario(String, AnyScenario),
 }
 
-impl PartialEq for Subject {
+impl PartialEq for SectionSubject {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Plan(number, plan), Self::Plan(other, other_plan)) => {
@@ -45,7 +45,7 @@ impl PartialEq for Subject {
     }
 }
 
-impl Subject {
+impl SectionSubject {
     /// Returns the subject of a section: the plan shown, or the scenario where no plan is needed. Where the plan shown
     /// answers another question than the section the best one that does stands in for it.
     fn of(app: &App, info: &SectionInfo) -> Option<Self> {
@@ -97,7 +97,7 @@ impl Subject {
 /// Input of a section that was worked out.
 #[derive(Clone, Debug, PartialEq)]
 struct SectionKey {
-    subject: Subject,
+    subject: SectionSubject,
     session: Option<SessionKey>,
 }
 
@@ -135,7 +135,7 @@ impl SectionPanes {
         let number = input.info.number;
         let new = || SectionPane::new(format!("section {}", info.name), SORT + u64::from(number));
         let pane = self.panes.entry(number).or_insert_with(new);
-        let Some(subject) = Subject::of(app, info) else {
+        let Some(subject) = SectionSubject::of(app, info) else {
             pane.forget();
             return no_plan(input, area, buf);
         };

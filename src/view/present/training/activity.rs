@@ -2,7 +2,7 @@
 //! tasks of a shared link stands what the link carries.
 
 use super::explained::Explained;
-use super::{Choice, Facts, pieces};
+use super::{Choice, JobFacts, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
@@ -57,7 +57,7 @@ impl ActivityPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &JobFacts,
         choice: Choice,
         area: Rect,
         buf: &mut Buffer,

@@ -1,7 +1,7 @@
 //! Pane 1: the graph of tasks at true time, its steady state folded, the critical path marked, one task's edges.
 
 use super::explained::Explained;
-use super::{Choice, Facts, links, pieces};
+use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
@@ -51,7 +51,7 @@ impl DagPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &JobFacts,
         choice: Choice,
         area: Rect,
         buf: &mut Buffer,

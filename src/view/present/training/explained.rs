@@ -4,7 +4,7 @@ use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
-use lightbay_engines::training::model::parts::{Part, first_receiver, parts};
+use lightbay_engines::training::model::jobs::{SeparateJob, first_receiver, separate};
 use lightbay_engines::training::report::contention;
 use lightbay_widgets::Piece;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Explain for Whole {
         let (scenario, result) = (&plan.scenario.body, &plan.result);
         let several = matches!(scenario, TrainingScenario::Shared(_));
         let mut explained = Vec::new();
-        for (index, part) in parts(scenario, result, plan.objective.value).into_iter().enumerate() {
+        for (index, part) in separate(scenario, result, plan.objective.value).into_iter().enumerate() {
             // Numbers of plans stay far below the bits that tell jobs apart.
             let of_job = key | (index as u64) << 48;
             explained.push(Arc::new(Explained::of(of_job, key, part, several)?));
@@ -70,8 +70,8 @@ impl Whole {
 }
 
 impl Explained {
-    fn of(key: u64, plan: u64, part: Part, several: bool) -> Result<Self, String> {
-        let Part { name, scenario, result, .. } = part;
+    fn of(key: u64, plan: u64, part: SeparateJob, several: bool) -> Result<Self, String> {
+        let SeparateJob { name, scenario, result, .. } = part;
         let analysis = Analysis::new(&scenario, &result).map_err(|error| error.to_string())?;
         let steps = match &scenario {
             TrainingScenario::Job(job) => full_steps(job, &result).map_err(|error| error.to_string())?,

@@ -1,7 +1,7 @@
 //! Pane 3: circuits from pod to pod, what each pod has left, and what each link is used for. Cells can be edited.
 
 use super::explained::Explained;
-use super::{Choice, Facts, links, pieces};
+use super::{Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::pane::ItemId;
@@ -58,7 +58,7 @@ impl PortsPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &JobFacts,
         baseline: Option<&Explained>,
         choice: Choice,
         area: Rect,

@@ -2,7 +2,7 @@
 //! the same circuits.
 
 use super::explained::Explained;
-use super::{CONTENTION, Choice, Facts, links, pieces};
+use super::{CONTENTION, Choice, JobFacts, links, pieces};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
@@ -68,7 +68,7 @@ impl RatesPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &JobFacts,
         choice: Choice,
         area: Rect,
         buf: &mut Buffer,

@@ -1,6 +1,6 @@
 //! Panes that are sections of one job: of the only one of a plan, or of the one that is chosen.
 
-use super::Facts;
+use super::JobFacts;
 use super::choice::Choice;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::plans::PlanRef;
@@ -56,7 +56,7 @@ impl JobSection {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &JobFacts,
         choice: Choice,
         area: Rect,
         buf: &mut Buffer,
@@ -86,7 +86,7 @@ impl JobSection {
     }
 
     /// The item of the pane that panes point at together.
-    fn pointed(&self, facts: &Facts, choice: Choice) -> Option<PointedItem> {
+    fn pointed(&self, facts: &JobFacts, choice: Choice) -> Option<PointedItem> {
         let analysis = &facts.analysis;
         let by_person = choice.by_person;
         match self.shares {

@@ -2,7 +2,7 @@
 //! or MFU, by the paper's baselines, the best plan at fair rates and the best one with rates of its own.
 
 use crate::app::sweeps::PaneSweeps;
-use crate::view::present::whatif::Figure;
+use crate::view::present::whatif::ChartedFigure;
 
 /// Knobs of the forms of the pane, and what is compared.
 pub const SWEEPS: PaneSweeps = PaneSweeps {
@@ -14,4 +14,4 @@ pub const SWEEPS: PaneSweeps = PaneSweeps {
 pub const MODES: &[&str] = &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other parameter"];
 
 /// Figure that is charted. No plan is faster than an ideal network, whose NCT is 1.
-pub const FIGURE: Figure = Figure { metric: ("nct", "NCT"), best: Some(("ideal", 1.0)) };
+pub const FIGURE: ChartedFigure = ChartedFigure { metric: ("nct", "NCT"), best: Some(("ideal", 1.0)) };

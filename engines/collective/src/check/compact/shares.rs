@@ -4,14 +4,14 @@ use super::Checker;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A sum of shares; `None` if one of them is no fraction, or the sum overflows.
-type Sum = Option<(u128, u128)>;
+type ShareSum = Option<(u128, u128)>;
 
 impl Checker<'_> {
     /// Checks that the shares of every root add up to one, for each of its destinations where they have data of their
     /// own, and that every orbit of GPUs has one root.
     pub(super) fn shares(&mut self) {
         // By root and, of data with one destination, that destination.
-        let mut sums: FxHashMap<(u32, Option<u32>), Sum> = FxHashMap::default();
+        let mut sums: FxHashMap<(u32, Option<u32>), ShareSum> = FxHashMap::default();
         for (place, tree) in self.plan.trees.iter().enumerate() {
             let dest = match (self.each, tree.dests.as_slice()) {
                 (false, []) => None,
@@ -31,7 +31,7 @@ impl Checker<'_> {
             let sum = sums.entry((tree.root, dest)).or_insert(Some((0, 1)));
             *sum = sum.zip(part).and_then(|(sum, part)| added(sum, part));
         }
-        let mut carried: Vec<((u32, Option<u32>), Sum)> = sums.into_iter().collect();
+        let mut carried: Vec<((u32, Option<u32>), ShareSum)> = sums.into_iter().collect();
         carried.sort_unstable();
         let mut seen = FxHashSet::default();
         for of_root in carried.chunk_by(|(a, _), (b, _)| a.0 == b.0) {

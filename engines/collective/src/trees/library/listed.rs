@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const LEAST_RUNS: u64 = 12;
 
 /// Number of pieces times the combinations that are tried with it.
-const FEW: usize = 640;
+const RUNS_BY_PIECES: usize = 640;
 
 /// Share above the floor at which the search for list schedules ends: what is left to gain does not count.
 const AT_FLOOR: f64 = 1e-5;
@@ -26,7 +26,7 @@ struct Combination {
 
 /// What decides whether a combination is tried.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct TryLimits {
     /// Schedules, and hops of pieces, that may still be tried.
     runs: usize,
     left: u64,
@@ -65,7 +65,7 @@ impl TreeLibrary<'_> {
             })
             .collect();
         let is_matched = best.as_ref().is_some_and(|best| matches!(best.sort, TreePlanSort::Matched(_)));
-        let mut room = Room {
+        let mut room = TryLimits {
             runs: 0,
             left: effort.all_hops.max(LEAST_RUNS * run_hops),
             known_us: best.as_ref().map_or(f64::INFINITY, |best| best.finish_us),
@@ -75,9 +75,11 @@ impl TreeLibrary<'_> {
         // From few pieces to many.
         for count in piece_counts(most) {
             // Many pieces cost much: only what was good with fewer is tried with them.
-            room.runs = if count <= 16 { combinations.len() } else { (FEW / count as usize).max(3) };
-            let asked =
-                |one: &Combination, room: &Room| self.asked(one, (count, multiple), hops, shard_bytes, room);
+            room.runs =
+                if count <= 16 { combinations.len() } else { (RUNS_BY_PIECES / count as usize).max(3) };
+            let asked = |one: &Combination, room: &TryLimits| {
+                self.asked(one, (count, multiple), hops, shard_bytes, room)
+            };
             let mut made: Vec<Option<Option<f64>>> = vec![None; combinations.len()];
             for place in 0..combinations.len() {
                 let one = combinations[place];
@@ -136,7 +138,7 @@ impl TreeLibrary<'_> {
         (count, multiple): (u32, u32),
         hops: u64,
         shard_bytes: f64,
-        room: &Room,
+        room: &TryLimits,
     ) -> Try {
         // Trees whose shares are whole numbers of pieces load all links as they ought to.
         let whole = self.whole(one.variant);

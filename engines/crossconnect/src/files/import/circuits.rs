@@ -36,7 +36,7 @@ pub(super) struct Connections<'a> {
 
 /// What the connections of all switches make.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundCircuits {
     pub installed: Installed,
     pub strays: Vec<Stray>,
     /// An account of the strays.
@@ -94,8 +94,8 @@ impl<'a> Connections<'a> {
     }
 
     /// The circuits and strays of all switches.
-    pub(super) fn found(&self) -> Found {
-        let mut found = Found::default();
+    pub(super) fn found(&self) -> FoundCircuits {
+        let mut found = FoundCircuits::default();
         let (mut surplus, mut half) = (Vec::new(), Vec::new());
         for (ocs, switch) in (0u32..).zip(&self.switches) {
             let mut candidates = Candidates::new();

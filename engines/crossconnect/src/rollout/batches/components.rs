@@ -22,7 +22,7 @@ pub(super) struct Change {
 
 /// Removals that are made together to get one step further: those that an addition waits for, or one that nothing waits
 /// for.
-pub(super) type Move = Vec<u32>;
+pub(super) type MaintenanceMove = Vec<u32>;
 
 /// Changes that hang together by their ports.
 #[derive(Clone, Debug, Default)]
@@ -32,18 +32,18 @@ pub(super) struct Component {
     /// Its additions.
     pub additions: Vec<u32>,
     /// Steps that can be made in it one by one, those for additions that wait for few removals first.
-    pub moves: Vec<Move>,
+    pub moves: Vec<MaintenanceMove>,
 }
 
 /// All changes and how they hang together.
 #[derive(Clone, Debug)]
-pub(super) struct Work {
+pub(super) struct ChangeComponents {
     pub changes: Vec<Change>,
     /// Components, those with most removals first.
     pub components: Vec<Component>,
 }
 
-impl Work {
+impl ChangeComponents {
     pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
         let mut changes = Vec::new();
         // The removal that frees each port.

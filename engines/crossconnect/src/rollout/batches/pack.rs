@@ -1,6 +1,6 @@
 //! Packs components into batches within limits.
 
-use super::components::Work;
+use super::components::ChangeComponents;
 use super::traffic::Traffic;
 
 /// Number of components under way at the same time, of those that do not fit in one batch.
@@ -24,7 +24,7 @@ enum Stage {
 }
 
 /// The changes in batches. Limits are kept where this finds a way.
-pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
+pub(super) fn pack(work: &ChangeComponents, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
     let mut packer = Packer {
         work,
         traffic,
@@ -50,7 +50,7 @@ pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
 }
 
 struct Packer<'a> {
-    work: &'a Work,
+    work: &'a ChangeComponents,
     traffic: Traffic,
     /// Progress of each component.
     stages: Vec<Stage>,

@@ -24,7 +24,7 @@ enum State {
 }
 
 #[derive(Clone, Copy)]
-struct Edge {
+struct ResidualArc {
     from: u32,
     to: u32,
     state: State,
@@ -50,7 +50,7 @@ struct Node {
 pub(super) struct Simplex<'n> {
     arcs: &'n [Arc],
     nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    edges: Vec<ResidualArc>,
     /// Cost of an artificial edge into a node.
     dear: i64,
     /// Position at which the search for an entering edge goes on.
@@ -81,7 +81,7 @@ impl<'n> Simplex<'n> {
             // The least flow is sent beforehand; what remains begins at zero.
             excess[arc.from as usize] -= arc.lower;
             excess[arc.to as usize] += arc.lower;
-            edges.push(Edge {
+            edges.push(ResidualArc {
                 from: arc.from,
                 to: arc.to,
                 state: State::Lower,
@@ -105,7 +105,7 @@ impl<'n> Simplex<'n> {
                 next: if node + 1 < root { node + 1 } else { NONE },
                 previous: if node > 0 { node - 1 } else { NONE },
             });
-            edges.push(Edge {
+            edges.push(ResidualArc {
                 from,
                 to,
                 state: State::Tree,
@@ -227,7 +227,7 @@ impl<'n> Simplex<'n> {
         one
     }
 
-    fn leaving(&self, entering: Edge, first: u32, second: u32, join: u32) -> Leaving {
+    fn leaving(&self, entering: ResidualArc, first: u32, second: u32, join: u32) -> Leaving {
         let mut leaving = Leaving { delta: entering.capacity, out: None };
         // Down to `first`: edges that lead up lose flow. The one nearest to `first` wins ties on this side.
         let mut at = first;
@@ -287,7 +287,7 @@ impl<'n> Simplex<'n> {
             }
             (parent, child, edge) = (child, old_parent, old_edge);
         }
-        let Edge { cost, .. } = self.edges[entering as usize];
+        let ResidualArc { cost, .. } = self.edges[entering as usize];
         let (node, far) = (&self.nodes[inner as usize], self.nodes[outer as usize].potential);
         // Edges of the tree have reduced cost zero.
         // One shift of potentials for the whole subtree keeps reduced costs of tree arcs at 0.

@@ -4,7 +4,7 @@ use lightbay_core::cells;
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
 use super::fields::{KINDS, MAX_RANKS, call_kind, parse_ranks, present};
-use super::{Call, CallGroup, CallKind, Calls, GROUPS, Phase, Section};
+use super::{Call, CallGroup, CallKind, Calls, GROUPS, Phase, StageCalls};
 use crate::aicb::order::Pass;
 use crate::gz::Limits;
 use crate::number;
@@ -90,7 +90,7 @@ impl Reading {
         let expected = self.calls.sections.len();
         if expected >= MAX_STAGES {
             problems.add(place, format!("has more than '{MAX_STAGES}' stages"), "check the file");
-            self.calls.sections.push(Section::default());
+            self.calls.sections.push(StageCalls::default());
             return;
         }
         let text = text.trim_end_matches([',', ' ', '\t']);
@@ -109,7 +109,7 @@ impl Reading {
             }
         };
         self.ranks += ranks.len();
-        self.calls.sections.push(Section { ranks, ..Section::default() });
+        self.calls.sections.push(StageCalls { ranks, ..StageCalls::default() });
         self.section_open = true;
         self.columns = None;
     }
@@ -124,7 +124,7 @@ impl Reading {
                     "write '[ pp_stageK: [rank...] ]' above each stage",
                 );
             }
-            self.calls.sections.push(Section::default());
+            self.calls.sections.push(StageCalls::default());
         }
         self.section_open = false;
         let names: Vec<&str> = text.split(',').map(str::trim).collect();

@@ -143,12 +143,12 @@ fn softmax(values: &mut [f64]) {
 }
 
 /// Passage of tokens from the experts of a layer to those of the next one: logits by expert left, then expert reached.
-struct Passage {
+struct ExpertTransitions {
     fixed: Vec<f64>,
     drift: Drift,
 }
 
-impl Passage {
+impl ExpertTransitions {
     /// Shares of the next layer for the shares of this one.
     fn shares(&self, load: &[f64], column: &mut [f64], shares: &mut [f64]) {
         shares.fill(0.0);
@@ -193,11 +193,11 @@ pub(super) fn history(
         popularity.step(&streams, trace.popularity_memory);
     }
     let squares = experts * experts;
-    let mut passages: Vec<Passage> = (1..layers)
+    let mut passages: Vec<ExpertTransitions> = (1..layers)
         .map(|layer| {
             let mut normal = streams.of(StreamUse::Passage, layer, 0);
             let fixed = (0..squares).map(|_| trace.passage_std * normal.normal()).collect();
-            Passage { fixed, drift: Drift::at(&streams, layer, squares, first) }
+            ExpertTransitions { fixed, drift: Drift::at(&streams, layer, squares, first) }
         })
         .collect();
     let (mut shares, mut column) = (vec![0.0; experts], vec![0.0; experts]);

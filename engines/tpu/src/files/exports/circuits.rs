@@ -7,7 +7,7 @@
 //! end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign stands last, because spreadsheets take a text
 //! that begins with `+` or `-` for a formula.
 
-use super::Subject;
+use super::PodSubject;
 use crate::model::baselines;
 use crate::model::pod::{SWITCHES, switch_dimension, switch_position};
 use crate::model::topology::Topology;
@@ -47,7 +47,7 @@ fn ends(switch: usize) -> String {
 ///
 /// # Errors
 /// A torus that does not exist for so many cubes.
-pub fn before(subject: &Subject<'_>, name: &str) -> Result<Option<Topology>, Problem> {
+pub fn before(subject: &PodSubject<'_>, name: &str) -> Result<Option<Topology>, Problem> {
     let cubes = subject.pod.cubes();
     let shape = subject.scenario.job_shape;
     match name {

@@ -1,6 +1,6 @@
 //! Formats by name: what is the scenario again, the study beside the pod, and what other programs read.
 
-use super::{File, Subject, formats, write};
+use super::{File, PodSubject, formats, write};
 use crate::Tpu;
 use crate::model::topology::Topology;
 use crate::scenario::TopologyChoice;
@@ -66,7 +66,7 @@ pub(crate) fn export(
         _ => {
             let pod = wiring(subject)?;
             let before = against.map(wiring).transpose().map_err(|problem| problem.under("against"))?;
-            let subject = Subject {
+            let subject = PodSubject {
                 name: subject.name(),
                 scenario: &subject.scenario().body,
                 pod: &pod,
@@ -128,7 +128,7 @@ fn study(name: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     Ok(vec![Artifact::new(format!("{}.{RADIX4}.csv", file_stem(name)), radix4::csv(&rows))])
 }
 
-fn artifacts(subject: &Subject<'_>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+fn artifacts(subject: &PodSubject<'_>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     let stem = file_stem(subject.name);
     let known = formats();
     let extension = known.iter().find(|known| known.name == format).map_or("txt", |known| known.extension);

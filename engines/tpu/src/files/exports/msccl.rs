@@ -4,7 +4,7 @@
 //! brought its chunk; sums wait for each other, so that a chunk is never added to twice at once. All waits follow the order
 //! of the schedule, so that none can close a circle.
 
-use super::{Subject, problems_of};
+use super::{PodSubject, problems_of};
 use crate::collectives::{self, Collective, Schedule};
 use crate::model::pod::PORTS;
 use crate::model::topology::Topology;
@@ -23,7 +23,7 @@ const MOST_RANKS: usize = 256;
 ///
 /// # Errors
 /// More than 256 chips, an all-to-all without routes, or a range of sizes that is empty.
-pub(super) fn text(subject: &Subject<'_>, params: &Params) -> Result<String, Problems> {
+pub(super) fn text(subject: &PodSubject<'_>, params: &Params) -> Result<String, Problems> {
     let pod = subject.pod;
     if pod.nodes() > MOST_RANKS {
         return Err(Problem::new(

@@ -1,6 +1,6 @@
 //! The picture of a pod for a review: circuits between cubes, and what every switch makes of the cubes.
 
-use super::Subject;
+use super::PodSubject;
 use crate::model::pod::{CHIPS, SWITCHES, switch_dimension, switch_position};
 use crate::model::topology::Topology;
 use lightbay_core::problem::counted;
@@ -24,7 +24,7 @@ const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
 /// The file.
-pub(super) fn svg(subject: &Subject<'_>) -> String {
+pub(super) fn svg(subject: &PodSubject<'_>) -> String {
     let mut drawing = Drawing::new(WIDTH, &format!("{}: circuits of the pod", subject.name));
     let mut y = MARGIN + 12.0;
     drawing.text((MARGIN, y), Font::plain(18.0).bold(), subject.name);
@@ -53,7 +53,7 @@ pub(super) fn svg(subject: &Subject<'_>) -> String {
 }
 
 /// Size of the pod and what it carries.
-fn lines(subject: &Subject<'_>) -> Vec<String> {
+fn lines(subject: &PodSubject<'_>) -> Vec<String> {
     let pod = subject.pod;
     let mut lines = vec![format!(
         "{} in {}, joined by {SWITCHES} switches.",
@@ -104,7 +104,7 @@ fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f
 }
 
 /// The 16 switches of a dimension by their position on the face.
-fn switches(drawing: &mut Drawing, subject: &Subject<'_>, dimension: usize, at: (f64, f64)) -> f64 {
+fn switches(drawing: &mut Drawing, subject: &PodSubject<'_>, dimension: usize, at: (f64, f64)) -> f64 {
     let (width, height) = (COLUMN / FACE as f64, 40.0);
     for switch in (0..SWITCHES).filter(|switch| switch_dimension(*switch) == dimension) {
         let [u, v] = switch_position(switch).map(f64::from);

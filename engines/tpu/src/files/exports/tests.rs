@@ -59,7 +59,7 @@ fn export(
     let info = formats().into_iter().find(|info| info.name == format).unwrap();
     let params = Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap();
     let scenario = scenario(pod);
-    let subject = Subject { name: "a pod", scenario: &scenario, pod, result, before: None };
+    let subject = PodSubject { name: "a pod", scenario: &scenario, pod, result, before: None };
     write(format, &subject, &params)
 }
 

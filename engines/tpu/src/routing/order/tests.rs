@@ -19,7 +19,7 @@ fn reaches(edges: &[(u32, u32)], start: u32, end: u32, nodes: usize) -> bool {
 
 #[test]
 fn refuses_loops_and_cycles() {
-    let mut order = Order::new(3);
+    let mut order = TopologicalOrder::new(3);
     assert!(!order.try_add(1, 1));
     assert!(order.try_add(2, 1));
     assert!(order.try_add(1, 0));
@@ -33,7 +33,7 @@ proptest! {
     fn accepts_what_plain_search_accepts(
         tried in prop::collection::vec((0u32..24, 0u32..24), 1..200),
     ) {
-        let mut order = Order::new(24);
+        let mut order = TopologicalOrder::new(24);
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for (from, to) in tried {
             let fits = !reaches(&edges, to, from, 24);

@@ -26,7 +26,7 @@ pub struct Interval {
 
 /// Best interval so far, and the trouble that ended the work before the gap was reached.
 #[derive(Debug)]
-pub struct Ending {
+pub struct GeneratedInterval {
     /// Best interval, if there is one.
     pub known: Option<Interval>,
     /// Reason that the work ended early; `None` if it reached its gap or its limit of rounds.
@@ -47,7 +47,7 @@ const SEEDS: u32 = 15;
 const DENSE: usize = 400;
 
 /// Accuracy to which the program is solved, as a share of the gap of the interval.
-const LOOSE: f64 = 0.3;
+const PROGRAM_GAP: f64 = 0.3;
 
 /// Shares of a flow below which a column is left out of it.
 const NEGLIGIBLE: f64 = 1e-7;
@@ -62,7 +62,7 @@ pub fn generate<W: Watch>(
     settings: &FlowSettings,
     start: &[f64],
     watch: &mut W,
-) -> Ending {
+) -> GeneratedInterval {
     let mut work = Generation {
         network,
         settings,
@@ -74,7 +74,7 @@ pub fn generate<W: Watch>(
         apart: false,
     };
     let trouble = work.run(start).err();
-    Ending { known: work.known, trouble }
+    GeneratedInterval { known: work.known, trouble }
 }
 
 /// The linear program over the columns, by the method that suits its size.
@@ -108,7 +108,7 @@ impl ColumnProgram {
     fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
         match self {
             // Exact prices of a program that will change are wasted: its gap follows that of the interval.
-            Self::Interior(program) => program.solve((gap * LOOSE).min(0.05), watch),
+            Self::Interior(program) => program.solve((gap * PROGRAM_GAP).min(0.05), watch),
             Self::Simplex(program) => program.solve(watch),
         }
     }

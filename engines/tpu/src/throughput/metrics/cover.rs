@@ -79,7 +79,7 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
     };
     (0..CHIPS as u8)
         .map(|source| {
-            let mut room = Room::new(nodes, places);
+            let mut room = FreePlaces::new(nodes, places);
             // `entered[t][port]`: cubes entered by a port at distance t.
             let mut entered: Vec<Vec<u64>> = Vec::new();
             let at = |entered: &mut Vec<Vec<u64>>, t: usize, port: usize, count: u64| {
@@ -131,13 +131,13 @@ fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Plac
 }
 
 /// Places that are still to be given out, nearest first.
-struct Room {
+struct FreePlaces {
     places: Places,
     left: Vec<u64>,
     sum: u64,
 }
 
-impl Room {
+impl FreePlaces {
     fn new(nodes: usize, places: Places) -> Self {
         let left = match places {
             Places::Parity => vec![nodes as u64 / 2; 2],

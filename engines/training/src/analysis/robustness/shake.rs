@@ -16,7 +16,7 @@ use crate::scenario::TrainingScenario;
 use crate::scenario::instance::{Edge, Instance, TaskKind};
 use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
-use crate::simulate::tail::{self, Sink, TailScratch};
+use crate::simulate::sinks::{self, Sink, SinkScratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
@@ -234,7 +234,7 @@ impl Walk {
             end = self.full.ends().iter().map(|node| finish[*node as usize]).fold(end, f64::max);
         }
         let mut ends = Ends { joint_s: end, fair_s: end };
-        let mut scratch = TailScratch::default();
+        let mut scratch = SinkScratch::default();
         for (via, tasks) in network.carried.iter().enumerate() {
             let of = |&task: &u32| Sink {
                 task,
@@ -247,11 +247,11 @@ impl Walk {
             if sinks.is_empty() {
                 continue;
             }
-            tail::sort(&mut sinks);
+            sinks::sort(&mut sinks);
             let circuits = f64::from(x[via / 2]);
             ends = ends.max(Ends {
-                joint_s: tail::level_first(&sinks, circuits, &mut scratch, None),
-                fair_s: tail::fair(&sinks, circuits, &mut scratch, None),
+                joint_s: sinks::level_first(&sinks, circuits, &mut scratch, None),
+                fair_s: sinks::fair(&sinks, circuits, &mut scratch, None),
             });
         }
         Ok(ends)

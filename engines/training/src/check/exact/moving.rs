@@ -3,7 +3,7 @@
 //! A longer period never hurts: what follows the return moves later with it, and the second state lasts longer. So it
 //! is enough to show that no plan has exactly the given period. A box holds ranges of circuits for both states and
 //! ranges for both instants; it is fathomed if the iteration does not end in time when every link carries, at every
-//! moment, the most that [`Timeline`] allows. Neglected contention makes the end earlier, so that the proof holds for
+//! moment, the most that [`CircuitTimeline`] allows. Neglected contention makes the end earlier, so that the proof holds for
 //! every scenario.
 
 use super::contention::Contention;
@@ -13,7 +13,7 @@ use crate::check::walk::{walk, work_after};
 
 mod timeline;
 
-use timeline::{TimeRange, Timeline};
+use timeline::{CircuitTimeline, TimeRange};
 
 /// Boxes after which the proof is given up.
 pub(super) const MOST_BOXES: usize = 400_000;
@@ -263,7 +263,7 @@ impl<'a> Ground<'a> {
         if (0..2).any(|state| ranges.low[state] == ranges.high[state] && self.has_room(&ranges.low[state])) {
             return f64::INFINITY;
         }
-        let line = Timeline::new(go, back, self.delay_s, self.period_s, [&first, &second]);
+        let line = CircuitTimeline::new(go, back, self.delay_s, self.period_s, [&first, &second]);
         let rate = self.case.nic_rate();
         let mut release_s = vec![0.0; self.last.len()];
         let mut end_s = walk(&self.case.dag, |task, earliest| {
@@ -294,7 +294,7 @@ impl<'a> Ground<'a> {
 
 /// The end of the iteration by which every set of last transfers of a link fits what the link carries: a necessary
 /// condition, and with equal work after them a sufficient one.
-fn together_s(line: &Timeline, link: usize, last: &[Last]) -> f64 {
+fn together_s(line: &CircuitTimeline, link: usize, last: &[Last]) -> f64 {
     let set_s = |within: &dyn Fn(usize) -> bool| {
         let chosen: Vec<&Last> = (0..last.len()).filter(|at| within(*at)).map(|at| &last[at]).collect();
         let (mut left, mut rate, mut now) = (0.0, 0.0, 0.0);

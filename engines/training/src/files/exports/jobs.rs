@@ -2,7 +2,7 @@
 
 use super::{Artifact, export_plan, export_scenario};
 use crate::methods::figures;
-use crate::model::parts::parts;
+use crate::model::jobs::separate;
 use crate::scenario::shared::SharedPods;
 use crate::{Training, TrainingScenario};
 use lightbay_core::checked::Checked;
@@ -41,7 +41,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
 /// The plan of every job by itself. A bound on the mean of all is none on one of them.
 pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Problems> {
     let mut plans = Vec::new();
-    for part in parts(&plan.scenario.body, &plan.result, plan.objective.value) {
+    for part in separate(&plan.scenario.body, &plan.result, plan.objective.value) {
         let name = format!("{} {}", plan.name, part.name);
         let metrics = figures(&part.scenario, &part.result)?;
         let mut single = Plan {

@@ -12,7 +12,7 @@ use lightbay_formats::chrome_trace::{self, Process, Slice, Trace};
 use std::collections::BTreeMap;
 
 /// Something that runs without a break for whoever looks from outside: a task, a compute, a transfer inside a pod.
-struct Run {
+struct UnbrokenRun {
     start_s: f64,
     end_s: f64,
     slices: Vec<Piece>,
@@ -31,10 +31,10 @@ struct Piece {
 type Row = (u8, u32, String);
 
 /// Rows of a pod with their runs.
-type Rows = BTreeMap<Row, Vec<Run>>;
+type Rows = BTreeMap<Row, Vec<UnbrokenRun>>;
 
 /// Something with the pod and the row that it belongs to.
-type Placed = (usize, Row, Run);
+type RowRun = (usize, Row, UnbrokenRun);
 
 /// The file.
 pub(super) fn text(plan: &Plan<Training>, facts: &Facts) -> Result<String, Problems> {
@@ -66,7 +66,7 @@ pub(super) fn text(plan: &Plan<Training>, facts: &Facts) -> Result<String, Probl
 }
 
 /// Puts runs on as few threads as keep those that overlap apart.
-fn lay(trace: &mut Trace, process: &mut Process, name: &str, mut runs: Vec<Run>) {
+fn lay(trace: &mut Trace, process: &mut Process, name: &str, mut runs: Vec<UnbrokenRun>) {
     runs.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let rows = chrome_trace::rows(runs.iter().map(|run| (run.start_s, run.end_s)));
     let first = process.threads.len();
@@ -100,7 +100,7 @@ fn about(plan: &Plan<Training>) -> Vec<(String, Value)> {
 }
 
 /// A task between pods, on a row of its link at the sending pod.
-fn transfer(facts: &Facts, plan: &Explained, index: usize) -> Placed {
+fn transfer(facts: &Facts, plan: &Explained, index: usize) -> RowRun {
     let network = facts.network();
     let task = &facts.instance().tasks[index];
     let schedule = &plan.result.tasks[index];
@@ -136,13 +136,13 @@ fn transfer(facts: &Facts, plan: &Explained, index: usize) -> Placed {
             ],
         }
     });
-    let run = Run { start_s: schedule.start_s, end_s: schedule.finish_s, slices: slices.collect() };
+    let run = UnbrokenRun { start_s: schedule.start_s, end_s: schedule.finish_s, slices: slices.collect() };
     (task.src_pod.index(), (2, direction, format!("{src} → {dst} {kind}")), run)
 }
 
 /// Compute of every stage and what it sends inside its pod; nothing for an explicit instance, whose delays stand for
 /// both.
-fn inside(plan: &Plan<Training>) -> Result<Vec<Placed>, Problems> {
+fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let TrainingScenario::Job(job) = &plan.scenario.body else { return Ok(Vec::new()) };
     let shape = job.shape()?;
     let steps = full_steps(job, &plan.result)
@@ -176,7 +176,7 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<Placed>, Problems> {
             ("chunk", (chunk + 1).into()),
         ];
         let piece = Piece { name, category, start_s, end_s: finish_s, args };
-        (shape.position(stage) as usize, row, Run { start_s, end_s: finish_s, slices: vec![piece] })
+        (shape.position(stage) as usize, row, UnbrokenRun { start_s, end_s: finish_s, slices: vec![piece] })
     });
     Ok(runs.collect())
 }

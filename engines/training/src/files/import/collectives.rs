@@ -2,7 +2,7 @@
 
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
-use lightbay_formats::aicb::{AicbWorkload, BusBandwidth, Collective, ImportSummary, StageWorkload};
+use lightbay_formats::aicb::{AicbCollective, AicbWorkload, BusBandwidth, ImportSummary, StageWorkload};
 
 /// NVLink of the fourth generation, per GPU and direction.
 const DEFAULT_GBPS: f64 = 3600.0;
@@ -11,7 +11,7 @@ const DEFAULT_LATENCY_US: f64 = 5.0;
 
 /// Source of the times.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum TimeSource {
     Auto,
     Measured,
     Table,
@@ -21,7 +21,7 @@ enum Source {
 
 /// Costs collectives and remembers what it had to assume.
 pub(super) struct Coster<'a> {
-    source: Source,
+    source: TimeSource,
     table: Option<&'a BusBandwidth>,
     bytes_per_s: f64,
     latency_s: f64,
@@ -35,11 +35,11 @@ impl<'a> Coster<'a> {
     pub(super) fn new(params: &Params, table: Option<&'a BusBandwidth>) -> Self {
         Self {
             source: match params.text("collectives") {
-                Some("measured") => Source::Measured,
-                Some("busbw") => Source::Table,
-                Some("alpha_beta") => Source::Model,
-                Some("zero") => Source::Zero,
-                _ => Source::Auto,
+                Some("measured") => TimeSource::Measured,
+                Some("busbw") => TimeSource::Table,
+                Some("alpha_beta") => TimeSource::Model,
+                Some("zero") => TimeSource::Zero,
+                _ => TimeSource::Auto,
             },
             table,
             // 1 Gb/s is 1.25e8 bytes/s.
@@ -59,27 +59,27 @@ impl<'a> Coster<'a> {
         ]
     }
 
-    fn seconds_of(&mut self, calls: &[Collective], measured_s: Option<f64>, micro_batches: u64) -> f64 {
-        if calls.is_empty() || self.source == Source::Zero {
+    fn seconds_of(&mut self, calls: &[AicbCollective], measured_s: Option<f64>, micro_batches: u64) -> f64 {
+        if calls.is_empty() || self.source == TimeSource::Zero {
             return 0.0;
         }
-        if let (Source::Auto | Source::Measured, Some(measured)) = (self.source, measured_s) {
+        if let (TimeSource::Auto | TimeSource::Measured, Some(measured)) = (self.source, measured_s) {
             self.seconds[0] += measured;
             return measured;
         }
-        if self.source == Source::Measured {
+        if self.source == TimeSource::Measured {
             self.miss("measured time", calls[0]);
             return 0.0;
         }
         let mut sum = 0.0;
         for call in calls {
             let from_table = match self.source {
-                Source::Model => None,
+                TimeSource::Model => None,
                 _ => self.table.and_then(|table| table.seconds(call)),
             };
             let (at, seconds) = match from_table {
                 Some(seconds) => (1, seconds),
-                None if self.source == Source::Table => {
+                None if self.source == TimeSource::Table => {
                     self.miss("bus bandwidth", *call);
                     continue;
                 }
@@ -95,7 +95,7 @@ impl<'a> Coster<'a> {
         sum
     }
 
-    fn miss(&mut self, what: &str, call: Collective) {
+    fn miss(&mut self, what: &str, call: AicbCollective) {
         let missing = format!("{what} of {} in {}", call.kind.name(), call.group.name());
         if self.missing.len() < Problems::CAP && !self.missing.contains(&missing) {
             self.missing.push(missing);

@@ -9,7 +9,7 @@ use super::{base_run, narrow};
 use crate::scenario::job::RunConfig;
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problems, counted};
-use lightbay_formats::aicb::{AicbWorkload, Collective, ImportSummary};
+use lightbay_formats::aicb::{AicbCollective, AicbWorkload, ImportSummary};
 
 const PER_REPLICA: &str = "gpus_per_pod_per_replica";
 const PER_POD: &str = "gpus_per_pod";
@@ -160,7 +160,7 @@ fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary
 
 /// Bytes one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
 /// have reduced among themselves, so each holds an equal share.
-pub(super) fn crossing_bytes(calls: &[Collective], replicas: u64, problems: &mut Problems) -> u64 {
+pub(super) fn crossing_bytes(calls: &[AicbCollective], replicas: u64, problems: &mut Problems) -> u64 {
     let mut sum: u64 = 0;
     for call in calls {
         let in_pod = (call.ranks / replicas.max(1)).max(1);

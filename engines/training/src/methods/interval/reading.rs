@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Objective of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Goal {
+pub(super) enum ModelGoal {
     /// The makespan.
     Makespan,
     /// Ports at a makespan of at most so many seconds.
@@ -26,7 +26,7 @@ pub(super) struct IntervalReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     rates: Rates,
     shaped: &'s Shaped,
-    pub goal: Goal,
+    pub goal: ModelGoal,
     /// Plans that the bound covers, if not all.
     pub covers: Option<&'static str>,
     pub best: &'s mut Circuits,
@@ -43,7 +43,7 @@ impl<'s> IntervalReader<'s> {
         trace: &'s mut Arc<Trace>,
     ) -> Self {
         let scratch = Scratch::default();
-        Self { evaluator, rates, shaped, goal: Goal::Makespan, covers: None, best, trace, scratch }
+        Self { evaluator, rates, shaped, goal: ModelGoal::Makespan, covers: None, best, trace, scratch }
     }
 
     /// Hands a schedule over if it is better; says its makespan and whether it was taken.
@@ -58,8 +58,8 @@ impl<'s> IntervalReader<'s> {
         let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
         cx.count_work(1);
         let better = match self.goal {
-            Goal::Makespan => found.better_than(self.best),
-            Goal::Ports(limit_s) => found.ports < self.best.ports && makespan <= limit_s,
+            ModelGoal::Makespan => found.better_than(self.best),
+            ModelGoal::Ports(limit_s) => found.ports < self.best.ports && makespan <= limit_s,
         };
         if better {
             let trace = Arc::new(trace);
@@ -67,8 +67,8 @@ impl<'s> IntervalReader<'s> {
             let control = self.rates.control();
             let build = move || session::planned(&evaluator, &x, control, &run);
             match self.goal {
-                Goal::Makespan => session::hand_over(cx, &found, source, build)?,
-                Goal::Ports(_) => cx.supersede(makespan, found.ports as f64, source, build)?,
+                ModelGoal::Makespan => session::hand_over(cx, &found, source, build)?,
+                ModelGoal::Ports(_) => cx.supersede(makespan, found.ports as f64, source, build)?,
             }
             *self.best = found;
             *self.trace = trace;
@@ -109,7 +109,7 @@ impl Reader<Training> for IntervalReader<'_> {
     }
 
     fn bound(&mut self, cx: &mut Context<'_, Training>, bound: f64) -> Result<(), MethodError> {
-        if self.goal != Goal::Makespan {
+        if self.goal != ModelGoal::Makespan {
             return Ok(());
         }
         // Schedules beyond the one to start from are not in the model.
@@ -122,11 +122,11 @@ impl Reader<Training> for IntervalReader<'_> {
     }
 
     fn meaning(&self, objective: f64) -> Option<f64> {
-        (self.goal == Goal::Makespan).then_some(objective * self.shaped.model.unit_s)
+        (self.goal == ModelGoal::Makespan).then_some(objective * self.shaped.model.unit_s)
     }
 
     fn better(&mut self, cx: &mut Context<'_, Training>) -> Option<Vec<f64>> {
-        if self.goal != Goal::Makespan {
+        if self.goal != ModelGoal::Makespan {
             return None;
         }
         let plan = cx.offered()?;

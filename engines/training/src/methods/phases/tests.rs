@@ -133,8 +133,8 @@ fn proven(
     let scenario = TrainingScenario::Job(job);
     let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
     let caps = useful_within(&evaluator.network, 2.0 * evaluator.ideal.makespan());
-    let stays = outer::VectorTask::new(&evaluator, Rates::Best, &caps);
-    let stays = outer::search(stays, None, &mut Unwatched::default()).unwrap().best.unwrap();
+    let stays = allocations::VectorTask::new(&evaluator, Rates::Best, &caps);
+    let stays = allocations::search(stays, None, &mut Unwatched::default()).unwrap().best.unwrap();
     let caps = useful_within(&evaluator.network, stays.makespan);
     let task = MoveTask {
         evaluator: &evaluator,

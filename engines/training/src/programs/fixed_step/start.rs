@@ -5,7 +5,7 @@ use crate::model::network::Network;
 use crate::simulate::iteration::tails_to_go;
 
 /// Work below this share of a slot at one NIC is done.
-const DONE: f64 = 1e-9;
+const WORK_ROUNDING: f64 = 1e-9;
 
 /// A schedule in slots.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,9 +73,9 @@ impl Slots {
                 schedule.rates[task].push(rate);
             }
             slot += 1;
-            // Work left below DONE is rounding of the divisions above.
+            // Work left below WORK_ROUNDING is rounding of the divisions above.
             running.retain(|&task| {
-                if left[task] > DONE {
+                if left[task] > WORK_ROUNDING {
                     return true;
                 }
                 open -= 1;

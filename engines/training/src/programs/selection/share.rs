@@ -7,7 +7,7 @@
 use super::build::{Builder, Recipe};
 use super::paths::{EQUAL_MS, Paths, keep_largest, ways_to};
 use super::sum::Sum;
-use crate::simulate::tail::{self, Sink, Stretch, TailScratch};
+use crate::simulate::sinks::{self, Sink, SinkScratch, Stretch};
 
 /// Sinks of one directed link.
 #[derive(Clone, Debug)]
@@ -377,10 +377,10 @@ impl Share {
             }
         }
         served.flows = sinks.iter().map(|sink| sink.flows).collect();
-        tail::sort(&mut sinks);
+        sinks::sort(&mut sinks);
         let mut record = Vec::new();
         let end =
-            tail::level_first(&sinks, f64::from(circuits), &mut TailScratch::default(), Some(&mut record));
+            sinks::level_first(&sinks, f64::from(circuits), &mut SinkScratch::default(), Some(&mut record));
         for stretch in &mut record {
             stretch.sink = sinks[stretch.sink as usize].task;
         }

@@ -5,7 +5,7 @@
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
-use crate::scenario::shared::{Layout, SharedPods};
+use crate::scenario::shared::{PodLayout, SharedPods};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ fn a_job_may_begin_further_on() {
     let mut shared = pair("tiny4_pair");
     shared.jobs[1].first_pod = 1;
     shared.ports_per_pod = Some(PortsPerPod::Same(9));
-    let Layout { budget, first, .. } = shared.layout().unwrap();
+    let PodLayout { budget, first, .. } = shared.layout().unwrap();
     assert_eq!((budget, first), (vec![9, 9, 9], vec![0, 1]));
     assert_eq!(shared.layout().unwrap().spare(), [5, 1, 5]);
 }

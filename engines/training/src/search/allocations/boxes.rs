@@ -26,7 +26,7 @@ struct Corners {
 }
 
 /// Result of looking at a box.
-enum Look {
+enum BoxOutcome {
     /// Split the decided link at this position.
     Open(f64, usize),
     /// This vector is the best of the box.
@@ -42,7 +42,7 @@ struct BoxSearch<'a, 'b> {
 
 impl BoxSearch<'_, '_> {
     /// Tightens `high` to what fits and computes the bound; leaves the best vector in `x` if it closes.
-    fn look(&mut self, low: &[u32], high: &mut [u32]) -> Look {
+    fn look(&mut self, low: &[u32], high: &mut [u32]) -> BoxOutcome {
         // Invariant of a box: its vectors have at least `low`, so nothing beyond what is then free can be added.
         let split = self.split;
         let task = split.task;
@@ -100,8 +100,8 @@ impl BoxSearch<'_, '_> {
             self.x[link as usize] = 1;
         }
         match open {
-            Some(position) => Look::Open(bound, position),
-            None => Look::Closed(bound),
+            Some(position) => BoxOutcome::Open(bound, position),
+            None => BoxOutcome::Closed(bound),
         }
     }
 }
@@ -156,13 +156,13 @@ pub(super) fn search<W: Watch<Proposal>>(
             return Ok((cautious(least), true));
         }
         match search.look(&node.part.low, &mut node.part.high) {
-            Look::Open(bound, _) | Look::Closed(bound) if bound >= state.target() => pruned += 1,
-            Look::Closed(_) => {
+            BoxOutcome::Open(bound, _) | BoxOutcome::Closed(bound) if bound >= state.target() => pruned += 1,
+            BoxOutcome::Closed(_) => {
                 // The decided circuits are settled; the leaves follow.
                 let makespan = split.solve(&mut search.x, &mut search.free, &mut search.scratch);
                 state.offer(&search.x, makespan, || format!("box {done}"))?;
             }
-            Look::Open(bound, position) => {
+            BoxOutcome::Open(bound, position) => {
                 // Halves: the bound of the lower one rises, and the upper one often fits no longer.
                 let middle = u32::midpoint(node.part.low[position], node.part.high[position]);
                 let mut left = node.clone();

@@ -12,11 +12,11 @@ use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
 use super::simplex::Row;
 
 /// A stretch of time between two points.
-pub type Span = (Point, Point);
+pub type PointRange = (Point, Point);
 
 /// An order of two points that is not decided yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Question {
+pub struct BranchCandidate {
     /// One of them.
     pub first: Point,
     /// The other one.
@@ -35,7 +35,7 @@ pub struct Shortage {
     /// The row, violated by `seen`.
     pub row: Row,
     /// Whatever keeps `seen` below `short`.
-    pub questions: Vec<Question>,
+    pub questions: Vec<BranchCandidate>,
 }
 
 /// Windows to be judged: moments with their times, and what is known about their order.
@@ -96,11 +96,11 @@ impl View<'_> {
         self.times[point.moment as usize] + point.plus
     }
 
-    fn length(&self, (first, second): Span) -> f64 {
+    fn length(&self, (first, second): PointRange) -> f64 {
         (self.at(second) - self.at(first)).max(0.0)
     }
 
-    fn line(&self, (first, second): Span) -> Line {
+    fn line(&self, (first, second): PointRange) -> Line {
         // Known range of second - first: at least `least`, at most `most`.
         let least = self.distances.between(first, second);
         let most = -self.distances.between(second, first);
@@ -125,9 +125,9 @@ impl View<'_> {
         &self,
         job: &ContendedTask,
         weight: f64,
-        spans: &[Span],
+        spans: &[PointRange],
         lines: &mut Vec<Line>,
-        questions: &mut Vec<Question>,
+        questions: &mut Vec<BranchCandidate>,
     ) -> (f64, f64) {
         let (mut seen, mut truth) = (0.0, 0.0);
         // The window outside the stretches falls into the gaps before, between and after them.
@@ -139,14 +139,14 @@ impl View<'_> {
             lines.push(line);
             let hides = weight * (line.value - length);
             if hides > 0.0 {
-                questions.push(Question { first: tight.0, second: tight.1, hides });
+                questions.push(BranchCandidate { first: tight.0, second: tight.1, hides });
             }
         }
         (seen, truth)
     }
 
     /// Returns the shortage in some stretches, in order of time.
-    pub fn shortage(&self, resource: &Resource, spans: &[Span]) -> Shortage {
+    pub fn shortage(&self, resource: &Resource, spans: &[PointRange]) -> Shortage {
         // Units of time of the resource: its work divided by its capacity.
         let scale = 1.0 / resource.capacity;
         let mut short = 0.0;
@@ -183,7 +183,7 @@ impl View<'_> {
             seen -= line.value;
             all.push((1.0, line));
             if line.value > length {
-                questions.push(Question { first: span.0, second: span.1, hides: line.value - length });
+                questions.push(BranchCandidate { first: span.0, second: span.1, hides: line.value - length });
             }
         }
         let mut row = Row { terms: Vec::new(), constant: -needed };
@@ -225,7 +225,7 @@ impl View<'_> {
                 lines.push((yields, line));
                 let hides = yields * (line.value - length);
                 if hides > 0.0 {
-                    questions.push(Question { first: tight.0, second: tight.1, hides });
+                    questions.push(BranchCandidate { first: tight.0, second: tight.1, hides });
                 }
             }
         }
@@ -242,7 +242,7 @@ impl View<'_> {
             lines.push((cost, line));
             let hides = cost * (line.value - length);
             if hides > 0.0 {
-                questions.push(Question { first: span.0, second: span.1, hides });
+                questions.push(BranchCandidate { first: span.0, second: span.1, hides });
             }
         }
         for (factor, line) in lines {
@@ -254,7 +254,7 @@ impl View<'_> {
 
     /// Returns the length of a window between two points: a line above it, the true length, and the points between
     /// which that is.
-    fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
+    fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, PointRange) {
         // A window between two points is at most the window, and at most each pairing of its ends with the points: the
         // line with the least value at the present times is the strongest valid one.
         let mut best = self.line((job.start, job.end));
@@ -291,7 +291,7 @@ impl View<'_> {
     }
 
     /// Returns the true shortage in one stretch.
-    fn missing(&self, resource: &Resource, (from, to): Span) -> f64 {
+    fn missing(&self, resource: &Resource, (from, to): PointRange) -> f64 {
         let (from, to) = (self.at(from), self.at(to));
         if from >= to {
             return 0.0;

@@ -4,7 +4,7 @@
 use super::cuts::{Priced, Shortage, View};
 use super::problem::{Point, Resource};
 use super::rates::Service;
-use super::simplex::{Dictionary, Ended, Row};
+use super::simplex::{Dictionary, PivotEnd, Row};
 use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
@@ -86,9 +86,9 @@ pub fn serve<W: Watch<Proposal>>(
     loop {
         watch.checkpoint()?;
         match program.optimise(32) {
-            Ended::Optimal => break,
-            Ended::Infeasible => return Ok(None),
-            Ended::Unfinished => pivots += 32,
+            PivotEnd::Optimal => break,
+            PivotEnd::Infeasible => return Ok(None),
+            PivotEnd::Unfinished => pivots += 32,
         }
         if pivots > PIVOTS {
             return Ok(None);

@@ -1,10 +1,10 @@
 //! One node of the search: the linear program of what is decided, tightened until it says all it can.
 
-use super::cuts::{Question, Shortage, View};
+use super::cuts::{BranchCandidate, Shortage, View};
 use super::distances::Distances;
 use super::problem::{END, ORIGIN, Problem};
 use super::rates::Service;
-use super::simplex::{Dictionary, Ended, Row};
+use super::simplex::{Dictionary, PivotEnd, Row};
 use super::{energy, joint, rates};
 use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
@@ -21,10 +21,10 @@ const APART: f64 = 1e-11;
 /// Most rounds of rows at a node.
 const ROUNDS: usize = 40;
 
-/// Rounds with less progress than [`SLOW`] after which a question is asked instead.
+/// Rounds with less progress than [`LEAST_PROGRESS`] after which a question is asked instead.
 const PATIENCE: usize = 3;
 /// Below this the bound moves by rounding and weak rows only.
-const SLOW: f64 = 1e-7;
+const LEAST_PROGRESS: f64 = 1e-7;
 
 /// Rows beyond which no more distances are added.
 /// The dictionary is dense: its memory and the work of a pivot grow with its rows.
@@ -43,7 +43,7 @@ pub enum RelaxedNode {
     /// Windows that suit every resource: the best of the node, with rates if they were found.
     Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
     /// Branching is needed; candidates in decreasing order of the violation they hide.
-    Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<Question> },
+    Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<BranchCandidate> },
 }
 
 /// Tightens `distances` and solves the linear program with `rows` and what it lacks; all plans of the node that end
@@ -81,9 +81,9 @@ pub fn relax<W: Watch<Proposal>>(
         loop {
             watch.checkpoint()?;
             match program.optimise(64) {
-                Ended::Infeasible => return Ok(RelaxedNode::Empty),
-                Ended::Optimal => break,
-                Ended::Unfinished => {
+                PivotEnd::Infeasible => return Ok(RelaxedNode::Empty),
+                PivotEnd::Optimal => break,
+                PivotEnd::Unfinished => {
                     pivots += 64;
                     if pivots >= PIVOTS {
                         break;
@@ -96,7 +96,7 @@ pub fn relax<W: Watch<Proposal>>(
         if reached >= limit {
             return Ok(RelaxedNode::Empty);
         }
-        slow = if reached > bound + SLOW { 0 } else { slow + 1 };
+        slow = if reached > bound + LEAST_PROGRESS { 0 } else { slow + 1 };
         bound = bound.max(reached);
         program.values_into(&mut times);
         // Distances are implied rows that are added only when the times break them (lazy constraints).
@@ -215,7 +215,7 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
 }
 
 /// All questions, each once, those first that hide most where most is missing.
-fn rank(shortages: &[Shortage], questions: &mut Vec<Question>) {
+fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
     questions.clear();
     for shortage in shortages {
         // Two shortages that ask for the same order count together.
@@ -230,7 +230,7 @@ fn rank(shortages: &[Shortage], questions: &mut Vec<Question>) {
             });
             match same {
                 Some(other) => other.hides += hides,
-                None => questions.push(Question { hides, ..*question }),
+                None => questions.push(BranchCandidate { hides, ..*question }),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Rates within windows on one resource: a maximum flow from jobs to the stretches between moments, or the
 //! stretches in which there is not enough.
 
-use super::cuts::{Span, View};
+use super::cuts::{PointRange, View};
 use super::problem::{Point, Resource};
 
 /// Flows below this are rounding.
@@ -23,7 +23,7 @@ pub struct Service {
 /// Serves the jobs of a resource within their windows as far as possible. Also returns the stretches that lack
 /// capacity for some jobs, in order of time, if the jobs lack anything.
 /// It is a transportation problem between jobs and stretches.
-pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
+pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<PointRange>) {
     let jobs: Vec<_> = resource
         .shares
         .iter()
@@ -161,7 +161,7 @@ impl RateFlow {
     }
 
     /// After the last search: the stretches that were reached, bounded by starts and ends of jobs reached.
-    fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<Span> {
+    fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<PointRange> {
         let mut spans = Vec::new();
         let mut stretch = 0;
         // Neighbouring reached stretches are one span.

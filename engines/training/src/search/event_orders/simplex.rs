@@ -25,7 +25,7 @@ const PIVOT: f64 = 1e-9;
 
 /// Reason that an optimisation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum PivotEnd {
     /// At an optimum.
     Optimal,
     /// The rows contradict each other.
@@ -100,7 +100,7 @@ impl Dictionary {
     }
 
     /// Dual pivots until all rows hold.
-    pub fn optimise(&mut self, most_pivots: usize) -> Ended {
+    pub fn optimise(&mut self, most_pivots: usize) -> PivotEnd {
         // Invariant: reduced costs are not negative (dual feasible), so the first primal feasible dictionary is
         // optimal.
         let width = self.variables + 1;
@@ -124,7 +124,7 @@ impl Dictionary {
                     }
                 }
             }
-            let Some(leaving) = leaving else { return Ended::Optimal };
+            let Some(leaving) = leaving else { return PivotEnd::Optimal };
             let line = &self.table[leaving * width..(leaving + 1) * width];
             // Dual ratio test: the smallest ratio keeps all reduced costs at 0 or above.
             let mut entering: Option<(f64, usize)> = None;
@@ -148,10 +148,10 @@ impl Dictionary {
                 }
             }
             // No positive coefficient: the row cannot become feasible, so the rows contradict each other.
-            let Some((_, entering)) = entering else { return Ended::Infeasible };
+            let Some((_, entering)) = entering else { return PivotEnd::Infeasible };
             self.pivot(leaving, entering);
         }
-        Ended::Unfinished
+        PivotEnd::Unfinished
     }
 
     fn pivot(&mut self, leaving: usize, entering: usize) {

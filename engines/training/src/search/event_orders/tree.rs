@@ -10,8 +10,8 @@ use super::problem::{END, ORIGIN, Point, Problem};
 use super::simplex::Row;
 use super::{ProofLimits, distances::Distances, energy, schedule};
 use crate::search::circuits::{Circuits, Proposal};
+use crate::search::event_orders::cuts::{BranchCandidate, View};
 use crate::search::frontier::Open;
-use crate::search::general::cuts::{Question, View};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::event::{EventBody, SolverStats};
@@ -25,17 +25,17 @@ use std::sync::Arc;
 pub const CLOSED: f64 = 5e-10;
 
 /// Least that an answer is taken to tell, so that what hides most decides between answers that tell nothing.
-const LEAST_TOLD: f64 = 1e-3;
+const LEAST_TIGHTENING: f64 = 1e-3;
 
 /// Share by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
-const TOLD: f64 = 6e-10;
+const PROOF_LOSS: f64 = 6e-10;
 
 /// Bounds of nodes are lowered by what rounding may have added.
 /// The tolerance of the simplex, on times of about 1.
-const CAUTION: f64 = 1.0 - 1e-11;
+const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 
 /// Questions of a node that are tried out before one is chosen.
-const TRIED: usize = 6;
+const CANDIDATES: usize = 6;
 
 /// Circuits and their problem.
 struct PlacedProblem {
@@ -43,7 +43,7 @@ struct PlacedProblem {
     problem: Problem,
 }
 
-enum Part {
+enum Subproblem {
     /// Circuits between a lowest and a highest vector.
     Box { low: Vec<u32>, high: Vec<u32> },
     /// Circuits are decided, orders partly. Distances follow from the decisions again, so that nodes that wait
@@ -81,7 +81,7 @@ impl Drop for Decision {
 }
 
 /// A part of the plans that is open.
-type Node = Open<Part>;
+type Node = Open<Subproblem>;
 
 /// Result of a search.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +153,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         } else if evaluator.network.budget.fits(&low) {
             let high = (0..links).map(|link| caps[link].max(1)).collect();
             // A single open box of all allocations is the root.
-            search.push(floor, 0, Part::Box { low, high });
+            search.push(floor, 0, Subproblem::Box { low, high });
         }
         search
     }
@@ -164,7 +164,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         self.best.makespan * (1.0 - CLOSED)
     }
 
-    fn push(&mut self, bound: f64, depth: u32, part: Part) {
+    fn push(&mut self, bound: f64, depth: u32, part: Subproblem) {
         self.number += 1;
         self.open.push(Node { bound, depth, number: self.number, part });
     }
@@ -199,8 +199,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 self.nodes += 1;
                 self.watch.count(1);
                 next = match node.part {
-                    Part::Box { low, high } => self.circuits(node.bound, node.depth, low, high)?,
-                    Part::Order { placed, path, distances, rows } => {
+                    Subproblem::Box { low, high } => self.circuits(node.bound, node.depth, low, high)?,
+                    Subproblem::Order { placed, path, distances, rows } => {
                         // Waiting nodes keep decisions only; their distances are replayed.
                         let Some(distances) = distances.or_else(|| replay(&placed.problem, path.as_ref()))
                         else {
@@ -232,8 +232,8 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
 
     /// States the bound that holds if the open nodes have none below `least`.
     fn tell(&mut self, least: f64) {
-        // `loose` holds what was given up without a plan; TOLD covers the plans between target and best.
-        let bound = least.min(self.loose).min(self.best.makespan * (1.0 - TOLD));
+        // `loose` holds what was given up without a plan; PROOF_LOSS covers the plans between target and best.
+        let bound = least.min(self.loose).min(self.best.makespan * (1.0 - PROOF_LOSS));
         if bound > self.told {
             self.told = bound;
             self.watch.bound(bound);
@@ -324,7 +324,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             let makespan = self.evaluator.makespan(&high, Rates::Best, &mut self.scratch);
             self.keep(high, makespan, None, "circuits")?;
             self.number += 1;
-            let part = Part::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
+            let part = Subproblem::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
             return Ok(Some(Node { bound, depth: depth + 1, number: self.number, part }));
         };
         // The highest vector does not fit, but its relaxation bounds all vectors that do.
@@ -338,7 +338,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 return Ok(None);
             }
             RelaxedNode::Settled { bound: units, .. } | RelaxedNode::Open { bound: units, .. } => {
-                bound.max(units * placed.problem.unit * CAUTION)
+                bound.max(units * placed.problem.unit * ROUNDED_DOWN)
             }
         };
         // Bisection of the widest contested link.
@@ -348,9 +348,9 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         right[link] = middle + 1;
         // The lower half contains the lowest vector, which fits; the upper half may not.
         if self.evaluator.network.budget.fits(&right) {
-            self.push(bound, depth + 1, Part::Box { low: right, high });
+            self.push(bound, depth + 1, Subproblem::Box { low: right, high });
         }
-        self.push(bound, depth + 1, Part::Box { low, high: left });
+        self.push(bound, depth + 1, Subproblem::Box { low, high: left });
         Ok(None)
     }
 
@@ -376,7 +376,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 }
                 // Fathomed by optimality: the windows suit every resource, and their rates are a plan.
                 RelaxedNode::Settled { bound: units, times, services } => {
-                    let reached = bound.max(units * problem.unit * CAUTION);
+                    let reached = bound.max(units * problem.unit * ROUNDED_DOWN);
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
@@ -389,7 +389,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     return Ok(None);
                 }
                 RelaxedNode::Open { bound: units, times, rows: tight, questions } => {
-                    let bound = bound.max(units * problem.unit * CAUTION);
+                    let bound = bound.max(units * problem.unit * ROUNDED_DOWN);
                     // The relaxation bounds the end of every plan below, so the distance may be demanded.
                     if !distances.demand(ORIGIN, END, units) {
                         return Ok(None);
@@ -401,17 +401,17 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     };
                     // Strong branching outcome.
                     match tried {
-                        Tried::Neither => {
+                        StrongBranch::Neither => {
                             self.pruned += 1;
                             return Ok(None);
                         }
-                        Tried::One(forced, first, second) => {
+                        StrongBranch::One(forced, first, second) => {
                             // Forced order: no child is made; the node is relaxed again with it.
                             path = Some(Arc::new(Decision { first, second, before: path }));
                             distances = forced;
                             rows = tight;
                         }
-                        Tried::Both(sides, Question { first, second, .. }) => {
+                        StrongBranch::Both(sides, BranchCandidate { first, second, .. }) => {
                             let view = View { problem, distances: &distances, times: &times };
                             let forward = view.at(first) <= view.at(second);
                             let [yes, no] = *sides;
@@ -424,13 +424,13 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                             let rows = Arc::new(tight);
                             let mut part = |distances: &Distances, path| {
                                 // The bound of a child is at least what its closed distances give.
-                                let least = distances.least(ORIGIN, END) * problem.unit * CAUTION;
+                                let least = distances.least(ORIGIN, END) * problem.unit * ROUNDED_DOWN;
                                 self.number += 1;
                                 Node {
                                     bound: bound.max(least),
                                     depth: depth + 1,
                                     number: self.number,
-                                    part: Part::Order {
+                                    part: Subproblem::Order {
                                         placed: Arc::clone(&placed),
                                         path,
                                         distances: None,
@@ -441,7 +441,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                             // The far child waits in the queue without its matrix.
                             let far = part(&far.0, far.1);
                             let mut next = part(&near.0, near.1);
-                            if let Part::Order { distances, .. } = &mut next.part {
+                            if let Subproblem::Order { distances, .. } = &mut next.part {
                                 *distances = Some(near.0);
                             }
                             self.open.push(far);
@@ -458,13 +458,13 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         &mut self,
         problem: &Problem,
         distances: &Distances,
-        questions: &[Question],
-    ) -> Result<Option<Tried>, MethodError> {
+        questions: &[BranchCandidate],
+    ) -> Result<Option<StrongBranch>, MethodError> {
         // Strong branching over the candidates that hide most.
-        let mut chosen: Option<(f64, Box<[Distances; 2]>, Question)> = None;
-        for question in questions.iter().take(TRIED) {
+        let mut chosen: Option<(f64, Box<[Distances; 2]>, BranchCandidate)> = None;
+        for question in questions.iter().take(CANDIDATES) {
             self.watch.checkpoint()?;
-            let Question { first, second, hides } = *question;
+            let BranchCandidate { first, second, hides } = *question;
             let mut answer = |from: Point, to: Point| {
                 // Two rounds of propagation: the relaxation of the child repeats it with more.
                 let mut side = distances.clone();
@@ -476,20 +476,20 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             let yes = answer(first, second)?;
             let no = answer(second, first)?;
             match (yes, no) {
-                (None, None) => return Ok(Some(Tried::Neither)),
-                (Some(only), None) => return Ok(Some(Tried::One(only, first, second))),
-                (None, Some(only)) => return Ok(Some(Tried::One(only, second, first))),
+                (None, None) => return Ok(Some(StrongBranch::Neither)),
+                (Some(only), None) => return Ok(Some(StrongBranch::One(only, first, second))),
+                (None, Some(only)) => return Ok(Some(StrongBranch::One(only, second, first))),
                 (Some(yes), Some(no)) => {
                     // Score: hidden violation times the smaller tightening of the two children.
                     let told = distances.narrowed(&yes).min(distances.narrowed(&no));
-                    let score = hides * (LEAST_TOLD + told);
+                    let score = hides * (LEAST_TIGHTENING + told);
                     if chosen.as_ref().is_none_or(|chosen| score > chosen.0) {
                         chosen = Some((score, Box::new([yes, no]), *question));
                     }
                 }
             }
         }
-        Ok(chosen.map(|(_, sides, question)| Tried::Both(sides, question)))
+        Ok(chosen.map(|(_, sides, question)| StrongBranch::Both(sides, question)))
     }
 }
 
@@ -507,11 +507,11 @@ fn replay(problem: &Problem, path: Option<&Arc<Decision>>) -> Option<Distances> 
     Some(distances)
 }
 
-enum Tried {
+enum StrongBranch {
     /// Neither answer leaves room.
     Neither,
     /// Only one answer is possible: the first point before the second.
     One(Distances, Point, Point),
     /// Both are: first before second, and the other way round.
-    Both(Box<[Distances; 2]>, Question),
+    Both(Box<[Distances; 2]>, BranchCandidate),
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::samples::{random_dag, random_tail_exact};
-use crate::search::outer;
+use crate::search::allocations;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 
@@ -63,8 +63,8 @@ fn finds_what_the_proof_finds() {
                 &mut Unwatched::default(),
             )
             .unwrap();
-            let task = outer::VectorTask::new(&evaluator, rates, &caps);
-            let proof = outer::search(task, None, &mut Unwatched::default()).unwrap();
+            let task = allocations::VectorTask::new(&evaluator, rates, &caps);
+            let proof = allocations::search(task, None, &mut Unwatched::default()).unwrap();
             let optimum = proof.best.unwrap().makespan;
             assert!(evolved.best.makespan >= optimum - 1e-12);
             missed += usize::from(evolved.best.makespan > optimum + 1e-9);

@@ -5,9 +5,9 @@ use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
+use crate::search::allocations::{self, VectorTask};
 use crate::search::baselines::Baseline;
 use crate::search::circuits::Circuits;
-use crate::search::outer::{self, VectorTask};
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::watch::Unwatched;
 
@@ -21,7 +21,7 @@ fn resting(evaluator: &Evaluator) -> (Circuits, Vec<u32>) {
     });
     let start = found.into_iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan)).unwrap();
     let caps = useful_within(&evaluator.network, start.makespan);
-    let proof = outer::search(
+    let proof = allocations::search(
         VectorTask::new(evaluator, Rates::Best, &caps),
         Some(&start),
         &mut Unwatched::default(),

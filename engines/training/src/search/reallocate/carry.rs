@@ -1,6 +1,6 @@
 //! A plan for several jobs on changed jobs or pods.
 
-use super::{Kept, Team};
+use super::{ScheduledCircuits, Team};
 use crate::plan::{JobPlan, RateControl, TrainingResult};
 use crate::scenario::shared::SharedPods;
 use crate::search::carry::{fit, listed, translated};
@@ -55,7 +55,8 @@ impl Team {
             let ports = self.available(index);
             let member = &mut self.members[index];
             let evaluator = member.evaluator.with_ports(&ports);
-            let had = member.used(&Kept::from(Circuits { x: x.clone(), makespan: 0.0, ports: 0 }));
+            let had =
+                member.used(&ScheduledCircuits::from(Circuits { x: x.clone(), makespan: 0.0, ports: 0 }));
             let plan = worth(&evaluator, x, rates);
             // Invariant: all present plans together fit; a wish is granted within what the others leave.
             let fits = evaluator.network.budget.fits(&plan.found.x);
@@ -87,7 +88,7 @@ pub fn carry(
     Ok(Carried { candidate: team.candidate(), repairs })
 }
 
-fn worth(evaluator: &Evaluator, x: Vec<u32>, rates: Rates) -> Kept {
+fn worth(evaluator: &Evaluator, x: Vec<u32>, rates: Rates) -> ScheduledCircuits {
     let makespan = evaluator.makespan(&x, rates, &mut Scratch::default());
     Circuits { ports: evaluator.network.budget.total(&x), makespan, x }.into()
 }

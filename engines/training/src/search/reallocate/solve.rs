@@ -1,11 +1,11 @@
 //! The best circuits of one job on given ports, and the fewest ports that keep them as good.
 
 use crate::programs::circuit_bounds::useful_within;
+use crate::search::allocations::{self, VectorTask};
 use crate::search::baselines::Baseline;
 use crate::search::circuits::{Circuits, Proposal};
+use crate::search::event_orders;
 use crate::search::ga;
-use crate::search::general;
-use crate::search::outer::{self, VectorTask};
 use crate::search::ports;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
@@ -28,7 +28,7 @@ pub struct JobEffort {
 
 impl Default for JobEffort {
     fn default() -> Self {
-        Self { listed: outer::LISTED, boxes: outer::BOXES, orders: 2_000 }
+        Self { listed: allocations::LISTED, boxes: allocations::BOXES, orders: 2_000 }
     }
 }
 
@@ -38,14 +38,14 @@ const STALL: u32 = 25;
 
 /// Circuits with their schedule.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ScheduledCircuits {
     /// The circuits and what they are worth.
     pub found: Circuits,
     /// The schedule, if no simulation gives it.
     pub trace: Option<Arc<Trace>>,
 }
 
-impl From<Circuits> for Kept {
+impl From<Circuits> for ScheduledCircuits {
     fn from(found: Circuits) -> Self {
         Self { found, trace: None }
     }
@@ -55,7 +55,7 @@ impl From<Circuits> for Kept {
 #[derive(Clone, Debug)]
 pub struct Solved {
     /// The circuits.
-    pub kept: Kept,
+    pub kept: ScheduledCircuits,
     /// No plan on these ports is shorter under these rates, seconds.
     pub bound: f64,
     /// Most circuits of every link that were worth trying.
@@ -147,13 +147,13 @@ impl JobSearch<'_> {
         &mut self,
         mut best: Circuits,
         watch: &mut W,
-    ) -> Result<(Kept, f64), MethodError> {
+    ) -> Result<(ScheduledCircuits, f64), MethodError> {
         // Vectors that can be listed need no genetic search.
-        if !outer::can_list(self.task(), &mut LastSchedule::of(watch))? {
+        if !allocations::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
         // Search with a proof (docs/methods/training.md, section 7): its bound holds even where it ends early.
-        let proof = outer::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
+        let proof = allocations::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
@@ -162,23 +162,29 @@ impl JobSearch<'_> {
         &mut self,
         mut best: Circuits,
         watch: &mut W,
-    ) -> Result<(Kept, f64), MethodError> {
+    ) -> Result<(ScheduledCircuits, f64), MethodError> {
         // Relaxed bound first: it is the target of the genetic search and the floor of the tree.
         let JobEffort { listed, boxes, orders } = self.effort;
         let relaxed = VectorTask { listed, boxes, ..VectorTask::relaxed(self.evaluator, self.caps) };
-        let floor = outer::search(relaxed, None, &mut LastSchedule::of(watch))?.bound * (1.0 - 1e-12);
+        let floor = allocations::search(relaxed, None, &mut LastSchedule::of(watch))?.bound * (1.0 - 1e-12);
         self.evolve(&mut best, Some(floor), watch)?;
-        let settings = general::ProofLimits { nodes: orders, ..general::ProofLimits::default() };
+        let settings = event_orders::ProofLimits { nodes: orders, ..event_orders::ProofLimits::default() };
         let mut aside = LastSchedule::of(watch);
-        let search =
-            general::TreeSearch::new(self.evaluator, self.caps, best.clone(), floor, settings, &mut aside);
+        let search = event_orders::TreeSearch::new(
+            self.evaluator,
+            self.caps,
+            best.clone(),
+            floor,
+            settings,
+            &mut aside,
+        );
         let closed = search.run()?;
         // Both bounds hold, so the larger one does.
         let bound = closed.bound.max(floor);
         let found = closed.best.unwrap_or(best);
         // The schedule belongs to the circuits that the tree found last.
         let trace = aside.scheduled.filter(|(of, _)| *of == found).map(|(_, trace)| trace);
-        Ok((Kept { found, trace }, bound))
+        Ok((ScheduledCircuits { found, trace }, bound))
     }
 
     fn evolve<W: Watch<Proposal>>(

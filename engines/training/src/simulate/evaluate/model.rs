@@ -1,7 +1,7 @@
 //! Start times by a longest path, the end by the tails of every directed link.
 //!
 //! Tasks with successors get the duration V/(min(F,x)*B) that they have alone. Tasks without successors
-//! are collected per directed link and solved by [`crate::simulate::tail`]. Under fair rates this is exact if only
+//! are collected per directed link and solved by [`crate::simulate::sinks`]. Under fair rates this is exact if only
 //! sinks compete; under joint rates if also their tails are equal; as a lower bound it always holds,
 //! because leaving out competition and using the shortest tail only ever shortens.
 
@@ -11,7 +11,7 @@ use super::Rates;
 use crate::model::network::Network;
 use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{Piece, Trace};
-use crate::simulate::tail::{self, Sink, Stretch, TailScratch};
+use crate::simulate::sinks::{self, Sink, SinkScratch, Stretch};
 pub use moving::Lit;
 
 /// Tasks with the same link, flows and volume take equally long.
@@ -52,7 +52,7 @@ pub struct ModelScratch {
     duration: Vec<f64>,
     finish: Vec<f64>,
     sinks: Vec<Sink>,
-    tail: TailScratch,
+    tail: SinkScratch,
 }
 
 impl PathModel {
@@ -165,7 +165,7 @@ impl PathModel {
                 tail: self.tails[at],
             });
         }
-        tail::sort(&mut scratch.sinks);
+        sinks::sort(&mut scratch.sinks);
     }
 
     /// Largest finish + tail of the sinks of one link with `circuits`; needs [`PathModel::start`].
@@ -181,12 +181,13 @@ impl PathModel {
             // Level-first end with the shortest tail, and each sink alone with its own: both are lower bounds, and
             // equal tails make the first one exact.
             end = end.max(match rates {
-                Rates::Fair => tail::fair(&scratch.sinks, circuits, &mut scratch.tail, None),
+                Rates::Fair => sinks::fair(&scratch.sinks, circuits, &mut scratch.tail, None),
                 Rates::Level | Rates::Best => {
                     let alone =
                         |sink: &Sink| sink.release + sink.work / (circuits / sink.flows).min(1.0) + sink.tail;
                     let alone = scratch.sinks.iter().map(alone).fold(0.0, f64::max);
-                    alone.max(shortest + tail::level_first(&scratch.sinks, circuits, &mut scratch.tail, None))
+                    alone
+                        .max(shortest + sinks::level_first(&scratch.sinks, circuits, &mut scratch.tail, None))
                 }
             });
         }
@@ -200,7 +201,7 @@ impl PathModel {
             let (from, to, shortest) = self.sinks[via];
             if from < to {
                 self.gather(via, scratch);
-                bound = bound.max(shortest + tail::quick_bound(&scratch.sinks, f64::from(circuits)));
+                bound = bound.max(shortest + sinks::quick_bound(&scratch.sinks, f64::from(circuits)));
             }
         }
         bound
@@ -247,9 +248,9 @@ impl PathModel {
             let circuits = f64::from(x[via / 2]);
             let record = Some(&mut stretches);
             match rates {
-                Rates::Fair => tail::fair(&scratch.sinks, circuits, &mut scratch.tail, record),
+                Rates::Fair => sinks::fair(&scratch.sinks, circuits, &mut scratch.tail, record),
                 Rates::Level | Rates::Best => {
-                    tail::level_first(&scratch.sinks, circuits, &mut scratch.tail, record)
+                    sinks::level_first(&scratch.sinks, circuits, &mut scratch.tail, record)
                 }
             };
             trace.add_stretches(network, &scratch.sinks, &stretches);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::samples::{random_dag, tiny4, toy_a, toy_b};
 use crate::simulate::iteration::ideal::ideal;
-use crate::simulate::tail::{Sink, Stretch};
+use crate::simulate::sinks::{Sink, Stretch};
 
 fn run(instance: &crate::scenario::instance::Instance, x: &[u32], rule: Rule) -> Trace {
     let network = Network::new(instance).unwrap();

@@ -1,7 +1,7 @@
 //! Result of a simulation: start and finish of every task and the stretches between.
 
 use crate::model::network::Network;
-use crate::simulate::tail::{Sink, Stretch};
+use crate::simulate::sinks::{Sink, Stretch};
 
 /// A stretch of constant rate of one task.
 #[derive(Clone, Copy, Debug, PartialEq)]

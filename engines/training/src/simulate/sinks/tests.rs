@@ -45,7 +45,7 @@ fn optimum(sinks: &[Sink], circuits: f64) -> f64 {
 
 #[test]
 fn level_first_reaches_the_optimum_of_the_linear_program() {
-    let mut scratch = TailScratch::default();
+    let mut scratch = SinkScratch::default();
     let mut gained = 0;
     for seed in 0..3000 {
         let (sinks, circuits) = random_sinks(seed);
@@ -63,7 +63,7 @@ fn level_first_reaches_the_optimum_of_the_linear_program() {
 
 #[test]
 fn stretches_cover_the_work_and_respect_the_link() {
-    let mut scratch = TailScratch::default();
+    let mut scratch = SinkScratch::default();
     for seed in 0..500 {
         let (sinks, circuits) = random_sinks(seed);
         for rule in [fair, level_first] {
@@ -96,6 +96,6 @@ fn fair_sharing_counts_the_tail_of_each() {
     let sink = |task, release, work, tail| Sink { task, release, work, flows: 1.0, tail };
     let sinks = [sink(0, 0.0, 1.0, 5.0), sink(1, 0.0, 2.0, 0.0)];
     // Both at half speed until 2, then the second alone until 3.
-    assert_eq!(fair(&sinks, 1.0, &mut TailScratch::default(), None), 7.0);
-    assert_eq!(level_first(&sinks, 1.0, &mut TailScratch::default(), None), 3.0);
+    assert_eq!(fair(&sinks, 1.0, &mut SinkScratch::default(), None), 7.0);
+    assert_eq!(level_first(&sinks, 1.0, &mut SinkScratch::default(), None), 3.0);
 }

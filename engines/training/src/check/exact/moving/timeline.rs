@@ -4,7 +4,7 @@
 pub(super) type TimeRange = [f64; 2];
 
 /// Circuits that carry at most, by pieces of time. After the period the last piece goes on.
-pub(super) struct Timeline {
+pub(super) struct CircuitTimeline {
     /// Starts of the pieces, ascending from 0, seconds.
     starts_s: Vec<f64>,
     /// Circuits at `[piece * links + link]`.
@@ -12,7 +12,7 @@ pub(super) struct Timeline {
     links: usize,
 }
 
-impl Timeline {
+impl CircuitTimeline {
     /// From `go` on the circuits of the second state are set, from `back` on those of the first. What carries at a
     /// moment stood at every moment of the dark time before it, the end of the iteration before its start. So if one of
     /// them surely has the first state no more than that carries, and the same for the second.

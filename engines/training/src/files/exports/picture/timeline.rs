@@ -29,7 +29,7 @@ pub(super) struct Timeline<'a> {
 
 /// Stretch of a task at one rate, stacked on the others of its link.
 #[derive(Clone, Copy, PartialEq)]
-struct Block {
+struct TimeBlock {
     task: usize,
     start_s: f64,
     end_s: f64,
@@ -100,11 +100,11 @@ impl Timeline<'_> {
     }
 
     /// Returns the stretches of the tasks on a directed link that lie in the shown time, stacked in the order of tasks.
-    fn blocks(&self, direction: usize) -> Vec<Block> {
+    fn blocks(&self, direction: usize) -> Vec<TimeBlock> {
         let rate = self.facts.network().rate;
         let mut carried = self.facts.network().carried[direction].clone();
         carried.sort_unstable();
-        let mut pieces: Vec<Block> = Vec::new();
+        let mut pieces: Vec<TimeBlock> = Vec::new();
         for task in carried {
             let task = task as usize;
             for segment in &self.plan.result.tasks[task].segments {
@@ -112,14 +112,14 @@ impl Timeline<'_> {
                 if segment.volume_bytes > 0.0 && end_s > start_s && end_s > self.from_s && start_s < self.to_s
                 {
                     let nics = segment.volume_bytes / (end_s - start_s) / rate;
-                    pieces.push(Block { task, start_s, end_s, base: 0.0, nics });
+                    pieces.push(TimeBlock { task, start_s, end_s, base: 0.0, nics });
                 }
             }
         }
         stacked(&pieces)
     }
 
-    fn link(&self, drawing: &mut Drawing, direction: usize, blocks: &[Block], y: f64) {
+    fn link(&self, drawing: &mut Drawing, direction: usize, blocks: &[TimeBlock], y: f64) {
         let analysis = &self.plan.analysis;
         let circuits = analysis.circuits.get(direction / 2).copied().unwrap_or(0);
         let kind = self.facts.instance().links.get(direction / 2).map_or("", |link| link_word(link.kind));
@@ -194,24 +194,26 @@ impl Timeline<'_> {
 
 /// Pieces on top of each other wherever they overlap, the first at the bottom; one block as long as neither its rate
 /// nor the sum of those below changes.
-fn stacked(pieces: &[Block]) -> Vec<Block> {
+fn stacked(pieces: &[TimeBlock]) -> Vec<TimeBlock> {
     let mut times: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
-    let mut open: Vec<Block> = Vec::new();
-    let mut done: Vec<Block> = Vec::new();
+    let mut open: Vec<TimeBlock> = Vec::new();
+    let mut done: Vec<TimeBlock> = Vec::new();
     for moment in times.windows(2) {
         let &[from, to] = moment else { continue };
         let mut base = 0.0;
-        let mut now: Vec<Block> = Vec::new();
+        let mut now: Vec<TimeBlock> = Vec::new();
         for piece in pieces.iter().filter(|piece| piece.start_s <= from && piece.end_s >= to) {
-            let block = Block { task: piece.task, start_s: from, end_s: to, base, nics: piece.nics };
-            let same = |old: &&Block| old.task == block.task && old.base == base && old.nics == block.nics;
+            let block = TimeBlock { task: piece.task, start_s: from, end_s: to, base, nics: piece.nics };
+            let same =
+                |old: &&TimeBlock| old.task == block.task && old.base == base && old.nics == block.nics;
             let start_s = open.iter().find(same).map_or(from, |old| old.start_s);
-            now.push(Block { start_s, ..block });
+            now.push(TimeBlock { start_s, ..block });
             base += piece.nics;
         }
-        let goes_on = |old: &Block| now.iter().any(|new| new.task == old.task && new.start_s == old.start_s);
+        let goes_on =
+            |old: &TimeBlock| now.iter().any(|new| new.task == old.task && new.start_s == old.start_s);
         done.extend(open.iter().filter(|old| !goes_on(old)).copied());
         open = now;
     }
@@ -236,11 +238,11 @@ mod tests {
 
     #[test]
     fn blocks_stand_on_what_is_sent_beside_them() {
-        let piece = |task, start_s, end_s, nics| Block { task, start_s, end_s, base: 0.0, nics };
+        let piece = |task, start_s, end_s, nics| TimeBlock { task, start_s, end_s, base: 0.0, nics };
         let mut blocks =
             stacked(&[piece(0, 0.0, 2.0, 2.0), piece(1, 1.0, 3.0, 1.0), piece(2, 5.0, 6.0, 4.0)]);
         blocks.sort_by(|a, b| a.task.cmp(&b.task).then(a.start_s.total_cmp(&b.start_s)));
-        let block = |task, start_s, end_s, base, nics| Block { task, start_s, end_s, base, nics };
+        let block = |task, start_s, end_s, base, nics| TimeBlock { task, start_s, end_s, base, nics };
         assert!(
             blocks
                 == [

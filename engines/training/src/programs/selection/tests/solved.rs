@@ -1,8 +1,8 @@
 //! The models as HiGHS solves them.
 
 use super::*;
+use crate::search::allocations::{VectorTask, search};
 use crate::search::circuits::Circuits;
-use crate::search::outer::{VectorTask, search};
 use crate::search::ports;
 use lightbay_core::watch::Unwatched;
 use lightbay_highs::event::NoListener;

@@ -1,12 +1,12 @@
 //! The longest path and the tails where the circuits that carry change with time.
 //!
 //! Exact where [`PathModel::makespan`] is under joint rates: a transfer that others wait for runs alone and as early
-//! as it can, which never ends later; the last transfers of a link share it as in [`crate::simulate::tail`].
+//! as it can, which never ends later; the last transfers of a link share it as in [`crate::simulate::sinks`].
 
 use super::{Class, ModelScratch, PathModel};
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};
-use crate::simulate::tail;
+use crate::simulate::sinks;
 
 /// Circuits of every link that carry from a moment on, until the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,7 +105,7 @@ impl PathModel {
             }
             let over = |now: f64| lit.piece(links, lit.index_at(now), link);
             worst =
-                worst.max(shortest + tail::level_first_over(&scratch.sinks, over, &mut scratch.tail, None));
+                worst.max(shortest + sinks::level_first_over(&scratch.sinks, over, &mut scratch.tail, None));
         }
         worst
     }
@@ -154,7 +154,7 @@ impl PathModel {
             self.gather(via, scratch);
             let mut stretches = Vec::new();
             let over = |now: f64| lit.piece(links, lit.index_at(now), via / 2);
-            tail::level_first_over(&scratch.sinks, over, &mut scratch.tail, Some(&mut stretches));
+            sinks::level_first_over(&scratch.sinks, over, &mut scratch.tail, Some(&mut stretches));
             trace.add_stretches(network, &scratch.sinks, &stretches);
         }
         trace.makespan = (0..n).map(|task| trace.finish[task] + network.tail[task]).fold(0.0, f64::max);
