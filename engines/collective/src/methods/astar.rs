@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Rounds.
 pub(super) struct RoundsMethod;
 
-/// Usual seconds for a round.
+/// Default time limit per round, s. A judgement, not a measurement: a plan of several rounds then takes a few minutes at most.
 const ROUND_S: f64 = 15.0;
 /// Knobs of the solver that act.
 const KNOBS: [&str; 3] = ["mip_gap", "solver_process", "presolve"];

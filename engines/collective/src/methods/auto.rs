@@ -32,15 +32,17 @@ use std::sync::Arc;
 /// Bound and construction in several lengths of epochs.
 pub(super) struct AutoMethod;
 
-/// Usual number of restarts for each length.
+/// Default number of restarts per epoch length: fewer than in `construct`, because `auto` tries several epoch lengths.
 const RESTARTS: i64 = 24;
-/// Usual seconds for programs.
+/// Default time limit for LP and MILP models, s: `auto` is to answer within seconds; `teccl-milp` and `teccl-lp` take longer.
 const PROGRAMS_S: f64 = 5.0;
 /// Columns, with all chunks in all epochs, above which a program would not be solved in some seconds.
 const MOST_COLUMNS: u64 = 400_000;
-/// Deliveries above which chunks are not placed one by one where trees spread them.
+/// Maximum number of deliveries that are placed chunk by chunk if spanning trees are possible: more take minutes, and their
+/// transmissions fill files that nobody reads back.
 const MOST_WHOLE: usize = 100_000;
-/// Parts of the shortest usual epoch that finer epochs are.
+/// Divisors of the shortest default epoch if links are up at times only: a link that comes up within an epoch wastes the rest
+/// of it, and each step divides that waste by 4.
 const FINER: [f64; 3] = [4.0, 16.0, 64.0];
 /// Relative difference below which two epochs are the same.
 const SAME: f64 = 1e-9;
@@ -270,9 +272,10 @@ fn at_floor(
     })
 }
 
-/// Numbers of pieces of a chunk that are constructed.
+/// Numbers of pieces per chunk that are constructed: each doubling halves the time until a piece can be forwarded. Schedules
+/// of more pieces come from spanning trees.
 pub(super) const PIECES: [u32; 3] = [2, 4, 8];
-/// Most deliveries of pieces that are constructed.
+/// Maximum number of deliveries of pieces that are constructed: each is placed by itself, for every order and number of pieces.
 pub(super) const MOST_DELIVERIES: usize = 10_000;
 
 /// The best schedule of more pieces than one for every chunk: constructed ones, and trees. `None` if none ends earlier

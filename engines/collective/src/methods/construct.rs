@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Bound and construction.
 pub(super) struct Construct;
 
-/// Usual number of restarts.
+/// Default number of restarts: the most of all methods, because the construction is all that this method has.
 const RESTARTS: i64 = 60;
 
 /// Limits that parameters give.

@@ -26,13 +26,14 @@ use std::sync::Arc;
 /// Linear programs.
 pub(super) struct FluidMethod;
 
-/// Usual number of restarts of the construction.
+/// Default number of restarts of the construction: it only gives the first upper bound, which the linear program improves.
 const RESTARTS: i64 = 4;
-/// Usual seconds for a question.
+/// Default time limit per feasibility problem, s. A judgement, not a measurement.
 const QUESTION_S: f64 = 120.0;
 /// Knobs of the solver that act.
 pub(super) const KNOBS: [&str; 3] = ["solver_process", "presolve", "lp_method"];
-/// Step from a length of epochs to the next finer one.
+/// Factor from an epoch length to the next finer one. Columns grow by it, so the coarser programs together take at most a
+/// third of the work of the finest (1/4 + 1/16 + ...).
 const FINER: i64 = 4;
 /// Rounding of finishes in µs, as a share.
 const SAME: f64 = 1e-9;

@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// Integer programs.
 pub(super) struct CopyMethod;
 
-/// Usual number of restarts of the construction.
+/// Default number of restarts of the construction: it gives the upper bound and the first start point.
 const RESTARTS: i64 = 24;
-/// Usual seconds for a question.
+/// Default time limit per feasibility problem, s. A judgement, not a measurement.
 const QUESTION_S: f64 = 60.0;
 /// Knobs of the solver that act.
 const KNOBS: [&str; 3] = ["solver_process", "presolve", "heuristic_effort"];

@@ -23,11 +23,12 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problems;
 
-/// Share of its time by which a schedule may be later than the best one of a size that it serves.
+/// Maximum relative excess over the best time of a size at which a schedule still serves it, so that few schedules serve all
+/// sizes.
 const CLOSE: f64 = 0.01;
 /// Rounding of times.
 const SAME: f64 = 1e-9;
-/// Most sends of the schedule of a range.
+/// Maximum number of transmissions of the schedule of a range: a plan holds one schedule per range.
 const MOST_SENDS: u64 = 60_000;
 
 /// A schedule with the size that it was planned for.

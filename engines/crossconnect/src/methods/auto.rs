@@ -19,7 +19,8 @@ use lightbay_core::scenario::Scenario;
 /// All methods one after the other.
 pub(super) struct Auto;
 
-/// Rounds of annealing before the relaxation of a small scenario.
+/// Rounds of annealing before the relaxation of a small scenario. If the relaxation proves their plan, the remaining rounds are
+/// skipped.
 const FIRST_ROUNDS: u32 = 3;
 
 /// Wanted circuits up to which the relaxation takes less time than the rounds that it may save.

@@ -30,7 +30,7 @@ pub(super) struct Exact;
 /// The model for other solvers.
 pub(super) struct ExactModel;
 
-/// Rounds of annealing before the solver begins.
+/// Default rounds of annealing before the solver starts. They only give a start point, which the solver improves.
 const ROUNDS: i64 = 3;
 
 /// Feasibility of points that other solvers wrote with few digits.

@@ -51,25 +51,27 @@ const ROUND_STREAM: u64 = 1 << 42;
 /// Streams of one round.
 const STREAMS: u64 = 1 << 16;
 
-/// Families of the tournament whose throughput is computed.
+/// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the second
+/// family may carry more than the first; each costs one certificate.
 const CERTIFIED: usize = 2;
-/// Designs of a round of cuts whose throughput is computed.
+/// Number of designs that are certified after a round of cuts, for the same reason.
 const PER_ROUND: usize = 2;
-/// Share of the first temperature with which a round begins.
+/// First temperature of a round of cuts divided by that of the tournament: lower, because the search is near a good design.
 const REHEAT: f64 = 0.3;
-/// Share of the steps that a round has.
+/// Steps of a round of cuts divided by those of the tournament: fewer, because a round starts at a lower temperature.
 const ROUND_STEPS: f64 = 0.5;
-/// Cuts that are kept at most; each family of images has up to 48.
+/// Maximum number of cuts: 20 families of up to 48 images. Every move evaluates all cuts; the oldest leave first.
 const MOST_CUTS: usize = 960;
-/// Rounds in vain after which there are no more.
+/// Number of rounds without improvement that ends the rounds: annealing is random, so one such round proves little.
 const PATIENCE: u32 = 3;
-/// Width of the first certificate, which only makes sure that there is a plan.
+/// Relative gap of the first certificate, which only ensures that there is a plan.
 const FIRST_GAP: f64 = 0.03;
-/// Width of the certificates that designs are compared by, unless a wider one is asked for.
+/// Relative gap of the certificates that compare designs, unless a wider one is set. Groups differ by up to 1 %.
 const COMPARED: f64 = 2e-3;
-/// Width of the certificate that the best design ends with if no other is asked for.
+/// Relative gap of the final certificate of the best design, unless another is set: narrower, because its lower bound is the
+/// objective of the plan and it is computed for one design only.
 const FINAL: f64 = 4e-4;
-/// A cut is worth adding if it says this much more than the metrics.
+/// Minimum relative gain of a cut over the metrics. A smaller one is within a tenth of the gap that designs are compared by.
 const WORTH: f64 = 2e-4;
 
 impl Method<Tpu> for Fast {
@@ -193,10 +195,12 @@ struct FastSearch<'s, 'a> {
     curve: AnnealingCurve,
 }
 
-/// Cubes from which on the winner of every round is certified at once.
+/// Minimum number of cubes for which the winner of every round is certified at once: there, a round takes so long that a run
+/// may be stopped before the next one.
 const LONG_ROUNDS: usize = 64;
 
-/// Cubes of the pods of which designs without symmetry are searched in their own right.
+/// Number of cubes of pods for which designs without symmetry of the cube are searched again: +0.1 % for 4 cubes (256
+/// chips), nothing for 2 and 3.
 const UNTIED: usize = 4;
 
 /// Evaluations, chains and rounds of cuts of a size: seconds for the smallest pods, a minute or two for the largest.

@@ -21,7 +21,7 @@ use rand::RngExt;
 /// The relaxation alone.
 pub(super) struct Relaxation;
 
-/// Sweeps of one relaxation at most.
+/// Maximum number of sweeps per relaxation: a safeguard against stalling, because `relaxation_gap` ends it otherwise.
 const MOST_ROUNDS: u32 = 2000;
 
 /// First number of the random streams of roundings.

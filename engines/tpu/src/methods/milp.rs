@@ -33,7 +33,7 @@ pub(super) struct Milp;
 /// The model for other solvers.
 pub(super) struct PodModel;
 
-/// Pods drawn for a start if there is no hot start.
+/// Number of random pods drawn for a start point if there is no hot start. A draw costs one metric; the solver improves it.
 const DRAWS: u64 = 400;
 
 /// Numbers of random streams.

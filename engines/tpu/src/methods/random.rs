@@ -23,7 +23,8 @@ use rand::seq::SliceRandom;
 /// Pods with random voltages or random permutations.
 pub(super) struct Random;
 
-/// Draws of a pod that is not connected before giving up.
+/// Maximum number of draws for a connected pod. With working switches nearly every draw is connected, so this many failures in
+/// a row mean that the failed switches cut the pod.
 const TRIES: u64 = 1000;
 
 impl Method<Tpu> for Random {

@@ -20,7 +20,7 @@ use lightbay_highs::solution::{Solution, Start, Status};
 /// Columns of a program at most: their routes alone take some tens of megabytes.
 const MOST_ROUTES: usize = 400_000;
 
-/// Seconds that the solver gets.
+/// Time limit of the solver, s. A judgement, not a measurement; the routes by prices remain if it is not enough.
 pub const TIME_LIMIT_S: f64 = 120.0;
 
 /// Result of the program.

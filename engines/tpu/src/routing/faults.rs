@@ -16,7 +16,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopTest, Watch};
 use rayon::prelude::*;
 
-/// Passes of the route selection of a case: it starts from the routes without fault.
+/// Passes of the route selection per failed switch: half as many as for a pod, because each starts from the healthy routes.
 const PASSES: u32 = 6;
 
 /// Turns that the routes of a case may use.

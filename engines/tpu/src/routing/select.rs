@@ -19,13 +19,13 @@ use lightbay_core::watch::Watch;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-/// Growth of prices in the first pass, in units of 1 / mean load.
+/// Growth of log-prices per route in the first pass, in units of 1 / mean load: loads are far from their final values.
 const FIRST_GROWTH: f64 = 4.0;
 
-/// Growth of prices in the last passes, for one route more.
+/// Growth of log-prices per route in the last passes: prices then tell single routes apart.
 const LAST_GROWTH: f64 = 1.0;
 
-/// Share of passes after which prices grow as in the last.
+/// Fraction of passes after which prices grow as in the last one, so that some passes settle.
 const RAMP: f64 = 0.8;
 
 /// Logarithm of the highest price in use: sums of prices have to stay finite.
@@ -37,7 +37,7 @@ const SAVED_BY_START: f64 = 0.55;
 /// Price of an empty arc beside those of the fullest, so that a detour over empty arcs is not free.
 const EMPTY_PRICE: f64 = 1e-9;
 
-/// Share of passes that look at all flows; the later ones only at those over the fullest arcs.
+/// Fraction of passes that reroute all flows; the later ones reroute only flows over the most loaded arcs.
 const WHOLE_PASSES: f64 = 0.65;
 
 /// Most flows whose routes are proposed at the same prices.
@@ -52,7 +52,7 @@ const SHARE: usize = 4;
 /// Chips from which on the routes of a block are worth several threads.
 const PARALLEL_FROM_NODES: usize = 512;
 
-/// Passes without improvement after which the rest is not done.
+/// Number of passes without improvement that ends the selection.
 const STALL: u32 = 4;
 
 /// Effort and rules of the selection of routes.

@@ -39,7 +39,7 @@ const EQUAL: f64 = 1e-7;
 /// Rows between two reports of how far the writing of a model is.
 const REPORTED: u64 = 50_000;
 
-/// Most times that a pinned model is laid around a better run.
+/// Maximum number of times that a pinned model is rebuilt around a better schedule: a safeguard, because every round must improve.
 const ROUNDS: u32 = 50;
 
 impl SessionMethod for IntervalMethod {

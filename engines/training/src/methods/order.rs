@@ -28,7 +28,7 @@ const ONLY: &str = "these circuits only";
 /// Gap up to which the bound of given circuits is met.
 const PROVEN: f64 = 1e-9;
 
-/// Linear programs for each neighbouring circuit vector.
+/// Maximum number of linear programs per neighbouring allocation: each only has to beat the best schedule known.
 const LPS_EACH: u64 = 60;
 
 /// The search over event orders.

@@ -23,10 +23,11 @@ use std::sync::Arc;
 /// The integer program with proof.
 pub(super) struct Select;
 
-/// Room above the best known makespan within which the program looks for plans, relative.
+/// Relative room above the best known makespan within which the program searches: a start must lie strictly inside.
 const ROOM: f64 = 1e-6;
 
-/// Distance of plan and bound, beyond what was asked of the solver, up to which its word counts as a proof.
+/// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances of the
+/// solver (5e-10).
 const SLIP: f64 = 1e-8;
 
 /// Number of the random stream that seeds the solver; islands count from 0.

@@ -19,11 +19,11 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 pub(crate) use vectors::{Odometer, Vectors};
 
-/// Most vectors that are listed and sorted; beyond, boxes of vectors are searched.
-/// A vector takes some tens of bytes, so the list stays within some megabytes; no preset has a hundredth of it.
+/// Maximum number of circuit allocations that are listed and sorted; beyond, boxes of allocations are searched.
+/// An allocation takes some tens of bytes, so the list stays within some megabytes; no preset has a hundredth of it.
 pub const LISTED: u64 = 100_000;
 
-/// Most boxes that are looked at.
+/// Maximum number of boxes that are evaluated.
 /// The bound of the boxes still open holds when this limit ends the search.
 pub const BOXES: u64 = 200_000;
 

@@ -36,7 +36,7 @@ pub const STREAM: u64 = (1 << 32) + 1;
 /// Programs are solved to 1e-9 of about 1000 units, a thousandth of this.
 const SAME: f64 = 1e-9;
 
-/// Linear programs between two reports.
+/// Number of linear programs between two reports of progress.
 const REPORT_EVERY: u64 = 8;
 
 /// Limits of the search.

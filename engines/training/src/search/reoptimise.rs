@@ -10,10 +10,11 @@ use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Circuit vectors that one price may list.
+/// Maximum number of circuit allocations that one price may list: a fifth of the default, because there is one search for
+/// every port or link.
 const LISTED: u64 = 20_000;
 
-/// Boxes of circuit vectors that one price may look at.
+/// Maximum number of boxes of allocations that one price may evaluate, for the same reason.
 const BOXES: u64 = 5_000;
 
 /// Room above the best known makespan in which circuits count as useful.

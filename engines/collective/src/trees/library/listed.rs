@@ -6,13 +6,14 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
-/// Schedules of the most pieces that may be tried whatever the network's size.
+/// Minimum number of schedules with the largest number of pieces that may be tried, whatever the size of the network.
 const LEAST_RUNS: u64 = 12;
 
-/// Number of pieces times the combinations that are tried with it.
+/// Number of pieces times the combinations tried with it. A run costs in proportion to its pieces, so from 17 pieces on every
+/// number of pieces costs the same.
 const RUNS_BY_PIECES: usize = 640;
 
-/// Share above the floor at which the search for list schedules ends: what is left to gain does not count.
+/// Relative distance to the bound at which the search for list schedules ends: the rest is below what a report shows.
 const AT_FLOOR: f64 = 1e-5;
 
 /// Trees and an order for a number of pieces.

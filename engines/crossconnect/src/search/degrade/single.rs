@@ -15,9 +15,9 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
-/// Wanted pairs times switches of the largest model that is solved: some seconds.
+/// Maximum number of target pairs times switches of the model: above, it would take more than some seconds.
 const MOST_CELLS: usize = 20_000;
-/// Nodes of its tree search at most: loading a scenario must not take long.
+/// Maximum number of nodes of its tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
 /// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit ports that

@@ -35,14 +35,14 @@ impl Default for CircuitLnsSettings {
     }
 }
 
-/// Most columns of a try: the solver cannot be stopped in the first relaxation, which therefore has to be short.
+/// Maximum number of columns of a try: the solver cannot be stopped in the first relaxation, which has to be short.
 const MOST_COLUMNS: usize = 800;
 
 /// Factor by which the share changes from try to try: small, so that the size of the model stays near what is solved in
 /// time.
 const GROWTH: f64 = 1.1;
 
-/// Least share of kept circuits to free.
+/// Minimum fraction of kept circuits to free: of some hundred circuits a few, which is the least that can change places.
 const LEAST: f64 = 0.01;
 
 /// Returns the rest of a task when some circuits of a solution are fixed.

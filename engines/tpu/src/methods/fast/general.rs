@@ -19,7 +19,7 @@ use lightbay_core::problem::Problem;
 
 /// Random streams of the rounds.
 const GENERAL_STREAM: u64 = 1 << 43;
-/// Rounds at most; each adds the metric of the certificate before.
+/// Maximum number of rounds; each adds the metric of the last certificate. Rounds end earlier if a certificate gives no cut.
 const ROUNDS: u32 = 4;
 
 /// The knob.

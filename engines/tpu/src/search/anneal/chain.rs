@@ -6,7 +6,8 @@ use crate::model::pod::SWITCHES;
 use lightbay_core::random::Stream;
 use rand::RngExt;
 
-/// Moves that the cuts may refuse before a chain looks at its state again unmoved.
+/// Maximum number of moves that the cuts may refuse before a chain keeps its state for one step.
+/// The cuts may refuse every move of a state, so the loop needs an end; a refused move costs no evaluation of a metric.
 const CHEAP_TRIES: u32 = 64;
 
 /// The state of a chain, as it is handed from one to another.

@@ -37,18 +37,18 @@ pub enum CubeSymmetries {
     HalfTurn,
 }
 
-/// Groups with more factors give many chips the same few neighbours.
+/// Maximum number of cyclic factors: groups with more factors give many chips the same few neighbours.
 const MOST_FACTORS: usize = 3;
-/// Up to as many cubes, designs without any further symmetry are found as easily as those with it.
+/// Maximum number of cubes for which designs without further symmetry are tried: so few voltages are found as easily free as tied.
 const FREE_UP_TO: usize = 8;
-/// From as many cubes on it matters which group it is, and groups that have no name are tried as well.
+/// Minimum number of cubes for which groups without a name are tried as well: orders below have few groups.
 const DRAWN_FROM: usize = 24;
-/// Groups that are tried then.
+/// Maximum number of groups then: the first round of the tournament anneals every family of every group.
 const GROUPS: usize = 7;
 /// From as many cubes on 16 voltages are found so much more easily than 24 that every group with a name that turns is
 /// tried, however many involutions it has.
 const TURNED_FROM: usize = 64;
-/// Automorphisms that are drawn for a symmetry of order 2: the one that leaves most designs is kept.
+/// Number of automorphisms drawn for a symmetry of order 2. The one that leaves most designs is kept; a draw costs no annealing.
 const PAIRINGS: usize = 12;
 
 impl Family {
@@ -96,7 +96,7 @@ impl Family {
     }
 }
 
-/// Automorphisms that are drawn for a group: those of one order differ in what they keep.
+/// Number of automorphisms drawn per group. Those of one order differ in what they fix, and each becomes a family to anneal.
 const DRAWS: usize = 2;
 
 /// Families of `cubes` cubes that are worth a try; of one group only if it is given.

@@ -48,11 +48,11 @@ impl GeneralDesign {
     }
 }
 
-/// Share of moves that take a best response to a cut.
-/// A response jumps far; rare ones give new directions, many would undo what exchanges have refined.
+/// Fraction of moves that set a switch to its best response to a cut.
+/// A response jumps far: rare ones give new directions, frequent ones would undo what exchanges have refined.
 const RESPONSES: f64 = 0.02;
 
-/// Words of wavefronts that a crew works through between two looks at the watch: about a millisecond.
+/// Wavefront words that a crew computes between two stop tests: about a millisecond, as for one chain of `anneal`.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals chains from `start` and returns the best design of every chain, best first. `settings.swaps` and

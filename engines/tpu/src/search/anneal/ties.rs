@@ -141,7 +141,7 @@ fn orbits(symmetries: &[(CubeSymmetry, Vec<u16>)]) -> Vec<(u8, u8)> {
     sources
 }
 
-/// Draws of a random automorphism before it is said that there is none.
+/// Maximum number of draws for one automorphism. If one draw in ten succeeds, all 60 fail with probability 0.9^60 = 0.2 %.
 const TRIES: usize = 60;
 
 /// A random automorphism of a group whose order is `wanted`, if some tries find one.

@@ -33,27 +33,27 @@ pub struct GeneratedInterval {
     pub trouble: Option<Trouble>,
 }
 
-/// Solutions without use after which a column is forgotten by the interior point method, whose shares say early what
-/// is of no use.
+/// Number of solutions in a row that may leave a column unused before it is dropped. The shares of the interior point method
+/// show early which columns are not needed.
 const PATIENCE: u32 = 1;
-/// The same for the simplex method.
+/// The same for the simplex method, whose vertices are sparse: a useful column may be unused in some of them.
 const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program: their columns are far more diverse than those that the
 /// prices of an empty program give.
 const SEEDS: u32 = 15;
 
-/// Most classes for which dense Newton steps are the quicker method.
+/// Maximum number of classes for the interior point method: a dense Newton step is cubic in them.
 const DENSE: usize = 400;
 
-/// Accuracy to which the program is solved, as a share of the gap of the interval.
+/// Accuracy of a program divided by the gap of the interval: prices that the next column changes need not be exact.
 const PROGRAM_GAP: f64 = 0.3;
 
-/// Shares of a flow below which a column is left out of it.
+/// Fractions of a flow below this are rounding of the program; their columns are left out.
 const NEGLIGIBLE: f64 = 1e-7;
 
-/// Share of the best metric known in the lengths of a round; the rest are the prices of the program, which alone jump
-/// too far.
+/// Weight of the best known metric in the lengths of a round (Wentges' smoothing); the rest are the prices of the program,
+/// which alone jump too far.
 const SHARE: f64 = 0.7;
 
 /// Narrows the interval until the gap or the number of rounds of the settings.

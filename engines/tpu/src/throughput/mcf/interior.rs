@@ -10,16 +10,16 @@ use super::master::{Piece, Prices, Trouble};
 use super::network::Network;
 use lightbay_core::watch::Watch;
 
-/// Share of the way to the nearest bound that a step goes: inside, but not far from the boundary.
+/// Fraction of the way to the nearest bound that a step goes (fraction to the boundary, Mehrotra): iterates stay inside.
 const BOUNDARY: f64 = 0.95;
 
-/// Newton steps at most.
+/// Maximum number of Newton steps: interior point methods need some tens whatever the size.
 const STEPS: u32 = 60;
 
 /// Columns of the normal equations between two checkpoints: well under a millisecond each.
 const BLOCK: usize = 32;
 
-/// Shares below which a column counts as not used.
+/// Fractions below this count as unused: far above the accuracy of an interior point, which is never zero.
 const UNUSED: f64 = 1e-4;
 
 /// Columns with shares, and the state of the method between rounds.

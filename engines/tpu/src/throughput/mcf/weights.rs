@@ -8,7 +8,7 @@ use super::{Flow, FlowSettings, SAFETY, Tree, tell};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Phases at most.
+/// Maximum number of phases of multiplicative weights: their error falls with the root of the phases (1 / sqrt(600) is 4 %).
 const PHASES: u32 = 600;
 
 /// Strength with which lengths react to loads in the first phase; grows with the root of the phases, while a single

@@ -14,7 +14,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
-/// Most open boxes that are kept sorted; beyond, boxes are followed to their end one after the other.
+/// Maximum number of open boxes that are kept sorted; beyond, the search dives depth first.
 /// The default of `boxes` is as many, so only a larger limit gets there; then memory stays bounded.
 const SORTED: usize = 200_000;
 

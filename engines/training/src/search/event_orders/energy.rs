@@ -7,10 +7,10 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Jobs of a resource with which a pass takes long enough to ask whether to go on.
+/// Number of tasks of a resource from which a pass, which is cubic in them, checks whether to stop.
 const MANY: usize = 30;
 
-/// Rises below this are not worth another round.
+/// Minimum rise of a distance that counts: smaller ones would repeat rounds without moving the bound that is reported.
 const WORTHWHILE: f64 = 1e-9;
 
 impl Distances {

@@ -9,10 +9,11 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Most amounts of a program that is tried; beyond, the windows are left unproven.
+/// Maximum number of amounts of a program; beyond, the windows are left unproven.
+/// The dictionary of the simplex is dense: 1,500 rows and columns of doubles are 18 MB.
 const MOST_AMOUNTS: usize = 1_500;
 
-/// Most pivots.
+/// Maximum number of pivots, about 13 per amount of the largest program: a safeguard against cycling.
 const PIVOTS: usize = 20_000;
 
 /// Serves all jobs of some resources within their windows. `None` if the program is too large. With the service

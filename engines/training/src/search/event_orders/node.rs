@@ -10,30 +10,32 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Shortages below this are rounding, in units of time of a resource.
+/// Capacity violations below this are rounding, in units of time of a resource.
 /// Twice the tolerance of the simplex (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
 pub const SHORT: f64 = 2e-11;
 
-/// Differences of moments that fall short by less are rounding.
+/// Differences of time points that fall short by less are rounding.
 /// The tolerance of the simplex itself: a row that it holds falls short by no more.
 const APART: f64 = 1e-11;
 
-/// Most rounds of rows at a node.
+/// Maximum number of rounds of cutting planes at a node. [`PATIENCE`] ends a bound that stalls, this limit one that creeps.
 const ROUNDS: usize = 40;
 
-/// Rounds with less progress than [`LEAST_PROGRESS`] after which a question is asked instead.
+/// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round may
+/// precede a strong one.
 const PATIENCE: usize = 3;
-/// Below this the bound moves by rounding and weak rows only.
+/// Minimum rise of the bound in a round: below it, only rounding and weak rows move the bound.
 const LEAST_PROGRESS: f64 = 1e-7;
 
-/// Rows beyond which no more distances are added.
+/// Maximum number of rows with which further distances are added.
 /// The dictionary is dense: its memory and the work of a pivot grow with its rows.
 const MOST_ROWS: usize = 3_000;
 
-/// Most pivots between two rounds.
+/// Maximum number of pivots between two rounds. The dual simplex may stop at any pivot: its value is a valid bound.
 const PIVOTS: usize = 4_000;
 
-/// Most rows of one resource that are added in a round.
+/// Maximum number of rows of one resource per round. They overlap in the tasks that they cover, so the most violated ones
+/// make most others redundant.
 const ROWS_AT_ONCE: usize = 4;
 
 /// Result of relaxing a node.

@@ -20,21 +20,22 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// A plan must be shorter by this share to be worth looking for.
+/// Minimum relative gain of a plan that is searched for.
 /// Half of the 1e-9 up to which `delta-joint` calls a proof complete, so that the rest covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
-/// Least that an answer is taken to tell, so that what hides most decides between answers that tell nothing.
+/// Added to the tightening of a candidate, so that its hidden violation decides if neither child tightens.
 const LEAST_TIGHTENING: f64 = 1e-3;
 
-/// Share by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
+/// Relative amount by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
 const PROOF_LOSS: f64 = 6e-10;
 
-/// Bounds of nodes are lowered by what rounding may have added.
+/// Factor that lowers bounds of nodes by what rounding may have added.
 /// The tolerance of the simplex, on times of about 1.
 const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 
-/// Questions of a node that are tried out before one is chosen.
+/// Number of branching candidates per node for strong branching: each costs two propagations, and they are sorted by the
+/// violation that they hide.
 const CANDIDATES: usize = 6;
 
 /// Circuits and their problem.

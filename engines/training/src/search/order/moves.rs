@@ -20,7 +20,7 @@ const COINCIDE: f64 = 1e-6;
 /// A hundred times the tolerance of the programs: smaller gains may be noise of the prices.
 const GAIN: f64 = 1e-7;
 
-/// Most places that an event is moved at once.
+/// Maximum number of places by which one move shifts an event: the number of moves stays linear in the events.
 const REACH: usize = 8;
 
 /// An event order next to a solved one.

@@ -9,7 +9,7 @@ use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::RngExt;
 
-/// Groups that are drawn.
+/// Number of random groups drawn. Many repeat a known profile, and of the rest `GROUPS` of the families are used.
 const DRAWS: usize = 120;
 
 /// Known groups of an order and random ones, each once as far as its elements tell, those with the fewest involutions
