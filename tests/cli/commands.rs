@@ -140,7 +140,7 @@ fn a_kind_lists_shared_parameters_once_and_a_method_lists_all_of_its_own() {
         }
     }
     let once = place.run(&["methods", "tpu"]).done().out;
-    assert_eq!(once.matches("Even use of the virtual channels").count(), 1);
+    assert_eq!(once.matches("balances the load over the virtual channels").count(), 1);
     place
         .run(&["methods", "tpu", "tons-fsat"])
         .exit(2)

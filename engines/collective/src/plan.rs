@@ -95,7 +95,7 @@ record! {
     pub struct PlanTime {
         /// Length of an epoch, µs.
         pub epoch_us: f64 = within(1e-12..=HUGE),
-        /// Share of an epoch up to which latencies are left out.
+        /// Fraction of an epoch up to which a latency is ignored.
         pub alpha_threshold: f64 = within(0.0..=HUGE),
         /// Whole chunks or any amounts.
         pub discipline: Discipline = any(),

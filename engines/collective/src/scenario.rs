@@ -139,11 +139,11 @@ record! {
     /// Abilities of the switches.
     #[derive(Copy, Eq)]
     pub struct SwitchModel {
-        /// `true` if one arrival may leave over several links.
+        /// `true` if switches copy an incoming chunk to several links.
         pub copy: bool = any().or(true),
-        /// Way in which they pass data on.
+        /// How switches forward data.
         pub hop: SwitchHop = any().or(SwitchHop::StoreAndForward),
-        /// `true` if they add arrivals up, as ReduceScatter through copying switches needs.
+        /// `true` if switches reduce incoming chunks, as a ReduceScatter through copying switches requires.
         pub reduce: bool = any().or(false).omitted(),
     }
 }
@@ -166,11 +166,11 @@ record! {
     pub struct TimeRule {
         /// Rule.
         pub epoch: EpochRule = any().or(EpochRule::FastestLink),
-        /// Length if the rule is `fixed`, µs.
+        /// Epoch length if the rule is `fixed`, µs.
         pub epoch_us: Option<f64> = within(1e-9..=HUGE).unit("us"),
-        /// Factor of what the rule gives; 1 with `fixed`.
+        /// Factor on the epoch that the rule gives; 1 with `fixed`.
         pub epoch_multiplier: f64 = within(SCALES[0]..=SCALES[1]).or(1.0).omitted(),
-        /// Share of an epoch up to which latencies are left out.
+        /// Fraction of an epoch up to which a latency is ignored.
         pub alpha_threshold: f64 = within(0.0..=1e6).or(0.1),
     }
 }

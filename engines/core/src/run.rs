@@ -31,7 +31,7 @@ pub fn common_params() -> Vec<ParamInfo> {
             0.0,
             1e8,
             0.0,
-            "Seconds after which the best plan so far is returned; 0 means no limit.",
+            "Time limit for the run, which then returns the best plan so far; 0: no limit.",
         )
         .unit("s")
         .effect(Effect::Live),
@@ -40,7 +40,8 @@ pub fn common_params() -> Vec<ParamInfo> {
             0.0,
             1.0,
             0.0,
-            "Relative gap between plan and bound at which to stop; 0 is until proven.",
+            "Relative gap between plan and bound at which the run stops; 0: only when the plan is proven \
+             optimal.",
         )
         .effect(Effect::Live),
         ParamInfo::int("seed", 0, i64::MAX, 1, "Seed of all random choices.").effect(Effect::Cold),

@@ -49,7 +49,7 @@ record! {
         pub pods: u32 = within(1..=MAX_PODS as i64),
         /// Number of optical circuit switches, K; with `cross_wired` wiring each stands for a pair of simplex switches.
         pub ocs_count: u32 = within(1..=MAX_OCS as i64),
-        /// Ports that may meet on a switch: A and B, the same on pairs of simplex switches, or any two.
+        /// Ports that a switch may connect: A with B, the same on pairs of simplex switches, or any two.
         pub wiring: Wiring = any().or(Wiring::TwoSided).cold(),
         /// `ports_a[i][k]`: duplex ports of pod i on the A side of switch k (P x K).
         pub ports_a: Vec<Vec<u32>> = within(0..=i64::from(MAX_PORTS)),
@@ -220,9 +220,9 @@ record! {
     /// those that the plan takes away for good are not missed.
     #[derive(Copy)]
     pub struct Rollout {
-        /// Circuits that a pod may miss while a batch is under way; 0 for no limit.
+        /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.
         pub max_dark_per_pod: u32 = within(0..=MAX_CIRCUITS).or(0),
-        /// Share of its circuits that every pair of pods keeps while a batch is under way; 0 for no limit.
+        /// Minimum fraction of its circuits that every pair of pods keeps during a batch; 0: no limit.
         pub min_pair_share: f64 = within(0.0..=1.0).or(0.0),
     }
 }
@@ -232,7 +232,7 @@ record! {
     /// of the circuits.
     #[derive(Copy, Eq, Hash)]
     pub struct Family {
-        /// Circuits that the new topology of a random instance touches; 100 for an independent one.
+        /// Percentage of circuits that the new topology of a random instance changes; 100: an independent topology.
         pub changed_percent: u32 = within(0..=100).or(25).cold().unit("%"),
         /// Seed of a random instance.
         pub instance_seed: u64 = any().or(1).cold(),

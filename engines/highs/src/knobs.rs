@@ -14,7 +14,7 @@ pub fn knobs() -> Vec<ParamInfo> {
             0.0,
             1.0,
             1e-7,
-            "Relative gap of plan and bound at which the solver calls a plan optimal.",
+            "Relative gap between plan and bound at which the solver reports a plan as optimal.",
         ),
         ParamInfo::choice(
             "solver_process",
@@ -26,7 +26,7 @@ pub fn knobs() -> Vec<ParamInfo> {
             "presolve",
             &["choose", "on", "off"],
             "choose",
-            "Whether the solver makes the model smaller before it solves it.",
+            "If true, the solver simplifies the model before solving it.",
         ),
         ParamInfo::choice(
             "lp_method",
@@ -39,17 +39,18 @@ pub fn knobs() -> Vec<ParamInfo> {
             0,
             i64::from(i32::MAX),
             500,
-            "Nodes spent on completing a hot start.",
+            "Maximum number of nodes used to complete a hot start.",
         ),
         ParamInfo::float(
             "heuristic_effort",
             0.0,
             1.0,
             0.05,
-            "Share of the effort that goes into heuristics of the solver.",
+            "Fraction of the effort that the solver spends on heuristics.",
         ),
-        ParamInfo::bool("restarts", true, "Whether the solver may restart its tree with what it has learnt."),
-        ParamInfo::bool("node_cuts", true, "Whether the solver adds cuts below the root too."),
+        ParamInfo::bool("restarts", true, "If true, the solver may restart its search tree with what it \
+             has learnt."),
+        ParamInfo::bool("node_cuts", true, "If true, the solver adds cuts below the root node too."),
     ]
     .into_iter()
     .map(|knob| knob.effect(Effect::Warm))

@@ -84,11 +84,11 @@ record! {
         pub numa_of_nic: Vec<u32> = any(),
         /// Rate of a NIC.
         pub link_gbps: f64 = within(1e-3..=MAX_RATE).unit("Gb/s"),
-        /// Rate of all packet-switched NICs of a server together; that of their links if not given.
+        /// Total rate of all packet-switched NICs of a server. Default: the sum of their link rates.
         pub eps_total_gbps: Option<f64> = within(0.0..=MAX_RATE).unit("Gb/s"),
         /// Rate between the GPUs of a server, per GPU and direction.
         pub nvlink_gbytes_per_s: f64 = within(1e-3..=MAX_RATE).unit("GB/s"),
-        /// Pieces of an all-to-all whose steps overlap.
+        /// Number of pieces of an all-to-all, whose steps overlap.
         pub pipeline_chunks: u32 = within(1..=1 << 16),
     }
 }
@@ -97,9 +97,10 @@ record! {
     /// Room for a placement of the experts on the ranks.
     #[derive(Copy, Eq)]
     pub struct PlacementRoom {
-        /// Slots of all ranks together beyond one for each expert, for copies of busy experts; with free placement.
+        /// Number of slots beyond one per expert, over all ranks, for replicas of busy experts; for free placement.
         pub redundant_experts: u32 = within(0..=i64::from(MAX_REDUNDANT)).or(0),
-        /// Groups of experts, each on one server if all servers hold as many groups; with free placement.
+        /// Number of expert groups, for free placement. Each group stays on one server if all servers hold equally
+        /// many groups.
         pub expert_groups: u32 = within(1..=i64::from(MAX_EXPERTS)).or(1),
     }
 }
@@ -115,7 +116,7 @@ record! {
     pub struct MoeCluster {
         /// Servers of the cluster.
         pub servers: u32 = within(1..=i64::from(MAX_SERVERS)),
-        /// Time in which other circuits are set.
+        /// Time to change circuits.
         pub reconfiguration_delay_ms: f64 = within(0.0..=MAX_MS).unit("ms"),
         /// Sustained rate of computing of a GPU.
         pub sustained_tflops: f64 = within(1e-6..=1e9).unit("Tflop/s"),

@@ -50,7 +50,8 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     if own.iter().all(|format| format.name != MARKDOWN) {
         let info = FormatInfo::new(
             MARKDOWN,
-            "Report for a review: what was asked, the figures of the plan and what is proven of it, its picture, and every section that explains it.",
+            "Report for a review: the scenario, the figures of the plan and what is proven about them, \
+             its picture, and all sections.",
             SubjectSort::Either,
             "md",
         );
@@ -59,7 +60,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
         own.push(if has_picture { info.with(vec![picture(&[INLINE, BESIDE, NO_PICTURE])]) } else { info });
         let page = FormatInfo::new(
             HTML,
-            "The same report as a web page that stands alone, with its picture inside.",
+            "The same report as a self-contained web page with its picture.",
             SubjectSort::Either,
             "html",
         );
@@ -85,7 +86,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
             TABLE,
             &choices,
             ALL,
-            "Section to write; several tables go into a folder, one can go to standard output.",
+            "Section to write. Several tables need a folder; a single one can go to standard output.",
         )],
     });
 }
@@ -96,7 +97,8 @@ fn picture(places: &[&'static str]) -> ParamInfo {
         PICTURE,
         places,
         INLINE,
-        "Place of the picture, which is that of format svg: inside the report, in a file beside it, or nowhere.",
+        "Where to put the picture (the one of format svg): inside the report, in a separate file, or \
+         nowhere.",
     )
 }
 

@@ -334,7 +334,14 @@ impl Method<Sample> for Swap {
             help: "Exchanges neighbours of an order until none ends earlier.",
             proves: true,
             hot_start: true,
-            params: vec![ParamInfo::int("passes", 1, 10_000, 10_000, "Passes over the order at most.")],
+            params: vec![ParamInfo::int(
+                "passes",
+                1,
+                10_000,
+                10_000,
+                "Maximum number of passes over the \
+                 order.",
+            )],
         }
     }
 

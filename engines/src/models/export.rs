@@ -14,12 +14,13 @@ const FORMATS: [(&str, ModelFormat, &str); 2] = [
     (
         "mps",
         ModelFormat::Mps,
-        "The integer program of a method for any solver, as a free MPS file, with its names beside it.",
+        "The integer program of a method for any solver, as a free MPS file; a second file lists its \
+         names.",
     ),
     (
         "lp",
         ModelFormat::Lp,
-        "The integer program of a method in the LP format, which people can read, with its names beside it.",
+        "The integer program of a method in the readable LP format; a second file lists its names.",
     ),
 ];
 
@@ -44,7 +45,8 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
         "method",
         &methods,
         first,
-        "Method whose model is written. Default: the method of the plan; for a scenario, the first of these methods. Its parameters and those of the scenario are set in the same way.",
+        "Method whose model is written. Default: the method of the plan; for a scenario, the first of \
+         these methods. Use --set for its parameters and those of the scenario.",
     );
     FORMATS
         .iter()

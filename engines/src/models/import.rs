@@ -33,8 +33,9 @@ pub(crate) fn importer() -> Option<FormatInfo> {
     let first = methods.first()?;
     Some(FormatInfo {
         name: SOL,
-        help: "The plan that a solution of an exported model stands for, from HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK; \
-               give also the file of names that was written with the model, or the scenario or plan that it was written from.",
+        help: "Plan from a solution of an exported model, solved with HiGHS, Gurobi, CPLEX, SCIP, CBC or \
+             GLPK. Also pass the file of names that was written with the model, or the scenario or plan \
+             from which it was written.",
         of: SubjectSort::Plan,
         leaves_out: &["the bound and the gap of the other solver", "its times and its log"],
         against: None,
@@ -45,7 +46,8 @@ pub(crate) fn importer() -> Option<FormatInfo> {
                 "method",
                 &methods,
                 first,
-                "Method whose model was solved. The file of names contains it, and all other settings.",
+                "Method whose model was solved. Not needed with the file of names, which contains all \
+                 settings.",
             )
             .derived(),
         ],

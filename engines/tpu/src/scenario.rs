@@ -34,9 +34,9 @@ record! {
     pub struct TpuScenario {
         /// Cubes of 64 chips.
         pub cubes: u16 = within(1..=MAX_CUBES as i64).cold(),
-        /// Chips along X, Y, Z for the tori, multiples of 4; the usual shape of the size if not given.
+        /// Chips along X, Y, Z of the tori, multiples of 4. Default: the standard shape of the size.
         pub job_shape: Option<[u16; 3]> = within(4..=MAX_SIDE).cold(),
-        /// Wiring of the pod: to be designed, the prismatic torus, or the doubly twisted torus.
+        /// Wiring of the pod: designed by a method (design), the prismatic torus, or the doubly twisted torus.
         pub topology: TopologyChoice = any().or(TopologyChoice::Design).cold(),
         /// Group that numbers the cubes of a design; left to the method if not given.
         pub group: Option<GroupChoice> = any().cold(),
@@ -44,13 +44,14 @@ record! {
         pub vc_count: u8 = within(1..=MAX_VCS).or(2),
         /// Order in which turns are allowed: all-paths load, chosen-path load, random, or the best of all.
         pub turn_priority: TurnPriority = any().or(TurnPriority::Apl),
-        /// Hops by which a route may be longer than the shortest allowed, 0 or 2; 2 from 512 chips on if not given.
+        /// Number of hops by which a route may exceed the shortest allowed route, 0 or 2. Default: 2 for 512 chips or
+        /// more, otherwise 0.
         pub slack_hops: Option<u8> = within(0..=2),
-        /// Switches that may fail at once: with 1, all 48 cases are routed and measured.
+        /// Number of switches that may fail at the same time; 1 computes and measures routes for all 48 cases.
         pub tolerated_ocs_faults: u8 = within(0..=1).or(0),
         /// Failed switches, 0 to 47.
         pub failed_ocs: Vec<u8> = within(0..=SWITCHES as i64 - 1).or(Vec::new()).omitted(),
-        /// Run of the flit simulator on the finished routes.
+        /// If true, runs the flit simulator on the finished routes.
         pub simulate: Option<SimulationSettings> = any(),
     }
 }

@@ -24,7 +24,7 @@ pub struct CompactDemand<'a> {
     pub receivers: &'a [u32],
     /// `true` if every receiver has data of its own at each source, `false` if all receive the same.
     pub each: bool,
-    /// Share of an epoch up to which latencies are left out.
+    /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
     /// Bytes that a GPU may hold at a time without wanting them; no limit if missing.
     pub most_held_bytes: Option<f64>,
@@ -118,7 +118,7 @@ struct Checker<'c> {
     receivers: FxHashSet<u32>,
     /// `true` if every receiver has data of its own.
     each: bool,
-    /// Share of an epoch up to which latencies are left out.
+    /// Fraction of an epoch up to which a latency is ignored.
     alpha_threshold: f64,
     /// Bytes that a GPU may hold at a time without wanting them.
     most_held_bytes: Option<f64>,

@@ -79,8 +79,8 @@ pub(crate) fn conversion() -> Conversion {
                 0,
                 MOST_LAYERS,
                 0,
-                "Layer whose network and bytes are wanted, of a plan that has them for each layer, such as one of a region. \
-                 Default: the one whose exchange takes longest.",
+                "For a plan with a network and bytes per layer, such as one of a region: the layer to \
+                 use. Default: the one whose all-to-all takes longest.",
             )
             .derived(),
             ParamInfo::float(
@@ -106,7 +106,8 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 1024,
                 1,
-                "GPUs of a pod, at a switch that its circuits end at; 1 makes the pod itself a GPU. Default: 1.",
+                "Number of GPUs per pod, connected to the switch at which the pod's circuits end; 1 \
+                 treats the pod as one GPU. Default: 1.",
             )
             .derived(),
             ParamInfo::float(

@@ -53,7 +53,8 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
             0.0,
             1e6,
             0.0,
-            "Rate of one NVLink or link of Infinity Fabric each way; 0 takes the rates that NCCL counts with.",
+            "Rate of one NVLink or Infinity Fabric link per direction; 0 uses the rates of NCCL's own \
+             model.",
         )
         .unit("GB/s"),
         ParamInfo::text(
@@ -82,7 +83,7 @@ const USUAL_BYTES: f64 = 1e9;
 
 /// The knob for the collective.
 fn collective() -> ParamInfo {
-    let help = "Collective that the GPUs carry out. Default: all_gather.";
+    let help = "Collective that the GPUs perform. Default: all_gather.";
     ParamInfo::choice("collective", &collective_names(), USUAL.0, help).derived()
 }
 

@@ -29,7 +29,7 @@ pub(super) fn format() -> FormatInfo {
     let [min_bytes, max_bytes] = size_knobs();
     FormatInfo::new(
         NAME,
-        "The schedule as MSCCL XML, for MSCCL and RCCL executors; it is executed before it is written.",
+        "The schedule as MSCCL XML, for MSCCL and RCCL executors; lightbay first executes it as a test.",
         SubjectSort::Plan,
         "xml",
     )

@@ -31,7 +31,7 @@ pub(super) fn format() -> FormatInfo {
     let [min_bytes, max_bytes] = size_knobs();
     FormatInfo::new(
         NAME,
-        "The schedule as an execution plan of MSCCL++, JSON, for its executor; it is executed before it is written.",
+        "The schedule as an execution plan of MSCCL++ (JSON); lightbay first executes it as a test.",
         SubjectSort::Plan,
         "json",
     )
@@ -41,7 +41,8 @@ pub(super) fn format() -> FormatInfo {
             "channel",
             &[BY_GROUP, "memory", "port"],
             BY_GROUP,
-            "Channels between ranks: through memory inside of a chassis and by ports between them, or all of one sort.",
+            "Channels between ranks: memory channels inside a chassis and port channels between chassis, \
+             or one type for all.",
         ),
         min_bytes,
         max_bytes,

@@ -34,7 +34,7 @@ const SMALL: Font = Font::plain(9.0);
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "The picture for a review: the busiest links, and when each carries something.",
+        "Picture for a review: the most loaded links, and when each one is busy.",
         SubjectSort::Plan,
         "svg",
     )

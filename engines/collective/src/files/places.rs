@@ -12,10 +12,10 @@ const LARGEST: u64 = 1 << 40;
 
 /// Knobs of the smallest and the largest buffer that a schedule is written for.
 pub(super) fn size_knobs() -> [ParamInfo; 2] {
-    let smallest = "Smallest buffer that the schedule is used for. Default: any; of a plan of several sizes, that of each \
-                    range.";
-    let largest = "Largest buffer that the schedule is used for. Default: any; of a plan of several sizes, that of each \
-                   range.";
+    let smallest = "Minimum buffer size for which the runtime uses the schedule. Default: any; of a plan \
+         of several sizes, that of each range.";
+    let largest = "Maximum buffer size for which the runtime uses the schedule. Default: any; of a plan \
+         of several sizes, that of each range.";
     [
         ParamInfo::int("min_bytes", 0, 1 << 50, 0, smallest).unit("B").derived(),
         ParamInfo::int("max_bytes", 0, 1 << 50, LARGEST as i64, largest).unit("B").derived(),

@@ -16,7 +16,7 @@ pub const NAME: &str = "sends";
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "Every send as CSV: link, epoch, time, arrival, chunk and the bytes of it.",
+        "Every transmission as CSV: link, epoch, time, arrival, chunk, and its bytes.",
         SubjectSort::Plan,
         "csv",
     )

@@ -17,7 +17,7 @@ pub const NAME: &str = "trace";
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "The schedule for ui.perfetto.dev and chrome://tracing: a track for every link, a slice for every piece on it.",
+        "The schedule for ui.perfetto.dev and chrome://tracing: one track per link, one slice per piece.",
         SubjectSort::Plan,
         "json",
     )

@@ -23,8 +23,8 @@ const DENSE: &str = "dense";
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "Bytes and busy share of every link, or of every pair of groups, as CSV; for planners of circuits also the pair \
-         that the next circuit would help most.",
+        "Bytes and busy fraction of every link, or of every pair of groups, as CSV; also the pair of \
+         groups for which one more circuit would help most.",
         SubjectSort::Plan,
         "csv",
     )
@@ -34,7 +34,8 @@ pub(super) fn format() -> FormatInfo {
             "between",
             &["nodes", GROUPS],
             "nodes",
-            "Ends of a row: nodes that a link joins, or groups of nodes with all links between them.",
+            "What a row stands for: one link between two nodes, or all links between two groups of \
+             nodes.",
         ),
         ParamInfo::choice(
             "form",

@@ -29,7 +29,8 @@ const MOST_CHANNELS: u32 = 32;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "Hints for NCCL as its example tuner plug-in reads them: ring or tree by size, whichever is faster on this network.",
+        "Hints in the format of NCCL's example tuner plug-in: for each size, ring or tree, whichever is \
+         faster on this network.",
         SubjectSort::Either,
         "csv",
     )

@@ -12,7 +12,7 @@ use lightbay_highs::modelled::{Modelled, Models};
 use std::sync::Arc;
 
 impl Listed for Collective {
-    const HELP: &'static str = "schedules of collective communication, with what no schedule can beat";
+    const HELP: &'static str = "schedules of collective communication, with lower bounds";
 
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()

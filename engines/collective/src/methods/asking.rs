@@ -47,13 +47,14 @@ pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
 
 /// The knob of seconds for one question.
 pub(super) fn question_s(usual: f64) -> ParamInfo {
-    let help = "Longest time for one question: whether there is a schedule of so many epochs.";
+    let help = "Time limit for one feasibility problem: is there a schedule of K epochs?";
     ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
 }
 
 /// The knob of symmetries.
 pub(super) fn fold() -> ParamInfo {
-    let help = "Asks for symmetric schedules first, with one chunk of every orbit; finds symmetries if none are given.";
+    let help = "If true, searches symmetric schedules first, with one chunk per orbit; detects \
+         symmetries if the scenario lists none.";
     ParamInfo::bool("fold", true, help).effect(Effect::Warm)
 }
 

@@ -25,7 +25,7 @@ const KNOBS: [&str; 3] = ["mip_gap", "solver_process", "presolve"];
 impl Method<Collective> for RoundsMethod {
     fn info(&self) -> MethodInfo {
         let epochs = "Epochs per round; 0 uses the fewest in which every path through switches fits.";
-        let seconds = "Longest time for one round; its best point is taken then.";
+        let seconds = "Time limit for one round; after it, the round uses the best point found.";
         let mut params = vec![
             ParamInfo::int("round_epochs", 0, 1_000_000, 0, epochs).effect(Effect::Warm),
             ParamInfo::float("round_s", 0.1, 1e6, ROUND_S, seconds).unit("s").effect(Effect::Warm),
@@ -34,8 +34,8 @@ impl Method<Collective> for RoundsMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-astar",
-            help: "Spreads chunks round by round: an integer program of a few epochs rewards deliveries, and chunks \
-                   near to where they are wanted.",
+            help: "Plans round by round: a MILP model of a few epochs rewards deliveries, and chunks \
+                 that come near their destinations.",
             proves: true,
             hot_start: false,
             params,

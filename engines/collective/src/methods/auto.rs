@@ -70,7 +70,8 @@ pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<
 impl Method<Collective> for AutoMethod {
     fn info(&self) -> MethodInfo {
         let other = "If true, also tries the epoch lengths of the slowest link, the fastest link and their geometric mean.";
-        let pieces = "Tries of chunks in several pieces, and of trees: what ends first is kept.";
+        let pieces = "If true, also tries chunks in several pieces and spanning trees, and keeps the \
+             schedule that completes first.";
         let programs =
             "Time limit for the LP and MILP models that improve the constructed schedule; 0 skips them.";
         MethodInfo {

@@ -22,7 +22,11 @@ pub(super) struct FixedWaysMethod {
 impl Method<Collective> for FixedWaysMethod {
     fn info(&self) -> MethodInfo {
         let (name, help) = match self.ways {
-            FixedWays::Ring => ("ring", "Baseline: every chunk goes round one ring of nearest neighbours."),
+            FixedWays::Ring => (
+                "ring",
+                "Baseline: every chunk travels around one ring of nearest \
+                 neighbours.",
+            ),
             FixedWays::ShortestPaths => (
                 "shortest-path",
                 "Baseline: the source sends to every destination on the shortest path, without copies on the way.",

@@ -25,8 +25,8 @@ impl Method<Collective> for Construct {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "construct",
-            help: "Places chunk by chunk along trees of earliest arrival, in the order that the binding cut gives; \
-                   bounds by paths, cuts and metrics.",
+            help: "Places one chunk after another along trees of earliest arrival, in the order of the \
+                 binding cut; bounds come from paths, cuts and metrics.",
             proves: true,
             hot_start: false,
             params: vec![restarts(RESTARTS)],

@@ -67,8 +67,8 @@ fn columns_of(task: &CollectiveTask, epochs: u32) -> u64 {
 
 impl Method<Collective> for FluidMethod {
     fn info(&self) -> MethodInfo {
-        let coarsest =
-            "Multiple of the epoch to begin with; finer ones follow as long as they may end earlier.";
+        let coarsest = "Initial epoch length as a multiple of the epoch; finer ones follow while they may complete \
+             earlier.";
         let mut params = vec![
             restarts(RESTARTS),
             question_s(QUESTION_S),
@@ -78,8 +78,8 @@ impl Method<Collective> for FluidMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: "teccl-lp",
-            help: "Linear programs for chunks with one destination each: splits chunks over any paths, starting with \
-                   long epochs.",
+            help: "LP models for chunks with one destination each: chunks may split over several paths. \
+                 Starts with long epochs.",
             proves: true,
             hot_start: false,
             params,

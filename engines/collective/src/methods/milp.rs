@@ -36,7 +36,8 @@ impl CopyMethod {
 
 /// The knob of epochs.
 pub(super) fn epochs_knob() -> ParamInfo {
-    let help = "Epochs to ask for, of each half of AllReduce; 0 asks from the bound upward, and models have the bound.";
+    let help = "Number of epochs to test, for each half of an AllReduce; 0 tests upward from the lower \
+         bound. Exported models then use the lower bound.";
     ParamInfo::int("epochs", 0, 1_000_000, 0, help).effect(Effect::Warm)
 }
 
@@ -54,8 +55,8 @@ impl Method<Collective> for CopyMethod {
         params.extend(solver_knobs(&KNOBS));
         MethodInfo {
             name: Self::NAME,
-            help: "Asks from the bound upward whether there is a schedule of so many epochs, by integer programs with \
-                   copies, folded by symmetries.",
+            help: "Tests upward from the lower bound whether a schedule of K epochs exists, by \
+                 symmetry-reduced MILP models in which data is copied on the way.",
             proves: true,
             hot_start: false,
             params,

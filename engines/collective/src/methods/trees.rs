@@ -34,17 +34,18 @@ const MOST_PIECES: i64 = 65_536;
 
 impl Method<Collective> for TreesMethod {
     fn info(&self) -> MethodInfo {
-        let smallest = "Smallest piece that data is cut into.";
+        let smallest = "Minimum size of a piece.";
         let pieces = "Maximum number of pieces per rank (per tree in periodic schedules).";
         let sorts = TreeSorts::ALL.map(|(name, _)| name);
-        let schedule = "Order of the pieces: along few trees as soon as links are free (list), one of every tree in each \
-                        epoch (periodic), along a tree of its own each, grown over free links (matching, without switches), \
-                        or what ends first (auto).";
-        let sends = "Most sends that a plan lists; plans of more keep their trees in short form.";
+        let schedule = "Order of the pieces: along few trees, each piece as soon as its link is free \
+             (list); one piece of every tree per epoch (periodic); each piece along its own tree, grown \
+             over free links (matching; networks without switches); or the one that completes first (auto).";
+        let sends = "Maximum number of transmissions that a plan lists; larger plans store their trees \
+             in compact form.";
         MethodInfo {
             name: "trees",
-            help: "Cuts data into pieces that run along spanning trees, which together reach the rate of the binding \
-                   cut; any number of pieces and any epochs.",
+            help: "Cuts data into pieces that follow spanning trees; together, the trees reach the rate \
+                 of the binding cut. Any number of pieces and any epoch length.",
             proves: true,
             hot_start: false,
             params: vec![

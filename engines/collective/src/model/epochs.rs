@@ -50,7 +50,7 @@ pub struct EpochModel {
     pub epoch_us: f64,
     /// Size of a chunk, bytes.
     pub chunk_bytes: f64,
-    /// Share of an epoch up to which latencies are left out.
+    /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
     /// The links, by id.
     pub links: Vec<LinkEpochs>,

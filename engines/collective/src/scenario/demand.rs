@@ -51,9 +51,10 @@ record! {
         pub chunks_per_rank: u32 = within(1..=MAX_PER_RANK).or(1).cold(),
         /// GPUs that take part, in order of rank; all if missing.
         pub ranks: Option<Vec<u32>> = index(),
-        /// GPU that sends or receives everything, by its place among the ranks.
+        /// Rank of the GPU that sends or receives everything.
         pub root: Option<u32> = within(0..=MAX_NODES as i64).cold(),
-        /// `true` if data is copied on the way. Without copies every destination gets a chunk of its own from the source.
+        /// `true` if GPUs and switches may copy data on the way. Otherwise the source sends a separate chunk to every
+        /// destination.
         pub copy: bool = any().or(true),
         /// The chunks of a custom demand.
         pub chunks: Vec<ChunkWish> = list(),

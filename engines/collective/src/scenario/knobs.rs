@@ -33,7 +33,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
                 LEAST_BYTES,
                 HUGE,
                 1e9,
-                "Size of the buffer that the figure for bandwidth counts.",
+                "Output buffer size that the bandwidth figure uses.",
             )
             .unit("bytes"),
             |scenario: &CollectiveScenario| scenario.demand.field("output_buffer_bytes"),
@@ -97,7 +97,7 @@ pub static KNOBS: LazyLock<Knobs<CollectiveScenario>> = LazyLock::new(|| {
                 0,
                 1 << 30,
                 0,
-                "Chunks that a GPU may hold for others at a time; 0 for no limit.",
+                "Maximum number of chunks that a GPU may hold for other GPUs at a time; 0: no limit.",
             ),
             |scenario: &CollectiveScenario| {
                 Some(ParamValue::Int(scenario.buffer_limit_chunks.unwrap_or(0).into()))
@@ -166,7 +166,7 @@ fn network() -> Knob<CollectiveScenario> {
 }
 
 fn network_size() -> Knob<CollectiveScenario> {
-    let help = "Chassis, boxes or nodes along each dimension, '2' or '4x4x4'.";
+    let help = "Number of chassis, boxes or nodes along each dimension: '2' or '4x4x4'.";
     Knob::own(
         ParamInfo::text("network_size", help).effect(Effect::Cold),
         |scenario: &CollectiveScenario| {
@@ -191,7 +191,7 @@ fn network_size() -> Knob<CollectiveScenario> {
 fn collective() -> Knob<CollectiveScenario> {
     let names: Vec<&str> =
         CollectiveSort::ALL.iter().filter(|(_, sort)| sort.is_named()).map(|(name, _)| *name).collect();
-    let help = "Collective that the ranks carry out.";
+    let help = "Collective that the ranks perform.";
     Knob::own(
         ParamInfo::choice("collective", &names, "all_gather", help).effect(Effect::Cold),
         |scenario: &CollectiveScenario| scenario.demand.field("collective"),
@@ -206,8 +206,8 @@ fn collective() -> Knob<CollectiveScenario> {
 }
 
 fn sizes_of_buffer() -> Knob<CollectiveScenario> {
-    let help = "Sizes of the buffer to plan schedules for, beside output_buffer_bytes: '1e3..1e9' doubles from the first on, \
-                '1000,64000' lists them, 'none' for that size alone. Method auto plans them.";
+    let help = "Further buffer sizes to plan schedules for: '1e3..1e9' doubles from the first size, \
+         '1000,64000' lists sizes, 'none' plans output_buffer_bytes only. Method auto supports them.";
     Knob::own(
         ParamInfo::text("sizes", help).effect(Effect::Cold),
         |scenario: &CollectiveScenario| listed(scenario.demand.sizes_bytes.iter().map(u64::to_string)),
@@ -234,7 +234,11 @@ fn set_epoch(time: &mut TimeRule, word: &ParamValue) {
 
 fn capacities() -> Knob<CollectiveScenario> {
     Knob::own(
-        ParamInfo::text(CAPACITIES, "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; the others stay."),
+        ParamInfo::text(
+            CAPACITIES,
+            "Rates of single links in GB/s, '0-9:25, 3-4:12.5'; other links keep \
+             theirs.",
+        ),
         |scenario: &CollectiveScenario| {
             let rate = |link: &LinkRecord| format!("{}-{}:{}", link.from, link.to, link.capacity_gbyte_per_s);
             listed(scenario.topology.links.iter().map(rate))
@@ -268,7 +272,8 @@ fn failed_links() -> Knob<CollectiveScenario> {
 }
 
 fn stragglers() -> Knob<CollectiveScenario> {
-    let help = "Factors of latency and of time per byte of single links, '0-9:1:2' for half the rate; 'none' for no link.";
+    let help = "Slow links as link:latency factor:factor of the time per byte; '0-9:1:2' halves the rate \
+         of link 0-9. 'none': no link.";
     Knob::own(
         ParamInfo::text("stragglers", help),
         |scenario: &CollectiveScenario| {

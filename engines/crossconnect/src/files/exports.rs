@@ -111,10 +111,7 @@ pub fn formats() -> Vec<FormatInfo> {
             calient_tl1::NAME,
             calient_tl1::HELP,
             "tl1",
-            vec![
-                ctag(),
-                text_knob("group", "lightbay", "Group of connections that the switch lists them under."),
-            ],
+            vec![ctag(), text_knob("group", "lightbay", "Name of the connection group on the switch.")],
         ),
         format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
         format(
@@ -146,7 +143,8 @@ pub fn formats() -> Vec<FormatInfo> {
                 text_knob(
                     "connection_name",
                     ocp_ocs::CONNECTION_NAME,
-                    "Names of connections by their ports, {input} and {output}: deletions go by them.",
+                    "Template for names of connections, with the ports {input} and {output}; deletions \
+                     use these names.",
                 ),
             ],
         ),
@@ -184,12 +182,13 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
 fn full_help(format: &str) -> &'static str {
     match whole(format) {
         Some(Whole::Replaces) => {
-            "Whether to replace the whole list of the switch by the new state, not only to change it."
+            "If true, replaces the complete list of the switch; if false, sends only the changes."
         }
         Some(Whole::Fills) => {
-            "Whether to write the whole new state, for a switch that holds nothing, not only the changes."
+            "If true, writes the complete new state, for a switch without connections; if false, only \
+             the changes."
         }
-        None => "Whether to write circuits that stay too, not only the changes.",
+        None => "If true, also writes circuits that stay; if false, only the changes.",
     }
 }
 

@@ -232,7 +232,7 @@ fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
     scenario.placed.iter().filter(dead).count() as u64
 }
 
-/// A and B ports of a pod on every switch.
+/// A and Number of B ports of a pod on every switch.
 fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     let ocs = hall.ocs_count;
     if hall.wiring == Wiring::SingleSided {

@@ -95,7 +95,8 @@ pub fn formats() -> Vec<FormatInfo> {
             "ocs_ids",
             0,
             2 * MAX_OCS as i64 - 1,
-            "Switch of each file in turn; by 'ocs-NUMBER' in the names of the files if not given.",
+            "Switch of each file, in the order of the files. Default: the number in 'ocs-NUMBER' of the \
+             file name.",
         ));
         FormatInfo::new(name, help, SubjectSort::Scenario, extension).leaving_out(SWITCH_ALONE).with(params)
     };
@@ -118,7 +119,8 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         format(
             ocp_ocs::NAME,
-            "Connections after the optical switch model of the Open Compute Project as JSON, a file per switch.",
+            "Connections in the optical switch model of the Open Compute Project, as JSON, one file per \
+             switch.",
             "json",
         ),
         format(
@@ -137,7 +139,8 @@ pub fn formats() -> Vec<FormatInfo> {
             "state",
             &["after", "before"],
             "after",
-            "Which state of a table with changes: after them (keep and add), or before (keep and remove).",
+            "State to read from a table with changes: after them (keep and add), or before them (keep \
+             and remove).",
         )]),
     ]
 }

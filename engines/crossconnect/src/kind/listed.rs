@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 impl Listed for Crossconnect {
     const HELP: &'static str =
-        "cross-connects of optical circuit switches with little rewiring, and all-to-all phases";
+        "cross-connects of optical circuit switches with few removed circuits, and all-to-all phases";
 
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()

@@ -24,7 +24,8 @@ impl Method<Crossconnect> for AllToAll {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Phases of an all-to-all between the GPUs of all pods in which every GPU receives from one; changes no switch.",
+            help: "Phases of an all-to-all between the GPUs of all pods: in each phase, every GPU \
+                 receives from one GPU. Changes no switch.",
             proves: false,
             hot_start: false,
             params: vec![
@@ -33,13 +34,14 @@ impl Method<Crossconnect> for AllToAll {
                     1,
                     MAX_GPUS.into(),
                     8,
-                    "GPUs of a pod; pods times GPUs is the number of phases.",
+                    "Number of GPUs per pod; pods times GPUs per pod gives the number of phases.",
                 ),
                 ParamInfo::choice(
                     "phase_rule",
                     &PhaseRule::ALL.map(|(name, _)| name),
                     "corrected",
-                    "The order as printed, right only for as many pods as GPUs in a pod, or corrected for any number.",
+                    "Order as printed in the paper, which is correct only if the number of pods equals \
+                     the GPUs per pod, or corrected for any number.",
                 ),
             ],
         }

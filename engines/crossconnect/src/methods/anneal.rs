@@ -29,7 +29,8 @@ impl Method<Crossconnect> for Anneal {
             ParamInfo::bool(
                 "relaxation",
                 false,
-                "Whether to bound the removed circuits by the linear relaxation of the exact model when all rounds are over.",
+                "If true, after all rounds, bounds the removed circuits by the linear relaxation of the \
+                 exact model.",
             ),
         ];
         params.extend(knobs::anneal(6));

@@ -43,7 +43,8 @@ impl Method<Crossconnect> for Exact {
         params.extend(solve::knobs());
         MethodInfo {
             name: "lumos-exact",
-            help: "The exact integer program by branch and bound, from an annealed start; proves how few circuits must go.",
+            help: "The exact integer program by branch and bound, from an annealed start; proves the \
+                 minimum number of removed circuits.",
             proves: true,
             hot_start: true,
             params,

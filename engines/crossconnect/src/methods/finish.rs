@@ -39,8 +39,8 @@ pub(super) fn bipartition() -> ParamInfo {
         "bipartition",
         &BIPARTITIONS.map(|(name, ..)| name),
         "best",
-        "Split of a group of switches in two: the best of some ways, every other one (the paper's), first and second \
-         half, by equal ports, or random.",
+        "How a group of switches is split in two: the best of several ways, every other switch (the \
+         paper's), first and second half, by equal ports, or random.",
     )
 }
 
@@ -51,7 +51,8 @@ pub(super) fn halving() -> Vec<ParamInfo> {
         1,
         100_000,
         1,
-        "Tries, the best of which is kept; all but the first with random order, orientation and ties.",
+        "Number of tries, of which the best is kept; all but the first use random order, orientation and \
+         tie-breaking.",
     );
     vec![bipartition(), best_of]
 }

@@ -16,7 +16,8 @@ impl Method<Crossconnect> for Halving {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Orients the circuits, then splits the switches in two again and again, by minimum-cost flows.",
+            help: "Orients the circuits, then splits the group of switches in two recursively, by \
+                 minimum-cost flows.",
             proves: true,
             hot_start: true,
             params: finish::halving(),

@@ -13,7 +13,8 @@ pub(super) fn orientation() -> ParamInfo {
         "orientation",
         &["joint", "fixed"],
         "joint",
-        "Orientation of circuits: chosen together with the switches (joint), or first and then kept (fixed).",
+        "Orientation of circuits: chosen together with the switches (joint), or chosen first and then \
+         fixed (fixed).",
     )
 }
 
@@ -31,14 +32,14 @@ pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
             0,
             20,
             rounds,
-            "Rounds of annealing, each three times as long as the one before.",
+            "Number of annealing rounds, each three times as long as the previous one.",
         ),
         ParamInfo::int(
             "anneal_steps",
             1,
             1_000_000,
             usual.steps_per_circuit as i64,
-            "Steps of the first round for each wanted circuit.",
+            "Number of steps in the first round, per target circuit.",
         )
         .unit("steps"),
         ParamInfo::int(
@@ -46,24 +47,24 @@ pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
             1,
             64,
             i64::from(usual.chains),
-            "Chains that anneal side by side, each with its own random numbers.",
+            "Number of annealing chains in parallel, each with its own random numbers.",
         ),
         ParamInfo::float(
             "anneal_hot",
             0.01,
             10.0,
             usual.hot,
-            "Temperature at the beginning of a round: the loss that a step takes with a chance of 1/e.",
+            "Initial temperature of a round: a step with this loss is accepted with probability 1/e.",
         )
         .unit("circuits"),
-        ParamInfo::float("anneal_cold", 0.01, 10.0, usual.cold, "Temperature at the end of a round.")
+        ParamInfo::float("anneal_cold", 0.01, 10.0, usual.cold, "Final temperature of a round.")
             .unit("circuits"),
         ParamInfo::float(
             "anneal_detour",
             0.0,
             10.0,
             usual.detour,
-            "Loss that passing through a state with a missing circuit counts as.",
+            "Loss assigned to a state with a missing circuit.",
         )
         .unit("circuits"),
     ]
@@ -88,14 +89,22 @@ pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSet
 pub(super) fn lns() -> Vec<ParamInfo> {
     let usual = lns::LnsSettings::usual(1);
     vec![
-        ParamInfo::int("lns_ocs", 2, 64, usual.ocs as i64, "Switches that are solved together in one try.")
-            .unit("switches"),
+        ParamInfo::int(
+            "lns_ocs",
+            2,
+            64,
+            usual.ocs as i64,
+            "Number of switches that are solved together \
+             in one try.",
+        )
+        .unit("switches"),
         ParamInfo::int(
             "lns_patience",
             1,
             1_000_000,
             0,
-            "Tries without a strict gain after which the search ends; three times the switches if not given.",
+            "Number of tries in a row without a strict gain that ends the search. Default: three times \
+             the number of switches.",
         )
         .derived()
         .unit("tries"),
@@ -104,7 +113,7 @@ pub(super) fn lns() -> Vec<ParamInfo> {
             1,
             1_000_000,
             i64::from(usual.nodes),
-            "Nodes of the tree search of one try.",
+            "Maximum number of branch-and-bound nodes per try.",
         )
         .unit("nodes"),
     ]
@@ -133,14 +142,15 @@ pub(super) fn free() -> Vec<ParamInfo> {
             0.01,
             1.0,
             usual.share,
-            "Share of the kept circuits that the first try frees beside all others; it adapts.",
+            "Fraction of the kept circuits that the first try frees, in addition to all others; later \
+             tries adapt it.",
         ),
         ParamInfo::int(
             "free_patience",
             0,
             1_000_000,
             usual.patience as i64,
-            "Tries without a gain after which freeing circuits ends.",
+            "Number of tries in a row without a gain that ends this search.",
         )
         .unit("tries"),
         ParamInfo::int(
@@ -148,7 +158,7 @@ pub(super) fn free() -> Vec<ParamInfo> {
             1,
             1_000_000,
             i64::from(usual.nodes),
-            "Nodes of the tree search of one try.",
+            "Maximum number of branch-and-bound nodes per try.",
         )
         .unit("nodes"),
     ]
@@ -172,7 +182,7 @@ pub(super) fn proof() -> Vec<ParamInfo> {
             0,
             1 << 16,
             EXACT_CIRCUITS,
-            "Wanted circuits up to which the exact model is solved after the searches.",
+            "Maximum number of target circuits for which the exact model is solved after the searches.",
         )
         .unit("circuits"),
         ParamInfo::int(
@@ -180,7 +190,7 @@ pub(super) fn proof() -> Vec<ParamInfo> {
             1,
             i64::from(i32::MAX),
             100_000,
-            "Nodes of the tree search over the exact model.",
+            "Maximum number of branch-and-bound nodes for the exact model.",
         )
         .unit("nodes"),
     ]

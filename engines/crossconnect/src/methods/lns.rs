@@ -25,19 +25,22 @@ impl Method<Crossconnect> for Lns {
                 "lns_start",
                 &["both", "halving", "repair"],
                 "both",
-                "Start of the search: halving and polish, repair, or one after the other; a hot start takes their place.",
+                "Start of the search: halving and polish, repair, or both in turn; a hot start replaces \
+                 them.",
             ),
             ParamInfo::choice(
                 "lns_orientation",
                 &["fixed", "joint"],
                 "fixed",
-                "Orientation of circuits: kept as it is (fixed), or chosen again among the switches of a try (joint).",
+                "Orientation of circuits: unchanged (fixed), or chosen again among the switches of a try \
+                 (joint).",
             ),
         ];
         params.extend(knobs::lns());
         MethodInfo {
             name: "lumos-lns",
-            help: "Solves a few switches at a time again, exactly, those with many removals most often.",
+            help: "Large neighbourhood search: re-solves a few switches at a time exactly, most often \
+                 those with many removals.",
             proves: true,
             hot_start: true,
             params,

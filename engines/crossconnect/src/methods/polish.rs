@@ -27,7 +27,8 @@ impl Method<Crossconnect> for Polish {
             "polish_start",
             &["halving", "repair", "both"],
             "halving",
-            "Solution that is polished: that of halving, that of repair, or both; a hot start joins them.",
+            "Solution to polish: the one of halving, the one of repair, or both; a hot start is polished \
+             as well.",
         ));
         params.push(ParamInfo::bool(
             "reorient",

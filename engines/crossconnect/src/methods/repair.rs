@@ -16,7 +16,8 @@ impl Method<Crossconnect> for Repair {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: NAME,
-            help: "Keeps what is installed, drops the surplus and inserts missing circuits by alternating chains.",
+            help: "Keeps installed circuits, removes the surplus and inserts missing circuits by \
+                 alternating chains.",
             proves: true,
             hot_start: true,
             params: Vec::new(),

@@ -27,7 +27,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "circuits",
-                "Wanted circuits of single pairs of pods, '0-1:4, 2-3:2'; the other pairs stay as they are.",
+                "Target circuits of single pairs of pods, '0-1:4, 2-3:2'; other pairs keep theirs.",
             ),
             CrossconnectScenario::listed_circuits,
             |hall, text| hall.set_circuits(&text.to_string()),
@@ -38,14 +38,14 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
                 "ports_a",
                 0,
                 most,
-                "A ports of a pod on every switch; all ports if single_sided.",
+                "Number of A ports of a pod on every switch; all ports if single_sided.",
             ),
             |hall: &CrossconnectScenario| per_pod(&hall.ports_a),
             |hall, ports| set_per_pod(&mut hall.ports_a, "ports_a", ports),
         )
         .entries(|hall, pod, ports| set_ports_of(&mut hall.ports_a, "ports_a", pod, ports)),
         Knob::own(
-            ParamInfo::int_or_list("ports_b", 0, most, "B ports of a pod on every switch."),
+            ParamInfo::int_or_list("ports_b", 0, most, "Number of B ports of a pod on every switch."),
             |hall: &CrossconnectScenario| per_pod(&hall.ports_b),
             |hall, ports| set_per_pod(&mut hall.ports_b, "ports_b", ports),
         )

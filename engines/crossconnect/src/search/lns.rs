@@ -34,7 +34,7 @@ pub struct LnsSettings {
     pub joint: bool,
     /// Tries without a strict gain after which to give up.
     pub patience: u64,
-    /// Nodes of the tree search of one try.
+    /// Maximum number of branch-and-bound nodes per try.
     pub nodes: u32,
 }
 

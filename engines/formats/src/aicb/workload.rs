@@ -42,7 +42,7 @@ pub struct MergeOptions {
     pub pp_bytes: Option<u64>,
     /// Bytes of gradients and parameters one GPU sends over the ring, where the file has no data-parallel calls.
     pub dp_bytes: Option<u64>,
-    /// Layers of one stage, for kernel times with a per-call CSV that does not show them.
+    /// Number of layers per stage, for kernel times with a per-call CSV that does not show them.
     pub layers_per_stage: Option<u64>,
     /// Source of compute times.
     pub compute: ComputeSource,

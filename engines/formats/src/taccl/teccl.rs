@@ -46,7 +46,7 @@ pub struct TecclInput {
     pub epoch_multiplier: u32,
     /// Epochs, if they are given.
     pub epochs: Option<u32>,
-    /// Share of an epoch up to which latencies are left out.
+    /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
     /// `true` if switches copy.
     pub switch_copy: bool,

@@ -44,9 +44,17 @@ pub fn formats() -> Vec<FormatInfo> {
                 "model",
                 &models,
                 "mixtral_8x7b",
-                "Model whose widths, experts and choices per token are taken.",
+                "Model that sets widths, experts and experts per token.",
             ),
-            ParamInfo::int("gpus", 1, 1 << 23, 1, "GPUs of the job, where the file does not say.").derived(),
+            ParamInfo::int(
+                "gpus",
+                1,
+                1 << 23,
+                1,
+                "Number of GPUs of the job, if the file does not state \
+                 it.",
+            )
+            .derived(),
         ]),
     ]
 }

@@ -41,8 +41,8 @@ pub fn formats() -> Vec<FormatInfo> {
                 "model",
                 &models,
                 "mixtral_8x7b",
-                "Model whose widths and parallelism are taken, and its experts where a long table leaves some out; \
-                 mixtral_8x7b if not given.",
+                "Model that sets widths and parallelism, and the experts if a long table omits some. \
+                 Default: mixtral_8x7b.",
             )
             .derived(),
             ParamInfo::choice(
@@ -56,15 +56,16 @@ pub fn formats() -> Vec<FormatInfo> {
                 0,
                 MOST_LAYERS,
                 0,
-                "Layers that follow each other in lines of a log that do not name theirs; 0 if they do.",
+                "Number of layers that follow each other in log lines without layer numbers; 0: every \
+                 line has one.",
             ),
             ParamInfo::int(
                 STAGE,
                 1,
                 MOST_LAYERS,
                 1,
-                "Stage that is planned, of a file with all layers of the model; the one with the most uneven layers if not \
-                 given.",
+                "Stage to plan, if the file has all layers of the model. Default: the stage with the \
+                 most uneven layers.",
             )
             .derived(),
         ]),

@@ -27,7 +27,8 @@ pub fn formats() -> Vec<FormatInfo> {
         "listing",
         &["circuits", "packet_switched"],
         "circuits",
-        "Circuits with what happens to them in each layer, or bytes over packet switches by pair of servers.",
+        "What to list: circuits and their changes in each layer, or bytes over packet switches per pair \
+         of servers.",
     )])]
 }
 

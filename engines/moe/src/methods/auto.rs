@@ -21,7 +21,8 @@ impl Method<Moe> for AutoRegional {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
-            help: "Circuits by local search, for predicted and for mean demand, and the cheapest times to change them.",
+            help: "Chooses circuits by local search for predicted and for mean demand, and the cheapest \
+                 times to change them.",
             proves: true,
             hot_start: false,
             params: vec![knobs::nodes(0)],

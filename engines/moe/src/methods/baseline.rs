@@ -38,7 +38,8 @@ pub(super) const BASELINES: &[FabricBaseline] = &[
     },
     FabricBaseline {
         name: POOLED,
-        help: "Bound: all NICs of a server as one at the rate of their links, without hops; no network is quicker.",
+        help: "Bound: treats all NICs of a server as one with their total rate, without hops; no network \
+             is faster.",
         fabric: FabricKind::Pooled,
     },
 ];

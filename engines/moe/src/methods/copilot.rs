@@ -22,7 +22,8 @@ impl Method<Moe> for Copilot {
         params.extend(knobs::prediction());
         MethodInfo {
             name: NAME,
-            help: "Circuits for predicted loads are set during attention and refined while experts compute, where that pays.",
+            help: "Sets circuits for predicted loads during attention, and refines them while experts \
+                 compute where that pays.",
             proves: true,
             hot_start: false,
             params,

@@ -21,7 +21,8 @@ impl Method<Moe> for StaticCircuits {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "static",
-            help: "Baseline: circuits that stay as they are, for the mean demand of all layers or the same from every server.",
+            help: "Baseline: circuits that do not change, for the mean demand of all layers or the same \
+                 from every server.",
             proves: true,
             hot_start: false,
             params: vec![
@@ -30,7 +31,8 @@ impl Method<Moe> for StaticCircuits {
                     "static_circuits",
                     &["mean", "circulant"],
                     "mean",
-                    "Circuits that stay: the best ones for the mean demand, or a circulant.",
+                    "Circuits that do not change: the best ones for the mean demand, or a circulant \
+                     graph.",
                 ),
             ],
         }

@@ -29,8 +29,9 @@ pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
         "policy",
         &["paper", "window", "reuse", "best", "exact"],
         usual.word(),
-        "Changes of circuits: a stall before every dispatch (paper; window also charges the others), on the circuits of \
-         the layer before (reuse), the cheaper of both by layer (best), or the cheapest over all layers (exact).",
+        "When circuits change: before every dispatch, with a stall (paper; window also charges the other \
+         changes); never before a dispatch, which uses the previous layer's circuits (reuse); the cheaper \
+         of both per layer (best); or the cheapest over all layers (exact).",
     )
 }
 
@@ -48,7 +49,7 @@ pub(super) fn prediction() -> Vec<ParamInfo> {
             1,
             1000,
             usual.window as i64,
-            "Earlier iterations that a prediction looks at.",
+            "Number of earlier iterations that a prediction uses.",
         )
         .unit("iterations"),
         ParamInfo::float(
@@ -63,7 +64,8 @@ pub(super) fn prediction() -> Vec<ParamInfo> {
             1e-9,
             1.0,
             1e-3,
-            "Pull of a prediction towards even loads; 0.001, or 0.0001 from 32 experts on, if not given.",
+            "Ridge weight of a prediction towards even loads. Default: 0.001, or 0.0001 for 32 or more \
+             experts.",
         )
         .derived(),
     ]
@@ -86,7 +88,7 @@ pub(super) fn nodes(usual: i64) -> ParamInfo {
         0,
         i64::from(i32::MAX),
         usual,
-        "Nodes of the tree search for the best circuits of one layer; 0 leaves it out.",
+        "Maximum number of branch-and-bound nodes for the best circuits of one layer; 0 skips this step.",
     )
     .unit("nodes")
 }

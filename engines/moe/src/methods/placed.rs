@@ -26,7 +26,8 @@ impl Method<Moe> for PlacedMethod {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "mfabric-placed",
-            help: "Experts, with copies of busy ones, placed together with the circuits (expert_placement=free), or by EPLB.",
+            help: "Places experts and replicas of busy experts together with the circuits \
+                 (expert_placement=free), or by EPLB.",
             proves: true,
             hot_start: false,
             params: vec![
@@ -34,7 +35,8 @@ impl Method<Moe> for PlacedMethod {
                     "placement",
                     &["joint", "eplb"],
                     "joint",
-                    "Experts are placed together with the circuits, no rank busier than by EPLB (joint), or by EPLB alone (eplb).",
+                    "Placement of experts: together with the circuits, with no rank more loaded than \
+                     under EPLB (joint), or by EPLB alone (eplb).",
                 ),
                 knobs::routing(),
                 knobs::policy(USUAL),

@@ -28,8 +28,8 @@ impl Method<Moe> for Regional {
                 "greedy_end",
                 &["continue", "printed"],
                 "continue",
-                "End of the greedy algorithm: when no pair has ports left (continue), or at the first such pair, as it is \
-                 printed (printed).",
+                "End of the greedy algorithm: when no pair has free ports (continue), or at the first \
+                 such pair, as printed in the paper (printed).",
             ));
         }
         let (name, help) = if self.swap {

@@ -22,7 +22,7 @@ pub struct RegionRates {
     pub eps: f64,
     /// Rate between the GPUs of a server, per GPU and direction, bytes/ms.
     pub nvlink: f64,
-    /// Pieces of an all-to-all whose steps overlap.
+    /// Number of pieces of an all-to-all, whose steps overlap.
     pub chunks: f64,
 }
 

@@ -31,7 +31,7 @@ const SMALL: Font = Font::plain(9.0);
 pub(crate) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "The picture for a review: one micro-batch with exchanges, stalls and changes of circuits.",
+        "Picture for a review: one micro-batch with all-to-alls, stalls and circuit changes.",
         SubjectSort::Plan,
         "svg",
     )

@@ -163,7 +163,8 @@ fn model() -> Knob<MoeScenario> {
 }
 
 fn optical_degree() -> Knob<MoeScenario> {
-    let help = "NICs of a server at the optical switch; the others end at packet switches.";
+    let help = "Number of NICs per server connected to the optical switch; the others connect to packet \
+         switches.";
     Knob::own(
         ParamInfo::int("optical_degree", 0, i64::from(MAX_NICS), 6, help),
         |moe: &MoeScenario| Some(ParamValue::Int(moe.region.ocs_nics.len() as i64)),
@@ -183,7 +184,7 @@ fn optical_degree() -> Knob<MoeScenario> {
 }
 
 fn planned_iteration() -> Knob<MoeScenario> {
-    let help = "Iteration of the trace that is planned; those before it are what a prediction knows.";
+    let help = "Iteration of the trace to plan; a prediction knows the iterations before it.";
     Knob::own(
         ParamInfo::int("planned_iteration", 0, MAX_ITERATION, 200, help),
         |moe: &MoeScenario| Some(ParamValue::Int(moe.trace.iteration().into())),
@@ -219,7 +220,8 @@ fn drawn(key: &'static str) -> Knob<MoeScenario> {
 }
 
 fn expert_placement() -> Knob<MoeScenario> {
-    let help = "Experts stand in blocks, in order, or where a method puts them.";
+    let help = "Placement of experts on ranks: in consecutive blocks (blocks), or chosen by a method \
+         (free).";
     Knob::own(
         ParamInfo::choice("expert_placement", &["blocks", "free"], "blocks", help),
         |moe: &MoeScenario| Some(text(if moe.placement.is_some() { "free" } else { "blocks" })),
@@ -242,7 +244,8 @@ fn room(key: &'static str) -> Knob<MoeScenario> {
 
 fn delay_profile() -> Knob<MoeScenario> {
     let names: Vec<&str> = DELAY_PROFILES.iter().map(|(name, _)| *name).chain([OWN]).collect();
-    let help = "Delay of setting circuits by name: 7 us, 25 us, 25 ms, 46.75 ms with the control path, 5.67 s with NICs.";
+    let help = "Named reconfiguration delay: 7 us, 25 us, 25 ms, 46.75 ms including the control path, \
+         5.67 s including NICs.";
     let name_of = |moe: &MoeScenario| {
         let delay = moe.cluster.reconfiguration_delay_ms;
         DELAY_PROFILES.iter().find(|(_, known)| *known == delay).map_or(OWN, |(name, _)| name)

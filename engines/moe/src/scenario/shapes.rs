@@ -57,7 +57,7 @@ record! {
         pub seq: u32 = within(1..=MAX_WIDTH).cold(),
         /// Sequences of a micro-batch.
         pub micro_batch: u32 = within(1..=MAX_WIDTH).cold(),
-        /// Expert-parallel ranks; the region grows with them.
+        /// Expert-parallel size; the region grows with it.
         pub ep: u32 = within(1..=4096).cold(),
         /// Tensor-parallel GPUs of a rank.
         pub tp: u32 = within(1..=64).cold(),

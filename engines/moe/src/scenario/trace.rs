@@ -36,7 +36,7 @@ record! {
     pub struct SyntheticTrace {
         /// Iteration that is planned; those before it are what a prediction knows.
         pub iteration: u32 = within(0..=MAX_ITERATION).or(200),
-        /// Seed of a drawn trace.
+        /// Seed of the synthetic trace.
         pub seed: u64 = any().or(1),
         /// Dirichlet concentration of the per-rank expert shares: the larger, the closer to the mean shares.
         pub kappa: f64 = within(1e-3..=1e9).or(3.0),

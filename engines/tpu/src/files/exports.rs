@@ -79,7 +79,8 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         format(
             "anynet",
-            "The network for BookSim, with the routing table as CSV beside it if the plan has routes.",
+            "The network for BookSim; if the plan has routes, a second file has the routing table as \
+             CSV.",
             false,
             "anynet",
             vec![
@@ -90,7 +91,7 @@ pub fn formats() -> Vec<FormatInfo> {
                 ParamInfo::bool(
                     "with_routes",
                     true,
-                    "Whether to write the routing table beside the network.",
+                    "If true, also writes the routing table, as a second file.",
                 ),
             ],
         ),
@@ -117,21 +118,24 @@ pub fn formats() -> Vec<FormatInfo> {
                         "from",
                         &["pt", "pdtt", "dark"],
                         "pt",
-                        "State before: the prismatic torus of the job shape, the doubly twisted one, or no circuits at all.",
+                        "State before the changes: the prismatic torus of the job shape, the doubly \
+                         twisted torus, or no circuits.",
                     ),
                     ParamInfo::int(
                         "switches_per_batch",
                         1,
                         48,
                         48,
-                        "Switches that are changed at once; fewer leave more of the pod in service.",
+                        "Number of switches that change at the same time; with fewer, more of the pod \
+                         stays in service.",
                     ),
                 ],
             )
         },
         format(
             "svg",
-            "Picture for a review: circuits between cubes by dimension, and the rings of cubes that every switch makes; it prints in black and white.",
+            "Picture for a review: circuits between cubes by dimension, and the rings of cubes that \
+             every switch forms; also readable in black and white.",
             false,
             "svg",
             Vec::new(),
@@ -148,7 +152,7 @@ pub fn formats() -> Vec<FormatInfo> {
                     "collective",
                     &["allgather", "reduce_scatter", "allreduce", "alltoall"],
                     "allgather",
-                    "Collective; an all-to-all goes along the routes of the plan.",
+                    "Collective to schedule; an all-to-all follows the routes of the plan.",
                 ),
                 ParamInfo::choice(
                     "protocol",
@@ -156,14 +160,21 @@ pub fn formats() -> Vec<FormatInfo> {
                     "Simple",
                     "Protocol of the connections.",
                 ),
-                ParamInfo::int("min_bytes", 0, 1 << 50, 0, "Smallest buffer that the schedule is used for.")
-                    .unit("B"),
+                ParamInfo::int(
+                    "min_bytes",
+                    0,
+                    1 << 50,
+                    0,
+                    "Minimum buffer size for which the runtime \
+                     uses the schedule.",
+                )
+                .unit("B"),
                 ParamInfo::int(
                     "max_bytes",
                     0,
                     1 << 50,
                     1 << 40,
-                    "Largest buffer that the schedule is used for.",
+                    "Maximum buffer size for which the runtime uses the schedule.",
                 )
                 .unit("B"),
                 ParamInfo::int("seed", 0, i64::from(u32::MAX), 1, "Seed of the search for the schedule."),
@@ -171,7 +182,7 @@ pub fn formats() -> Vec<FormatInfo> {
         ),
         format(
             "curve",
-            "What the flit simulator found as CSV: delivered rate and latency over the offered rate.",
+            "Result of the flit simulator as CSV: delivered rate and latency for each offered rate.",
             true,
             "csv",
             Vec::new(),
@@ -209,7 +220,8 @@ fn expand() -> ParamInfo {
     ParamInfo::bool(
         "expand",
         true,
-        "Whether to write the routes of all sources, or of a symmetric pod only those from cube 0.",
+        "If true, writes the routes of all sources; if false, a symmetric pod gets only the routes from \
+         cube 0.",
     )
 }
 
@@ -218,7 +230,7 @@ fn level() -> ParamInfo {
         "level",
         &["chips", "cubes"],
         "chips",
-        "Nodes of the graph; cubes are joined by all their circuits at once.",
+        "Nodes of the graph: chips, or cubes with one edge for all circuits between two of them.",
     )
 }
 

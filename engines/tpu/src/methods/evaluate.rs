@@ -22,7 +22,7 @@ impl Method<Tpu> for Evaluate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "evaluate",
-            help: "Metrics, certified throughput and routes of the given topology, which stays as it is.",
+            help: "Metrics, certified throughput and routes of the given topology, without changing it.",
             proves: false,
             hot_start: true,
             params: params(),
@@ -75,7 +75,7 @@ fn params() -> Vec<ParamInfo> {
             "voltages",
             0,
             most,
-            "Elements of the pod's group for the 48 switches, to try a change of a symmetric topology by hand.",
+            "Group elements of the 48 switches, to try changes of a symmetric topology by hand.",
         )
         .effect(Effect::Warm),
     );

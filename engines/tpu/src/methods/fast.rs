@@ -83,29 +83,60 @@ impl Method<Tpu> for Fast {
                 1,
                 1_000_000_000,
                 20_000,
-                "Evaluations of each chain in the last round of the tournament; by size if not given.",
+                "Number of evaluations per chain in the last round of the tournament. Default: depends \
+                 on the size.",
             )
             .derived(),
-            ParamInfo::int("chains", 1, 64, 8, "Annealing chains side by side; by size if not given.")
-                .derived(),
+            ParamInfo::int(
+                "chains",
+                1,
+                64,
+                8,
+                "Number of annealing chains in parallel. Default: depends \
+                 on the size.",
+            )
+            .derived(),
             ParamInfo::int(
                 "rounds",
                 0,
                 1000,
                 2,
-                "Rounds of cuts after the tournament, each from the best design; by size if not given.",
+                "Maximum number of rounds of cuts after the tournament, each from the best design. \
+                 Default: depends on the size.",
             )
             .derived(),
             ParamInfo::choice(
                 "symmetry",
                 &["any", "free", "diagonal", "centre", "mirror", "half_turn"],
                 "any",
-                "What designs look the same after: a third of a turn about a diagonal of the cube, an exchange of \
-                 chips across its centre, a mirror across X, half a turn about Z, nothing (free), or whatever is best.",
+                "Symmetry of the cube that designs must have: a third of a turn about a diagonal, an \
+                 exchange of chips across the centre, a mirror across X, half a turn about Z, none (free), \
+                 or the best of all (any).",
             ),
-            ParamInfo::float("hot", 0.0, 1.0, usual.hot, "First temperature, as a share of the score."),
-            ParamInfo::float("cold", 0.0, 1.0, usual.cold, "Last temperature, as a share of the score."),
-            ParamInfo::float("swaps", 0.0, 1.0, usual.swaps, "Share of moves that exchange two voltages."),
+            ParamInfo::float(
+                "hot",
+                0.0,
+                1.0,
+                usual.hot,
+                "Initial temperature, as a fraction of the \
+                 score.",
+            ),
+            ParamInfo::float(
+                "cold",
+                0.0,
+                1.0,
+                usual.cold,
+                "Final temperature, as a fraction of the \
+                 score.",
+            ),
+            ParamInfo::float(
+                "swaps",
+                0.0,
+                1.0,
+                usual.swaps,
+                "Fraction of moves that exchange two \
+                 voltages.",
+            ),
             ParamInfo::float(
                 "mean_share",
                 0.0,
@@ -118,7 +149,8 @@ impl Method<Tpu> for Fast {
         params.extend(settings::params(false));
         MethodInfo {
             name: "tons-fast",
-            help: "Annealing against fast metrics and lazy cuts, with a certified throughput; the default.",
+            help: "Simulated annealing with fast metrics and lazy cuts, and a certified throughput; the \
+                 default.",
             proves: true,
             hot_start: true,
             params,

@@ -38,7 +38,8 @@ impl ModelMethod for Greedy {
                 1,
                 SWITCHES as i64,
                 8,
-                "Switches that are fixed after each relaxation, those with the largest shares first.",
+                "Number of switches that are fixed after each relaxation, those with the largest \
+                 fractional values first.",
             )
             .effect(Effect::Warm),
         ];

@@ -35,15 +35,30 @@ impl ModelMethod for Relaxation {
     fn info(&self) -> MethodInfo {
         let mut params = vec![
             gap(),
-            ParamInfo::int("roundings", 1, 1_000_000, 2000, "Pods drawn with the shares of the relaxation.")
-                .effect(Effect::Warm),
-            ParamInfo::int("certified", 1, 1000, 2, "Drawn pods with the best metrics that are certified.")
-                .effect(Effect::Warm),
+            ParamInfo::int(
+                "roundings",
+                1,
+                1_000_000,
+                2000,
+                "Number of random pods drawn with the \
+                 fractional values of the relaxation as probabilities.",
+            )
+            .effect(Effect::Warm),
+            ParamInfo::int(
+                "certified",
+                1,
+                1000,
+                2,
+                "Number of drawn pods, those with the best metrics, \
+                 that are certified.",
+            )
+            .effect(Effect::Warm),
         ];
         params.extend(settings::params(false));
         MethodInfo {
             name: Self::NAME,
-            help: "Bound on all pods of the size by dividing circuits, and pods rounded from that.",
+            help: "Bounds all pods of the size by a relaxation with fractional circuits, and rounds it \
+                 to pods.",
             proves: true,
             hot_start: false,
             params,
@@ -118,7 +133,7 @@ pub(super) fn gap() -> ParamInfo {
         1e-7,
         0.1,
         0.002,
-        "Relative width at which a relaxation counts as solved.",
+        "Relative gap at which a relaxation counts as solved.",
     )
     .effect(Effect::Warm)
 }

@@ -30,17 +30,18 @@ const TRIES: u64 = 1000;
 impl Method<Tpu> for Random {
     fn info(&self) -> MethodInfo {
         let mut params = vec![
-            ParamInfo::int("samples", 1, 10_000, 1, "Random pods drawn; the best is kept."),
+            ParamInfo::int("samples", 1, 10_000, 1, "Number of random pods drawn; the best one is kept."),
             ParamInfo::bool(
                 "symmetric",
                 true,
-                "Draw of one group element for each switch; otherwise a permutation of the cubes for each.",
+                "If true, draws one group element per switch; if false, one permutation of the cubes per \
+                 switch.",
             ),
         ];
         params.extend(settings::params(false));
         MethodInfo {
             name: "random",
-            help: "Random pods: what a design has to beat.",
+            help: "Random baseline: the best of several random pods.",
             proves: false,
             hot_start: false,
             params,

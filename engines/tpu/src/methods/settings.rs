@@ -38,32 +38,36 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "Maximum relative gap of the throughput certificate. Default: 0.1 % up to 512 chips, 0.5 % above.",
         )
         .derived(),
-        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Rounds after which a certificate ends at any width."),
+        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Maximum number of rounds of a \
+             certificate, whatever its gap."),
         ParamInfo::choice(
             "routing",
             &["at", "dor", "none"],
             if torus { "dor" } else { "at" },
             "Routes: allowed turns, dimension order with datelines (tori only), or none.",
         ),
-        ParamInfo::int("route_passes", 1, 1000, 12, "Passes of the route selection over all pairs."),
+        ParamInfo::int("route_passes", 1, 1000, 12, "Maximum number of passes of the route selection \
+             over all pairs."),
         ParamInfo::choice(
             "route_selection",
             &["prices", "ilp"],
             "prices",
-            "Selection of routes by prices that grow with the load, or by an exact integer program after that.",
+            "Selection of routes: by prices that grow with the load (prices), or then improved by an \
+             exact integer program (ilp).",
         ),
-        ParamInfo::bool("balance", true, "Even use of the virtual channels; otherwise the first has priority."),
+        ParamInfo::bool("balance", true, "If true, balances the load over the virtual channels; if \
+             false, prefers the first one."),
         ParamInfo::bool(
             "with_routes",
             true,
-            "Routes in the plan, not only their figures; true if not given, but for tori above 1024 chips in \
-             dimension order, whose routes are not symmetric.",
+            "If true, the plan contains the routes; if false, only their figures. Default: true, except \
+             for tori above 1024 chips in dimension order, whose routes are not symmetric.",
         )
         .derived(),
         ParamInfo::bool(
             "with_faults",
             false,
-            "Sweep over all 48 failed switches with the routes of every case in the plan.",
+            "If true, computes routes for each of the 48 failed switches and stores them in the plan.",
         ),
         ParamInfo::choice(
             "fault_turns",
@@ -71,12 +75,13 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "shared",
             "Allowed turns for routes around a failed switch: those of the healthy pod (shared), or a new set per case.",
         ),
-        ParamInfo::bool("fault_saturation", false, "Saturation by the flit simulator for every failed switch."),
+        ParamInfo::bool("fault_saturation", false, "If true, the flit simulator measures the saturation \
+             for each failed switch."),
         ParamInfo::choice(
             "saturation_search",
             &["bisection", "steps"],
             "bisection",
-            "Search for the saturation point: bisection after a coarse curve, or every step of the rate.",
+            "Search for the saturation point: bisection after a coarse curve, or every rate step.",
         ),
     ]
     .into_iter()

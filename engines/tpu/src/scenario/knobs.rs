@@ -30,7 +30,7 @@ pub static KNOBS: LazyLock<Knobs<TpuScenario>> = LazyLock::new(|| {
         field("tolerated_ocs_faults"),
         failed_ocs(),
         Knob::own(
-            ParamInfo::bool("simulate", false, "Run of the flit simulator on the finished routes."),
+            ParamInfo::bool("simulate", false, "If true, runs the flit simulator on the finished routes."),
             |pod: &TpuScenario| Some(ParamValue::Bool(pod.simulate.is_some())),
             |pod: &mut TpuScenario, on| {
                 pod.simulate =
@@ -74,7 +74,8 @@ fn where_given(pod: &TpuScenario) -> Option<Idle> {
 }
 
 fn topology() -> Knob<TpuScenario> {
-    let help = "Wiring of the pod: to be designed, the prismatic torus, or the doubly twisted torus.";
+    let help = "Wiring of the pod: designed by a method (design), the prismatic torus, or the doubly \
+         twisted torus.";
     let info = ParamInfo::choice("topology", &TopologyChoice::WORDS, "design", help).effect(Effect::Cold);
     Knob::own(
         info,
@@ -93,7 +94,8 @@ fn topology() -> Knob<TpuScenario> {
 }
 
 fn group() -> Knob<TpuScenario> {
-    let help = "Group that numbers the cubes of a design: '2,2', 'Z2 x Z4', 'D6', 'S3'; 'auto' leaves it to the method.";
+    let help = "Group that numbers the cubes of a design: '2,2', 'Z2 x Z4', 'D6', 'S3'; 'auto': the \
+         method chooses.";
     Knob::own(
         ParamInfo::text("group", help).effect(Effect::Cold),
         |pod: &TpuScenario| {

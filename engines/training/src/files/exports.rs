@@ -46,14 +46,15 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     all.extend([
         format(
             CSV,
-            "Tables: tasks, traffic between pods (long and dense), of a plan also segments of the schedule and circuits.",
+            "Tables: tasks and traffic between pods (long and dense); for a plan, also schedule segments \
+             and circuits.",
             SubjectSort::Either,
             "csv",
             vec![tables::table(), replicas()],
         ),
         format(
             DOT,
-            "Topology or DAG for Graphviz, drawn as it is needed: `dot -Tsvg`.",
+            "Topology or DAG for Graphviz: draw it with `dot -Tsvg`.",
             SubjectSort::Either,
             "dot",
             graph(),
@@ -67,7 +68,8 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         ),
         format(
             SVG,
-            "Picture of a plan for a review: topology, circuits, timeline; it prints in black and white.",
+            "Picture of a plan for a review: topology, circuits, timeline; also readable in black and \
+             white.",
             SubjectSort::Plan,
             "svg",
             Vec::new(),
@@ -100,7 +102,7 @@ fn replicas() -> ParamInfo {
         "replicas",
         &["one", "all"],
         "one",
-        "Whether to write the replica that was planned, with mirrors of its neighbours, or all of them.",
+        "Replicas to write: the planned one, with mirrors of its neighbours, or all.",
     )
 }
 

@@ -31,7 +31,8 @@ impl SessionMethod for Auto {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
-            help: "Quick searches, then the fastest proof, then fewer ports if they are asked for.",
+            help: "Runs quick searches, then the fastest proof, then minimises ports if min_ports is \
+                 set.",
             proves: true,
             hot_start: true,
             params: knobs::joint().into_iter().map(short).collect(),

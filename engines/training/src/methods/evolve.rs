@@ -30,7 +30,8 @@ impl SessionMethod for Evolve {
             help: match self.rates {
                 Rates::Fair => "Genetic search over circuits at max-min fair rates.",
                 Rates::Level | Rates::Best => {
-                    "Genetic search over circuits; the transfer that dictates the end goes first."
+                    "Genetic search over circuits; rates give priority to the transfer that determines \
+                     the end."
                 }
             },
             proves: false,

@@ -48,7 +48,8 @@ fn shape_knobs() -> Vec<ParamInfo> {
             100,
             10_000_000,
             20_000,
-            "Columns beyond which the model is refused: it grows with the iteration over the slot.",
+            "Maximum number of columns of the model, which grows with the iteration time divided by the \
+             slot length.",
         ),
     ]
 }
@@ -59,7 +60,8 @@ impl SessionMethod for FixedSteps {
         params.extend(knobs::solver(&["solver_process", "presolve"]));
         MethodInfo {
             name: "delta-fixed-step",
-            help: "Circuits by the integer program over slots of fixed length; small scenarios, for comparison.",
+            help: "Chooses circuits by the integer program over slots of fixed length; for comparison, \
+                 on small scenarios.",
             proves: false,
             hot_start: true,
             params,

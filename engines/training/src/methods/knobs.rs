@@ -39,15 +39,16 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
             1,
             64,
             defaults.islands,
-            "Islands: populations that evolve apart, on as many threads as there are.",
+            "Number of islands: populations that evolve separately, in parallel threads.",
         ),
-        count("population", 2, 10_000, defaults.population, "Individuals on every island."),
+        count("population", 2, 10_000, defaults.population, "Number of individuals per island."),
         count(
             "elites",
             0,
             1_000,
             defaults.elites,
-            "Individuals that survive a generation unchanged; less than the population.",
+            "Number of individuals that survive a generation unchanged; must be smaller than the \
+             population.",
         ),
         count(
             "tournament",
@@ -70,14 +71,15 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
             defaults.mutation,
             "Probability that a link of a child changes by one or two circuits.",
         ),
-        count("generations", 0, 1_000_000, defaults.generations, "Generations after which the search ends.")
+        count("generations", 0, 1_000_000, defaults.generations, "Maximum number of generations.")
             .effect(Effect::Live),
         count(
             "stall_generations",
             1,
             1_000_000,
             defaults.stall_generations,
-            "Generations without improvement after which the search ends; half of it after a hot start.",
+            "Number of generations without improvement that ends the search; half as many after a hot \
+             start.",
         )
         .effect(Effect::Live),
         count(
@@ -85,17 +87,12 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
             1,
             10_000,
             defaults.migration,
-            "Generations after which the best of every island moves to the next.",
+            "Number of generations between migrations of the best individual of every island to the next \
+             one.",
         ),
-        ParamInfo::float(
-            "wall_limit_s",
-            0.0,
-            1e8,
-            600.0,
-            "Seconds of genetic search after which the run ends; 0 means no limit.",
-        )
-        .unit("s")
-        .effect(Effect::Live),
+        ParamInfo::float("wall_limit_s", 0.0, 1e8, 600.0, "Time limit for the genetic search; 0: no limit.")
+            .unit("s")
+            .effect(Effect::Live),
     ]
 }
 
@@ -107,14 +104,15 @@ pub(super) fn proving() -> Vec<ParamInfo> {
             1,
             10_000_000,
             allocations::LISTED as i64,
-            "Most circuit allocations that are listed and sorted by bound; beyond, boxes of allocations are searched.",
+            "Maximum number of circuit allocations that are listed and sorted by bound; above it, branch \
+             and bound searches boxes of allocations.",
         ),
         ParamInfo::int(
             "boxes",
             1,
             1_000_000_000,
             allocations::BOXES as i64,
-            "Most boxes of circuit allocations that are searched before the proof is given up.",
+            "Maximum number of boxes of circuit allocations that the proof may search.",
         ),
     ]
 }
@@ -128,7 +126,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
             0,
             1_000_000_000,
             defaults.nodes as i64,
-            "Most orders of competing transfers that are searched before the proof is given up.",
+            "Maximum number of orders of competing transfers that the proof may search.",
         )
         .effect(Effect::Live),
         ParamInfo::float(
@@ -136,7 +134,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
             0.0,
             1e8,
             60.0,
-            "Seconds after which the search over orders ends; 0 means no limit.",
+            "Time limit for the search over orders; 0: no limit.",
         )
         .unit("s")
         .effect(Effect::Live),
@@ -148,19 +146,15 @@ pub(super) fn event_orders() -> Vec<ParamInfo> {
     let defaults = order::OrderLimits::default();
     let count = |name, default: u64, help| ParamInfo::int(name, 0, 1_000_000_000, default as i64, help);
     vec![
-        count("lps", defaults.lps, "Linear programs, one for each event order, after which the search ends.")
+        count("lps", defaults.lps, "Maximum number of linear programs, one per event order.")
             .effect(Effect::Live),
         count(
             "swaps",
             defaults.swaps,
-            "Moves of events tried in vain one after another before the search starts over.",
+            "Number of event moves in a row without improvement that triggers a restart.",
         ),
-        count(
-            "restarts",
-            defaults.restarts,
-            "How often the search starts over, from a disturbed event order.",
-        )
-        .effect(Effect::Live),
+        count("restarts", defaults.restarts, "Number of restarts, each from a perturbed event order.")
+            .effect(Effect::Live),
     ]
 }
 
@@ -178,7 +172,8 @@ pub(super) fn writing() -> ParamInfo {
         "writing",
         &["reduced", "full"],
         "reduced",
-        "Form of the integer program: reduced leaves out what cannot matter, full has every start and number.",
+        "Form of the integer program: without columns that cannot affect the optimum (reduced), or with \
+         every start and number of circuits (full).",
     )
 }
 
@@ -211,7 +206,8 @@ pub(super) fn prover() -> ParamInfo {
         "proof",
         &["fastest", "outer", "select"],
         "fastest",
-        "What proves the best circuits: outer lists circuit allocations, select solves an integer program, fastest chooses.",
+        "How the best circuits are proven: enumeration of circuit allocations (outer), an integer \
+         program (select), or the faster of both (fastest).",
     )
 }
 

@@ -40,18 +40,21 @@ impl SessionMethod for Ordered {
             "circuits",
             1,
             1_000_000,
-            "Circuits of every link in link order; if not given, those of the hot start, else the best of a short search.",
+            "Circuits of every link, in link order. Default: those of the hot start, or the best of a \
+             short search.",
         )];
         params.extend(knobs::event_orders());
         params.extend(knobs::ordering());
         params.push(ParamInfo::bool(
             "exchange",
             false,
-            "Also exchange single circuits between links, judged by the same search.",
+            "If true, also exchanges single circuits between links and evaluates them by the same \
+             search.",
         ));
         MethodInfo {
             name: "delta-order",
-            help: "Best schedule of given circuits: a linear program for each order of events.",
+            help: "Best schedule of given circuits: local search over event orders, with a linear \
+                 program for each order.",
             proves: false,
             hot_start: true,
             params,

@@ -46,7 +46,8 @@ impl SessionMethod for MovingCircuits {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "delta-phases",
-            help: "Circuits that move within an iteration, and the proof that no switching gains more.",
+            help: "Plans circuits that move within an iteration, and proves that no other switching \
+                 gains more.",
             proves: true,
             hot_start: true,
             params: vec![
@@ -55,19 +56,20 @@ impl SessionMethod for MovingCircuits {
                     1,
                     1_000_000_000,
                     BOXES,
-                    "Most boxes of states and instants that are searched before the proof is given up.",
+                    "Maximum number of boxes of states and time points that the proof may search.",
                 ),
                 ParamInfo::bool(
                     FEWEST,
                     false,
-                    "If true, looks for the fewest ports with which an iteration keeps to a target.",
+                    "If true, searches the fewest ports with which an iteration meets a target time.",
                 ),
                 ParamInfo::float(
                     OVER,
                     0.0,
                     1e4,
                     0.0,
-                    "Target of `fewest_ports` over the best iteration with circuits that stay.",
+                    "Target of `fewest_ports` divided by the best iteration time with circuits that do \
+                     not move.",
                 )
                 .unit("%"),
                 ParamInfo::float(
@@ -75,7 +77,8 @@ impl SessionMethod for MovingCircuits {
                     0.0,
                     1e9,
                     0.0,
-                    "Target of `fewest_ports` as a time; that of circuits that stay, and `target_over`, if not given.",
+                    "Target of `fewest_ports` as a time. Default: `target_over` times the best iteration \
+                     time with circuits that do not move.",
                 )
                 .unit("s")
                 .derived(),

@@ -36,13 +36,14 @@ impl Method<Training> for Reallocate {
                 0,
                 1_000_000,
                 1_000,
-                "Trades after which no more ports change hands; 0 plans every job alone.",
+                "Maximum number of port transfers between jobs; 0 plans every job alone.",
             ),
         ];
         params.extend(knobs::proving());
         MethodInfo {
             name: "reallocate",
-            help: "Several jobs on one set of pods: ports that one can spare go to the job that gains most.",
+            help: "Plans several jobs on shared pods: ports that one job can spare go to the job that \
+                 gains most.",
             proves: true,
             hot_start: true,
             params,

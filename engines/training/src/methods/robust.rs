@@ -29,7 +29,8 @@ const PROVEN: f64 = 1e-9;
 pub(super) fn knob() -> ParamInfo {
     ParamInfo::text(
         "robust",
-        "Configurations such as seq=2048,8192;bandwidth_gbps=200,400: plans for the least worst NCT over all of them.",
+        "Configurations such as seq=2048,8192;bandwidth_gbps=200,400: minimises the worst NCT over all \
+         combinations.",
     )
 }
 

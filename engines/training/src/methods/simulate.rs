@@ -18,7 +18,7 @@ impl SessionMethod for Simulate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "simulate",
-            help: "One iteration on given circuits.",
+            help: "Simulates one iteration on given circuits.",
             proves: false,
             hot_start: true,
             params: vec![
@@ -26,13 +26,13 @@ impl SessionMethod for Simulate {
                     "topology",
                     1,
                     1_000_000,
-                    "Circuits of every link in link order; those of the hot start if not given.",
+                    "Circuits of every link, in link order. Default: those of the hot start.",
                 ),
                 ParamInfo::choice(
                     "rates",
                     &["fair", "level"],
                     "fair",
-                    "Rates: max-min fair, or the task that dictates the end first.",
+                    "Rates of transfers: max-min fair, or priority for the task that determines the end.",
                 ),
             ],
         }

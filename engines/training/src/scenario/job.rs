@@ -20,7 +20,7 @@ record! {
         pub model: Option<ModelChoice> = any(),
         /// Parallelism, batch and machine.
         pub run: RunConfig = any(),
-        /// Optical ports of a pod: one number, or one per pod position; the job's GPUs in the pod if not given.
+        /// Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the pod.
         pub ports_per_pod: Option<PortsPerPod> = any(),
         /// If true, stages are placed on the pods in reverse order.
         pub reverse: bool = any().or(false).cold(),
@@ -185,9 +185,9 @@ record! {
         pub bandwidth_gbps: f64 = rate().or(USUAL.bandwidth_gbps),
         /// Peak compute of one GPU.
         pub peak_tflops: f64 = within(0.001..=1e6).or(USUAL.peak_tflops).unit("TFLOP/s"),
-        /// Share of the peak that is reached.
+        /// Fraction of the peak that compute reaches.
         pub mfu: f64 = within(0.001..=1.0).or(USUAL.mfu),
-        /// Backward time over forward time.
+        /// Backward compute time divided by forward compute time.
         pub bwd_ratio: f64 = within(0.0..=100.0).or(USUAL.bwd_ratio),
         /// Size of one activation value between stages.
         pub act_bytes: f64 = within(0.01..=16.0).or(USUAL.act_bytes).unit("B"),
@@ -197,13 +197,13 @@ record! {
         pub gather_bytes: f64 = within(0.0..=16.0).or(USUAL.gather_bytes).unit("B"),
         /// If true, a stage waits for its send to finish before it continues.
         pub blocking_p2p: bool = any().or(USUAL.blocking_p2p),
-        /// Rate of a transfer inside a pod per GPU; as `bandwidth_gbps` if not given.
+        /// Rate of a transfer inside a pod, per GPU. Default: `bandwidth_gbps`.
         pub intra_pod_gbps: Option<f64> = rate().or_null(),
-        /// Spread of compute over the stages: all alike, or by their exact layers and tables.
+        /// Compute time of the stages: equal for all, or by their exact layers and embedding tables.
         pub balance: Balance = any().or(USUAL.balance),
-        /// Chunks of layers that a stage holds; from 2 on 1F1B is interleaved over them.
+        /// Number of virtual stages per pipeline stage; with 2 or more, 1F1B is interleaved over them.
         pub virtual_stages: u32 = count(4096).or(USUAL.virtual_stages).omitted().cold(),
-        /// Buckets in which a stage exchanges its gradients, last layers first; from 2 on inside the last backward.
+        /// Number of gradient buckets per stage, last layers first; 2 or more overlap with the last backward pass.
         pub dp_buckets: u32 = count(4096).or(USUAL.dp_buckets).omitted().cold(),
     }
 }

@@ -38,7 +38,8 @@ record! {
     pub struct Reconfiguration {
         /// Time from the setting of a circuit until it carries, guard time included. Its ports are taken meanwhile.
         pub delay_s: f64 = any().by(delay, |generator| f64::schema(generator, DELAYS)),
-        /// Most switchings in an iteration, beside the return to where it began. 0: circuits stay.
+        /// Maximum number of switchings per iteration, not counting the return to the initial circuits. 0: circuits
+        /// stay.
         pub most_switchings: u32 = within(0..=i64::from(MAX_SWITCHINGS)),
     }
 }
@@ -71,7 +72,8 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             SWITCH,
             &names,
             NO_SWITCH,
-            "Switch whose circuits move within an iteration, which sets `switching_delay_s`; none: they stay.",
+            "Type of switch whose circuits move within an iteration; it sets `switching_delay_s`. none: \
+             circuits do not move.",
         )
         .effect(Effect::Warm),
         ParamInfo::float(
@@ -79,7 +81,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             0.0,
             MAX_DELAY_S,
             0.0,
-            "Dark time of a circuit that moves within an iteration; circuits stay if it is not given.",
+            "Dark time of a circuit that moves within an iteration. Default: circuits do not move.",
         )
         .unit("s")
         .derived(),
@@ -88,7 +90,8 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             0,
             i64::from(MAX_SWITCHINGS),
             i64::from(Reconfiguration::default().most_switchings),
-            "Most switchings in an iteration, beside the return to where it began.",
+            "Maximum number of switchings per iteration, not counting the return to the initial \
+             circuits.",
         ),
     ]
 }

@@ -24,8 +24,8 @@ record! {
     pub struct SharedPods {
         /// The jobs, at least two.
         pub jobs: Vec<PlacedJob> = any(),
-        /// Optical ports of a shared pod: one number, or one per position; what the jobs bring if not given. More is
-        /// spare and open to all.
+        /// Optical ports of a shared pod: one number, or one per position. Default: the ports that the jobs bring.
+        /// More is spare and open to all.
         pub ports_per_pod: Option<PortsPerPod> = any(),
     }
 }

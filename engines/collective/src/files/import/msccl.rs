@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "A schedule as MSCCL XML, played on the network of the scenario that is given beside it; it is executed before.",
+        "A schedule as MSCCL XML, mapped onto the network of a scenario that you also pass; lightbay \
+         first executes it as a test.",
         SubjectSort::Plan,
         "xml",
     )

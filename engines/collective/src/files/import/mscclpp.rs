@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "An execution plan of MSCCL++ with puts, signals and waits, played on the network of the scenario that is given \
-         beside it; it is executed before.",
+        "An execution plan of MSCCL++ with puts, signals and waits, mapped onto the network of a \
+         scenario that you also pass; lightbay first executes it as a test.",
         SubjectSort::Plan,
         "json",
     )

@@ -39,10 +39,11 @@ pub(super) fn format() -> FormatInfo {
             .derived(),
         ParamInfo::text(
             "connections",
-            "GPUs that send to other nodes with those that they send to, by their numbers in the nodes, '0:1, 2:3'. \
-             Default: those of the sketch.",
+            "Pairs of GPUs that connect nodes, sender:receiver, each numbered within its node: '0:1, \
+             2:3'. Default: those of the sketch.",
         ),
-        ParamInfo::choice("mb", &["1e6", "2^20"], "1e6", "Bytes of the megabyte that costs are given by. Default: 1e6.")
+        ParamInfo::choice("mb", &["1e6", "2^20"], "1e6", "Number of bytes in the megabyte to which the \
+             costs refer. Default: 1e6.")
             .derived(),
     ])
 }

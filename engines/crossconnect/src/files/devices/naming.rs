@@ -54,7 +54,8 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
         ParamInfo::bool(
             "bidirectional",
             false,
-            "Whether a connection of the switch carries both directions; else a circuit takes two.",
+            "If true, one connection of the switch carries both directions; if false, a circuit needs \
+             two connections.",
         ),
         ParamInfo::int("ingress_base", ports.least, MOST, 1, "Number of the first ingress port."),
         ParamInfo::int(
@@ -63,9 +64,9 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
             MOST,
             1,
             if ports.one_series {
-                "Number of the first egress port; that behind the last ingress port if not given."
+                "Number of the first egress port. Default: the number after the last ingress port."
             } else {
-                "Number of the first egress port; that of the first ingress port if not given."
+                "Number of the first egress port. Default: the number of the first ingress port."
             },
         )
         .derived(),
@@ -74,14 +75,15 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
         knobs.push(text_knob(
             "port_template",
             template,
-            "Name of a port: text with {n}, or {slot} and {port}, and perhaps {side}, A or B.",
+            "Template for names of ports: text with {n}, or with {slot} and {port}, and optionally \
+             {side} (A or B).",
         ));
         let per_slot = ParamInfo::int(
             "ports_per_slot",
             1,
             MOST,
             USUAL_PORTS_PER_SLOT,
-            "Ports of a slot, for names with {slot}; 8 if not given.",
+            "Number of ports per slot, for names with {slot}. Default: 8.",
         );
         knobs.push(per_slot.derived());
     }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// Name of the format.
 pub(super) const NAME: &str = "svg";
 /// Its sort.
-pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what every switch keeps, adds and removes; it prints in black and white.";
+pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what \
+     every switch keeps, adds and removes; also readable in black and white.";
 /// Parts of a plan that are not in it.
 pub(super) const LEAVES_OUT: &[&str] = &["the ports", "the order of the batches"];
 

@@ -35,10 +35,12 @@ const MOST_LAYERS: i64 = 1 << 20;
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
-            ParamInfo::text(FROM, "Plan whose circuits are wanted, over all replicas of a training job."),
+            ParamInfo::text(FROM, "Plan whose circuits become the target, over all replicas of a \
+                 training job."),
             ParamInfo::text(
                 INSTALLED_FROM,
-                "Plan of kind crossconnect that is carried out: what it keeps and adds is installed.",
+                "Plan of kind crossconnect that has been implemented: the circuits that it keeps and \
+                 adds are installed.",
             ),
         ],
         own: vec![
@@ -56,8 +58,8 @@ pub(crate) fn conversion() -> Conversion {
                 0,
                 MOST_LAYERS,
                 0,
-                "Layer whose circuits are wanted, of a plan that lays circuits for each layer anew, such as one of a region. \
-                 Default: the one whose exchange takes longest.",
+                "For a plan with new circuits per layer, such as one of a region: the layer whose \
+                 circuits become the target. Default: the one whose all-to-all takes longest.",
             )
             .derived(),
             ParamInfo::int(
@@ -65,14 +67,16 @@ pub(crate) fn conversion() -> Conversion {
                 1,
                 MOST_LAYERS,
                 1,
-                "Change of a plan whose circuits move within an iteration, from 1, whose circuits are wanted. Such a plan needs it.",
+                "For a plan whose circuits move within an iteration (required there): number of the \
+                 change, from 1, whose circuits become the target.",
             )
             .derived(),
             ParamInfo::bool(
                 KEEP_PORTS,
                 false,
-                "Whether every circuit stays at the switch and ports where the plan has it; else switches and ports are chosen \
-                 anew. Default: true where every port is wired to one switch, as in a TPU pod.",
+                "If true, every circuit keeps the switch and ports of the plan; if false, switches and \
+                 ports are chosen again. Default: true where every port is wired to one switch, as in a TPU \
+                 pod.",
             )
             .derived(),
         ],

@@ -25,7 +25,7 @@ pub struct CircuitLnsSettings {
     pub share: f64,
     /// Tries without a gain after which to give up.
     pub patience: u64,
-    /// Nodes of the tree search of one try.
+    /// Maximum number of branch-and-bound nodes per try.
     pub nodes: u32,
 }
 

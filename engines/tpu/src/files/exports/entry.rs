@@ -23,7 +23,7 @@ const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let instance = FormatInfo::new(
         INSTANCE,
-        "The scenario with its topology spelled out: that of a torus, or that of the plan.",
+        "The scenario with its topology spelled out: the one of a torus, or of the plan.",
         SubjectSort::Either,
         "json",
     )
@@ -34,7 +34,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
     ]);
     let study = FormatInfo::new(
         RADIX4,
-        "A study beside the pod, as CSV: what directed networks of degree 4 carry, by family and size.",
+        "A separate study as CSV: throughput of directed networks of degree 4, by family and size.",
         SubjectSort::Either,
         "csv",
     )

@@ -29,8 +29,8 @@ pub(super) fn knob() -> ParamInfo {
         0,
         1_000_000_000,
         0,
-        "Evaluations of each chain in a search without symmetry that follows, for 3 to 16 cubes; from the best designs \
-         it has not gained anything yet.",
+        "Number of evaluations per chain in a final search without symmetry, for 3 to 16 cubes; 0 skips \
+         it. It has not yet improved a best design.",
     )
 }
 

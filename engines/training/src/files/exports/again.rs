@@ -32,7 +32,8 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             params: vec![ParamInfo::bool(
                 "all_edges",
                 false,
-                "Whether to keep edges that other edges imply at this bandwidth, so that the bandwidth can be raised later.",
+                "If true, keeps edges that other edges imply at this bandwidth, so that the bandwidth \
+                 can be raised later.",
             )],
         },
         FormatInfo {

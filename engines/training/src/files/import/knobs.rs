@@ -14,44 +14,95 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
     let rate = |name, help| ParamInfo::float(name, MIN_GBPS, MAX_GBPS, 400.0, help).derived().unit("Gb/s");
     let choice = |name, names: &[&'static str], help| ParamInfo::choice(name, names, names[0], help);
     vec![
-        int("gpus", gpus, "GPUs of the job, where the file does not say."),
-        int("gpus_per_pod_per_replica", gpus, "GPUs that one replica has in one pod; replicas do not share pods."),
-        int("gpus_per_pod", gpus, "GPUs of the job in one pod, ranks laid out one after the other over the pods."),
+        int("gpus", gpus, "Number of GPUs of the job, if the file does not state it."),
+        int(
+            "gpus_per_pod_per_replica",
+            gpus,
+            "Number of GPUs of one replica per pod; replicas do not \
+             share pods.",
+        ),
+        int(
+            "gpus_per_pod",
+            gpus,
+            "Number of GPUs of the job per pod; ranks are assigned to pods in \
+             order.",
+        ),
         rate("bandwidth_gbps", "Rate of one NIC and of one circuit per direction."),
         rate("intra_pod_gbps", "Rate of pipeline transfers inside a pod, per GPU."),
-        ParamInfo::int("pp_bytes", 1, MAX_BYTES, 1, "Bytes of one micro-batch that one rank sends to the next stage.")
-            .derived()
-            .unit("bytes"),
-        ParamInfo::int("dp_bytes", 0, MAX_BYTES, 0, "Bytes that one GPU sends to its ring neighbour per iteration.")
-            .derived()
-            .unit("bytes"),
+        ParamInfo::int(
+            "pp_bytes",
+            1,
+            MAX_BYTES,
+            1,
+            "Bytes of one micro-batch that one rank sends to the next stage.",
+        )
+        .derived()
+        .unit("bytes"),
+        ParamInfo::int(
+            "dp_bytes",
+            0,
+            MAX_BYTES,
+            0,
+            "Bytes that one GPU sends to its ring neighbour per iteration.",
+        )
+        .derived()
+        .unit("bytes"),
         choice(
             "compute",
             &["auto", "file", "aiob", "zero"],
-            "Source of compute times: kernel times if given, else the workload file; or none at all.",
+            "Source of compute times: kernel times if given, otherwise the workload file; or none.",
         ),
         ParamInfo::float("tflops", 0.001, 1e6, 989.0, "Peak of one GPU, to compute times from the model.")
             .derived()
             .unit("TFLOP/s"),
-        ParamInfo::float("mfu", 0.001, 1.0, 0.4, "Share of the peak that is reached, with tflops.").derived(),
+        ParamInfo::float(
+            "mfu",
+            0.001,
+            1.0,
+            0.4,
+            "Fraction of the peak that compute reaches; used with \
+             tflops.",
+        )
+        .derived(),
         choice("model", &presets::model_names(), "Model whose FLOPs are counted, with tflops.").derived(),
         int("seq", 1 << 26, "Tokens of one micro-batch, with tflops.").unit("tokens"),
-        int("layers", 1 << 16, "Layers of one stage, for kernel times with a per-call CSV that does not show them."),
+        int(
+            "layers",
+            1 << 16,
+            "Number of layers per stage, for kernel times with a per-call CSV that \
+             does not show them.",
+        ),
         choice(
             "collectives",
             &["auto", "measured", "busbw", "alpha_beta", "zero"],
-            "Time of tensor- and expert-parallel collectives: measured if the file has it, else the table, else the model.",
+            "Time of tensor- and expert-parallel collectives: measured if the file has it, otherwise \
+             from the table, otherwise from the model.",
         ),
-        rate("collective_gbps", "Rate of one GPU inside the pod for collectives without measured bus bandwidth."),
-        ParamInfo::float("collective_latency_us", 0.0, 1e6, 5.0, "Latency of one step of a collective inside the pod.")
-            .derived()
-            .unit("us"),
+        rate(
+            "collective_gbps",
+            "Rate of one GPU inside the pod for collectives without measured bus bandwidth.",
+        ),
+        ParamInfo::float(
+            "collective_latency_us",
+            0.0,
+            1e6,
+            5.0,
+            "Latency of one step of a collective inside the pod.",
+        )
+        .derived()
+        .unit("us"),
         choice(
             "parameter_gather",
             &["dp", "column"],
-            "Group of the all-gather that stands beside the gradients' reduce-scatter: data parallel, or as its column says.",
+            "Group of the all-gather in the row of the gradients' reduce-scatter: data parallel, or the \
+             one that its column names.",
         )
         .derived(),
-        choice("order", &["file", "1f1b"], "Order of the passes: that of the file if it has one, or 1F1B."),
+        choice(
+            "order",
+            &["file", "1f1b"],
+            "Order of the passes: the one of the file if it has one, or \
+             1F1B.",
+        ),
     ]
 }

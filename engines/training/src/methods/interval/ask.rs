@@ -11,12 +11,19 @@ use std::sync::Arc;
 /// Returns the knobs that shape the model.
 pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     vec![
-        ParamInfo::choice("rates", &["joint", "fair"], "joint", "Rates: part of the plan, or max-min fair."),
+        ParamInfo::choice(
+            "rates",
+            &["joint", "fair"],
+            "joint",
+            "Rates of transfers: part of the plan, \
+             or max-min fair.",
+        ),
         ParamInfo::choice(
             "formulation",
             &["compact", "strong", "tight", "paper"],
             "compact",
-            "The paper's model; with tight bounds; with rows that see contention (strong); intervals for competing tasks only (compact).",
+            "Model: the paper's; with tight bounds; with rows for contention (strong); or with intervals \
+             for competing tasks only (compact).",
         ),
         ParamInfo::choice(
             "windows",
@@ -28,34 +35,37 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "anchor",
             &["start", "fair"],
             "start",
-            "Run that anchored windows are laid around: the one to start from, or its circuits at max-min fair rates.",
+            "Schedule at which anchored windows are centred: the one to start from, or its circuits at \
+             max-min fair rates.",
         ),
         ParamInfo::int(
             "margin",
             0,
             1_000_000,
             2,
-            "Intervals by which a task may move from the anchor; 0 keeps the order and repeats around better runs.",
+            "Number of intervals by which a task may move from the anchor; 0 keeps the order and repeats \
+             with better schedules as anchor.",
         ),
         ParamInfo::int(
             "intervals",
             0,
             1_000_000,
             0,
-            "Number of intervals; 0 takes those of the anchor and a few more.",
+            "Number of intervals; 0 uses those of the anchor and a few more.",
         ),
         ParamInfo::int_list(
             "circuits",
             1,
             1_000_000,
-            "Circuits of every link in link order, to decide only the schedule; decided too if not given.",
+            "Circuits of every link, in link order; the model then decides only the schedule. Default: \
+             the model decides circuits too.",
         ),
         ParamInfo::int(
             "start_generations",
             0,
             1_000_000,
             50,
-            "Generations of the genetic search for a run to start from; 0 takes the best baseline.",
+            "Number of generations of the genetic search for a start; 0 uses the best baseline.",
         ),
     ]
 }
@@ -77,7 +87,7 @@ pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
         0.0,
         1.0,
         1e-4,
-        "Relative gap of plan and bound at which the solver calls a plan optimal.",
+        "Relative gap between plan and bound at which the solver reports a plan as optimal.",
     );
     let mut knobs = knobs::solver(names);
     for knob in knobs.iter_mut().filter(|knob| knob.name == "mip_gap") {

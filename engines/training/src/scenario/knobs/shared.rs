@@ -24,13 +24,14 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
             WEIGHTS,
             1,
             i64::from(MAX_WEIGHT),
-            "Weight of a job's time beside that of the others: one number, or one per job.",
+            "Weight of a job's iteration time in the objective: one number, or one per job.",
         ),
         ParamInfo::int_or_list(
             PORTS,
             1,
             i64::from(MAX_PORTS),
-            "Optical ports of a shared pod: one number, or one per position; what the jobs bring if not given.",
+            "Optical ports of a shared pod: one number, or one per position. Default: the ports that the \
+             jobs bring.",
         ),
         ParamInfo::int_or_list(
             FIRST_PODS,

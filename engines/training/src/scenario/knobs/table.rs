@@ -22,7 +22,8 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         "ports_per_pod",
         1,
         i64::from(MAX_PORTS),
-        "Optical ports of a pod: one number, or one per pod position; the job's GPUs in the pod if not given.",
+        "Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the \
+         pod.",
     );
     let mut knobs = vec![model];
     knobs.extend(run_knobs().iter().cloned());
