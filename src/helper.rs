@@ -34,7 +34,7 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
 /// Process group of helper processes, which decides who handles the keyboard's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessGroup {
-    /// The shell: helpers stop and go on with the job that they belong to.
+    /// The shell: helpers stop and continue with the job that they belong to.
     Shared,
     /// The workbench, which has the keys itself and pauses its runs before it stops.
     Own,

@@ -32,7 +32,7 @@ pub use cells::{Cell, Shard};
 pub use row::{FoundRow, SweepRow, TableForm};
 pub use walk::{Starts, Walked, Walker};
 
-/// Most cells of one sweep.
+/// Maximum number of cells of one sweep.
 pub const MAX_CELLS: usize = 100_000;
 
 /// A change of a knob: name, entry of its list, value.

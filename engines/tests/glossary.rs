@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// Run with `LIGHTBAY_WRITE_GLOSSARY=1` to write it anew.
+/// Run with `LIGHTBAY_WRITE_GLOSSARY=1` to write it again.
 #[test]
 fn the_glossary_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/glossary.md");

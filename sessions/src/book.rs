@@ -173,7 +173,7 @@ impl PlanBook {
         self.pages().written.contains(&plan)
     }
 
-    /// Notes that the session goes on in a folder without the plans written so far.
+    /// Notes that the session continues in a folder without the plans written so far.
     pub(crate) fn leave_behind(&self) {
         self.pages().written.clear();
     }

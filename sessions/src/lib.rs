@@ -1,4 +1,4 @@
-//! Saved work: sessions on disk, written while runs go on, read back after a quit or a kill.
+//! Saved work: sessions on disk, written while runs continue, read back after a quit or a kill.
 //!
 //! | module | what |
 //! |---|---|

@@ -51,7 +51,7 @@ pub struct Lock {
 pub enum Locked {
     /// We have it.
     Here(Lock),
-    /// We go on without it, because this file system has no locks.
+    /// We continue without it, because this file system has no locks.
     Unsupported(Lock),
     /// Another process has it.
     Elsewhere(LockHolder),

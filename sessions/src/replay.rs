@@ -17,10 +17,10 @@ mod tests;
 /// Limits on the part of a log that is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
-    /// Most progress records (points of curves); beyond it every curve is thinned evenly over its length. Bounds
-    /// that say something new do not count, up to the same number.
+    /// Maximum number of progress records (points of curves); beyond it every curve is thinned evenly over its length.
+    /// Bounds that say something new do not count, up to the same number.
     pub progress: usize,
-    /// Most lines of a solver's log of each run, the newest ones.
+    /// Maximum number of lines of a solver's log of each run, the newest ones.
     pub lines: usize,
 }
 
@@ -80,7 +80,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Most broken lines that are kept with their problem.
+    /// Maximum number of broken lines that are kept with their problem.
     pub const MAX_PROBLEMS: usize = 20;
 
     /// Reads a log file; one that is not there is an empty log.

@@ -18,7 +18,7 @@ use std::path::Path;
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.recent/1";
 
-/// Most sessions that the list keeps.
+/// Maximum number of sessions that the list keeps.
 pub const MOST: usize = 50;
 
 /// A session that was used lately, as the start screen shows it.

@@ -1,9 +1,9 @@
 //! The thread that saves a session while it is being worked on.
 //!
-//! Engines and the shell hand over and go on; nobody waits for the disk. Milestones are written at once and
-//! never lost, progress within a second and thinned when it comes faster than the disk takes it or when the run
-//! lasts very long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses,
-//! everything waits in bounded memory and is tried again every second.
+//! Engines and the shell hand over and continue; nobody waits for the disk. Milestones are written at once and never
+//! lost, progress within a second and thinned when it comes faster than the disk takes it or when the run lasts very
+//! long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
+//! waits in bounded memory and is tried again every second.
 
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
@@ -33,7 +33,7 @@ mod tests;
 
 pub use home::{NewSession, Place};
 
-/// Longest time that ending waits for a disk that does not answer.
+/// Maximum time that ending waits for a disk that does not answer.
 const CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
 /// State of saving.

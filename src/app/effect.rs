@@ -97,7 +97,7 @@ pub enum Effect {
     CaptureMouse(bool),
     /// Write every cell again.
     Repaint,
-    /// Give the terminal back and stop until the shell goes on.
+    /// Give the terminal back and stop until the shell continues.
     Suspend,
     /// Save everything, give the terminal back and end with this code.
     Quit {

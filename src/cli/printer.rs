@@ -17,7 +17,7 @@ mod pace;
 
 pub use pace::{EventIdentity, FigurePace};
 
-/// Longest time that the end waits for a slow reader.
+/// Maximum time that the end waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time that figures are held back if nothing else comes.
@@ -103,7 +103,7 @@ impl<M: Send + 'static> Printer<M> {
 
 /// Longest text of an event that is written, in characters: names and messages come from files of any size.
 const LONGEST_TEXT: usize = 1000;
-/// Most rules of a rejected plan that are written.
+/// Maximum number of rules of a rejected plan that are written.
 const MOST_VIOLATIONS: usize = 100;
 
 /// An event as a line of JSON (lightbay.event/1), with long texts shortened.

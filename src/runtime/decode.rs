@@ -4,7 +4,7 @@
 use crate::app::action::{Mouse, MouseKind};
 use crate::app::key::{Code, Key};
 
-/// Most bytes that are taken from one paste; the rest is dropped.
+/// Maximum number of bytes that are taken from one paste; the rest is dropped.
 const PASTE_LIMIT: usize = 1 << 20;
 
 /// Longest sequence whose content is kept; a longer one means nothing here.

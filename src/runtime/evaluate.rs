@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// Time between two looks of an evaluation under way for a newer question.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Longest time that an evaluation may take to stop.
+/// Maximum time that an evaluation may take to stop.
 const STOPS: Duration = Duration::from_secs(5);
 
 #[derive(Default)]

@@ -3,13 +3,13 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Least time between two frames that input asked for.
+/// Minimum time between two frames that input asked for.
 const INPUT_GAP: Duration = Duration::from_millis(10);
 
-/// Least time between two frames while the size changes.
+/// Minimum time between two frames while the size changes.
 const RESIZE_GAP: Duration = Duration::from_millis(50);
 
-/// Least time between two frames while nobody looks.
+/// Minimum time between two frames while nobody looks.
 const HIDDEN_GAP: Duration = Duration::from_millis(500);
 
 /// Reason for a frame.

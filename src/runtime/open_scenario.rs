@@ -29,16 +29,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
-/// Longest time that leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
+/// Maximum time that leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
 const STOP_WITHIN: Duration = Duration::from_millis(500);
 
-/// Longest time that stopping the process waits for runs to stand still.
+/// Maximum time that stopping the process waits for runs to stand still.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
-/// Longest time that a save that was asked for may take.
+/// Maximum time that a save that was asked for may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Longest time that moving a session to another folder may take.
+/// Maximum time that moving a session to another folder may take.
 const MOVE_WITHIN: Duration = Duration::from_mins(5);
 
 /// A scenario that is open, with its session and its runs.

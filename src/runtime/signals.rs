@@ -11,9 +11,9 @@ pub enum Sign {
     End(u8),
     /// Interrupted from outside: as `C-c`.
     Interrupt,
-    /// Stop until told to go on.
+    /// Stop until told to continue.
     Suspend,
-    /// We were stopped and go on.
+    /// We were stopped and continue.
     Continue,
     /// The terminal has another size.
     Resize,
@@ -69,8 +69,8 @@ impl Signals {
     }
 }
 
-/// Stops the process as the shell expects it; returns when it goes on.
+/// Stops the process as the shell expects it; returns when it continues.
 pub fn stop_here() {
-    // If it cannot be stopped it simply goes on.
+    // If it cannot be stopped it simply continues.
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
 }

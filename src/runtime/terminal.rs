@@ -24,7 +24,7 @@ const QUESTIONS: &str = "\x1b]11;?\x1b\\\x1b[c";
 const SYNC_BEGIN: &str = "\x1b[?2026h";
 const SYNC_END: &str = "\x1b[?2026l";
 
-/// Most cells of a screen that are drawn; beyond it the lowest rows stay empty.
+/// Maximum number of cells of a screen that are drawn; beyond it the lowest rows stay empty.
 const MOST_CELLS: u32 = 65_535;
 
 /// State of the terminal to be restored. Here and nowhere else, so that a panic or a signal can do it.

@@ -317,7 +317,7 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
 
 /// Writes cannot reach the folder any more; a file in its way stops root as well.
 fn break_disk(folder: &Path) {
-    // The thread that saves may make the folder anew before the file is there.
+    // The thread that saves may make the folder again before the file is there.
     let is_blocked = |attempt: u32| {
         let aside = folder.with_extension(format!("aside{attempt}"));
         std::fs::rename(folder, aside).unwrap();

@@ -109,7 +109,7 @@ const GAP: u16 = 2;
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
 
-/// Least rows of the panes below the large one in the grid, if that wishes for more than its share.
+/// Minimum number of rows of the panes below the large one in the grid, if that wishes for more than its share.
 const MIDDLE: u16 = 9;
 
 /// From this width on the wide form has a column for the panes 7 to 9.

@@ -122,7 +122,7 @@ enum Kind {
     Log { decade: i32, multiples: &'static [f64], low: f64, high: f64, every: i32 },
 }
 
-/// Most ticks any axis asks for.
+/// Maximum number of ticks any axis asks for.
 const MOST: usize = 64;
 
 impl Ticks {

@@ -29,7 +29,7 @@ pub enum RunWord {
     Optimal,
     /// Stopped by the user, its best plan is kept.
     Stopped,
-    /// Could not go on.
+    /// Could not continue.
     Failed,
     /// Broke off by a defect.
     Crashed,

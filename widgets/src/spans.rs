@@ -83,7 +83,7 @@ pub struct SpanLanes<'a> {
     words: &'a str,
 }
 
-/// Least columns of the intervals: words behind the lanes, then letters of names give way.
+/// Minimum number of columns of the intervals: words behind the lanes, then letters of names give way.
 const LEAST: i32 = 24;
 /// Letters of a name that stay.
 const NAME: i32 = 6;

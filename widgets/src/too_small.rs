@@ -1,4 +1,4 @@
-//! Message in place of a screen that is too small to work in. Solving goes on behind it.
+//! Message in place of a screen that is too small to work in. Solving continues behind it.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -38,7 +38,7 @@ impl<'a> TooSmall<'a> {
         Self { theme, need_width, need_height, state: "", hint: "" }
     }
 
-    /// Sets the text about what is going on meanwhile (`solving goes on, best 12.830 s`).
+    /// Sets the text about what is running meanwhile (`solving continues, best 12.830 s`).
     #[must_use]
     pub const fn state(mut self, state: &'a str) -> Self {
         self.state = state;

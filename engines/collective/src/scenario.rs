@@ -21,13 +21,13 @@ use lightbay_core::exchange::DerivedFrom;
 use lightbay_core::record::{any, index, list, usual, within};
 use lightbay_core::{record, words};
 
-/// Most nodes of a scenario.
+/// Maximum number of nodes of a scenario.
 pub const MAX_NODES: usize = 16_384;
-/// Most links of a scenario.
+/// Maximum number of links of a scenario.
 pub const MAX_LINKS: usize = 1 << 20;
-/// Most chunks that a demand stands for.
+/// Maximum number of chunks that a demand stands for.
 pub const MAX_CHUNKS: usize = 1 << 21;
-/// Most deliveries of chunks to destinations that a demand stands for.
+/// Maximum number of deliveries of chunks to destinations that a demand stands for.
 pub const MAX_DELIVERIES: usize = 1 << 25;
 /// Largest number in a file: bytes, microseconds, GB/s.
 const HUGE: f64 = 1e18;

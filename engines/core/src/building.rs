@@ -26,7 +26,7 @@ impl<'w, W: Watch> Building<'w, W> {
         Self { watch, unit, total, every, said: 0 }
     }
 
-    /// Asks whether to go on when `done` parts are written. Call it at least every 5 ms of work.
+    /// Checks whether to stop when `done` parts are written. Call it at least every 5 ms of work.
     ///
     /// # Errors
     /// The reason to stop.

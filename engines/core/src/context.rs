@@ -21,7 +21,7 @@ mod control;
 
 pub use control::{Control, OfferedBound, Stop};
 
-/// Least time between two candidates that are built and checked; others only update the objective.
+/// Minimum time between two candidates that are built and checked; others only update the objective.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Relative difference below which two objective values are a tie, decided by the secondary value.
@@ -141,8 +141,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Asks whether to go on. Blocks while paused, applies live edits, builds a waiting candidate when its time
-    /// has come. Call it at least every 5 ms of work; it costs well under a microsecond.
+    /// Checks whether to stop. Blocks while paused, applies live edits, builds a waiting candidate when its time has
+    /// come. Call it at least every 5 ms of work; it costs well under a microsecond.
     ///
     /// # Errors
     /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.

@@ -249,7 +249,7 @@ pub struct SolverStats {
 pub struct GenerationStats {
     /// Number, from 0.
     pub generation: u64,
-    /// Most generations there will be.
+    /// Maximum number of generations there will be.
     pub of: u64,
     /// Best objective ever.
     pub best: f64,

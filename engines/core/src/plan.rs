@@ -128,7 +128,7 @@ pub mod not_reproducible {
     pub const CUT_SHORT: &str = "it was cut short from outside";
     /// Its run failed.
     pub const FAILURE: &str = "its run failed";
-    /// Its run was going on when it was written.
+    /// Its run was running when it was written.
     pub const UNFINISHED: &str = "its run was not over";
 
     /// Returns `true` if a sentence says that something ended the run before its method did.

@@ -61,7 +61,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Most problems of one input that are kept and shown.
+    /// Maximum number of problems of one input that are kept and shown.
     pub const CAP: usize = 20;
 
     /// No problems yet, of an unnamed input.
@@ -227,7 +227,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Most items of a list in a sentence.
+/// Maximum number of items of a list in a sentence.
 const MOST_LISTED: usize = 8;
 
 /// A list in a sentence: its first items, at most eight, and how many more there are.

@@ -18,7 +18,7 @@ mod json;
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Largest content of a gzip-compressed file, in bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 256 << 20;
-/// Most characters of a name or another text of one line.
+/// Maximum number of characters of a name or another text of one line.
 pub const MAX_TEXT: usize = 1000;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];

@@ -7,7 +7,7 @@ use crate::method::MethodError;
 use std::fmt;
 use std::sync::Arc;
 
-/// Connection of a search to whoever runs it: it tells what it finds and asks whether to go on.
+/// Connection of a search to whoever runs it: it tells what it finds and checks whether to stop.
 ///
 /// `S` is a solution that the search hands over, such as circuits with their makespan; searches that only prepare
 /// something hand over none and leave it at `()`.
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Work of more than 5 ms asks [`Watch::checkpoint`] in between. Closures on other threads ask the test from
 /// [`Watch::stop_test`] instead and abandon what they do; the next checkpoint then returns the reason.
 pub trait Watch<S = ()> {
-    /// Asks whether to go on; called at least every 5 ms of work.
+    /// Checks whether to stop; called at least every 5 ms of work.
     ///
     /// # Errors
     /// The reason to stop.
@@ -51,7 +51,7 @@ pub trait Watch<S = ()> {
         None
     }
 
-    /// Tells what became of the solution last offered: its objective here, and whether the search goes on from it.
+    /// Tells what became of the solution last offered: its objective here, and whether the search continues from it.
     fn judged(&mut self, _objective: f64, _taken: bool) {}
 
     /// Returns the value of a parameter that can be changed while the search runs; `None` where it has none of that

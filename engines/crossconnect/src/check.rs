@@ -35,7 +35,7 @@ pub mod code {
     pub const PORT: &str = "port";
     /// A port holds two circuits, before or after.
     pub const BUSY: &str = "busy_port";
-    /// A port that is out of order is to be used.
+    /// A failed port is to be used.
     pub const FAILED: &str = "failed_port";
     /// A number on the panel is wrong.
     pub const PANEL: &str = "panel_number";

@@ -15,7 +15,7 @@ pub(crate) struct Sample {
     pub wiring: Wiring,
     pub pods: u32,
     pub ocs_count: u32,
-    /// Most ports of a pod on one side of one switch.
+    /// Maximum number of ports of a pod on one side of one switch.
     pub most_ports: u32,
     pub failed_ports: usize,
     pub batches: usize,

@@ -227,7 +227,7 @@ fn a_plan_is_a_start_for_the_others() {
     }
 }
 
-/// Settings with which a search goes on for days.
+/// Settings with which a search continues for days.
 const ENDLESS: &[(&str, &str)] =
     &[("anneal_rounds", "20"), ("anneal_steps", "1000000"), ("lns_patience", "1000000")];
 

@@ -5,7 +5,7 @@
 
 use lightbay_core::problem::{Problem, Problems};
 
-/// Most nodes of a file.
+/// Maximum number of nodes of a file.
 const MOST_NODES: usize = 4_000_000;
 
 /// Sort of a node.

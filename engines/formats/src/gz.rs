@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Most that is read of an input.
+/// Maximum size that is read of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes after decompression (or of the plain file).

@@ -64,9 +64,9 @@ pub struct LatentSizes {
     pub v: u32,
 }
 
-/// Most bytes of a description: real ones have a few thousand.
+/// Maximum number of bytes of a description: real ones have a few thousand.
 const MAX_BYTES: u64 = 4 << 20;
-/// Most layers, so that lists of them stay small.
+/// Maximum number of layers, so that lists of them stay small.
 const MAX_LAYERS: u32 = 1 << 16;
 
 /// Families whose experts have `intermediate_size` as their width.

@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 /// Longest tag, in bytes. The parser compares every attribute of a tag with all before it.
 const MAX_TAG_BYTES: usize = 8192;
-/// Most names of name spaces. An element that has one takes a copy of all those around it.
+/// Maximum number of names of name spaces. An element that has one takes a copy of all those around it.
 const MAX_NAMESPACES: usize = 100;
-/// Most elements and texts of a document.
+/// Maximum number of elements and texts of a document.
 const MAX_NODES: u32 = 4_000_000;
 /// Deepest nesting of elements.
 const MAX_DEPTH: usize = 64;

@@ -50,7 +50,7 @@ pub struct Conflict {
     pub minimal: bool,
 }
 
-/// Most constraints that a sentence names.
+/// Maximum number of constraints that a sentence names.
 const MOST_NAMED: usize = 8;
 
 /// Returns the sentence that some constraints cannot hold together: "A cannot hold", "A and B cannot both hold", "A, B

@@ -94,7 +94,7 @@ pub enum SolverEvent {
     Silent(f64),
 }
 
-/// Answer of a listener: go on or stop.
+/// Answer of a listener: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
@@ -109,7 +109,7 @@ pub trait SolverListener {
     /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
-    /// Asked about ten times a second: whether to go on, without anything new.
+    /// Asked about ten times a second: whether to continue, without anything new.
     fn tick(&mut self) -> Flow {
         Flow::Continue
     }

@@ -1,10 +1,10 @@
 //! Models as files of other solvers: MPS, written by HiGHS itself, and the LP format in a dialect that other solvers
 //! read alike. HiGHS reads both.
 //!
-//! A name in such a file has no spaces and no signs, so the domain's words are spelled anew and a [`NameMap`]
-//! leads back. The formats lose little: numbers of MPS files keep 15 digits, rows without bounds are left out, and the
-//! LP format writes a row with two bounds as two rows and the constant of the objective as a column;
-//! [`NameMap::restore`] undoes the last two.
+//! A name in such a file has no spaces and no signs, so the domain's words are spelled again and a [`NameMap`] leads
+//! back. The formats lose little: numbers of MPS files keep 15 digits, rows without bounds are left out, and the LP
+//! format writes a row with two bounds as two rows and the constant of the objective as a column; [`NameMap::restore`]
+//! undoes the last two.
 
 mod lp;
 

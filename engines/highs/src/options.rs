@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Least share of the integer columns that a partial start has to name (default 0.2; 0 takes any). HiGHS
-/// completes a start before the search proper; with few values given that costs seconds and yields little.
-/// An option of this crate, not of HiGHS.
+/// Minimum share of the integer columns that a partial start has to name (default 0.2; 0 takes any). HiGHS completes a
+/// start before the search proper; with few values given that costs seconds and yields little. An option of this
+/// crate, not of HiGHS.
 pub const MIN_START_SHARE: &str = "min_start_share";
 
 /// A value of an option.

@@ -8,7 +8,7 @@ use crate::raw::{Highs, OptionInfo};
 /// State of an instance's options as far as HiGHS itself does not keep it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Least share of the integer columns that a start has to name.
+    /// Minimum share of the integer columns that a start has to name.
     pub min_start_share: f64,
     /// `true` if output was switched off on request, rather than for a solver that prints.
     quiet: bool,
@@ -142,7 +142,7 @@ fn nearest(name: &str, names: &[String]) -> String {
     }
 }
 
-/// Least number of letters to add, drop or change.
+/// Minimum number of letters to add, drop or change.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

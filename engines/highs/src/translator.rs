@@ -103,7 +103,7 @@ impl<'w> EventTranslator<'w> {
         self.stop || self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if this side ended the run at the time limit, because HiGHS counts it anew for the start.
+    /// Returns `true` if this side ended the run at the time limit, because HiGHS counts it again for the start.
     pub fn timed_out(&self) -> bool {
         self.timed_out
     }
@@ -215,7 +215,7 @@ impl<'w> EventTranslator<'w> {
                 self.enter(Stage::Start);
             }
             Line::StartIs(feasible, objective) => {
-                // Without a start it is the best point of the run before, from which HiGHS goes on by itself.
+                // Without a start it is the best point of the run before, from which HiGHS continues by itself.
                 let given = self.start != StartState::None;
                 let completed = self.completing();
                 self.from_start = feasible;
@@ -242,7 +242,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Returns `true` if figures may be said now, asking the watch whether to go on.
+    /// Returns `true` if figures may be said now, asking the watch whether to continue.
     fn pace(&mut self) -> bool {
         let now = Instant::now();
         if self.paced.is_some_and(|last| now.duration_since(last) < PACE) {

@@ -57,9 +57,9 @@ impl Launcher {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Puts every helper into a process group of its own, out of reach of the keyboard's signals and of a shell
-    /// that lets the job go on: for a parent that handles both by itself and holds its helpers when it stands
-    /// still. Otherwise they stop and go on together with the parent.
+    /// Puts every helper into a process group of its own, out of reach of the keyboard's signals and of a shell that
+    /// lets the job continue: for a parent that handles both by itself and holds its helpers when it stands still.
+    /// Otherwise they stop and continue together with the parent.
     #[must_use]
     pub fn own_group(self) -> Self {
         Self { own_group: true, ..self }

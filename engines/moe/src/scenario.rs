@@ -19,19 +19,19 @@ use lightbay_core::record;
 use lightbay_core::record::{any, usual, within};
 use std::fmt;
 
-/// Most servers of a region.
+/// Maximum number of servers of a region.
 pub const MAX_REGION: u32 = 64;
 /// Most NICs of a server.
 pub const MAX_NICS: u32 = 64;
-/// Most experts of a layer.
+/// Maximum number of experts of a layer.
 pub const MAX_EXPERTS: u32 = 512;
-/// Most slots beyond one for each expert.
+/// Maximum number of slots beyond one for each expert.
 pub const MAX_REDUNDANT: u32 = 4096;
-/// Most servers of a cluster.
+/// Maximum number of servers of a cluster.
 pub const MAX_SERVERS: u32 = 1 << 20;
 /// Largest width of a model, and of sequences.
 const MAX_WIDTH: i64 = 1 << 20;
-/// Longest time that is read, ms.
+/// Maximum time that is read, ms.
 const MAX_MS: f64 = 1e9;
 /// Largest rate that is read.
 const MAX_RATE: f64 = 1e7;

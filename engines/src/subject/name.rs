@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Name of the parameter.
 pub(crate) const NAME: &str = "name";
 
-/// Most characters of a name that is given: it stands in titles, lists and names of files.
+/// Maximum number of characters of a name that is given: it stands in titles, lists and names of files.
 const MOST: usize = 200;
 
 /// Describes the name of a scenario as a parameter. It is none of the knobs, which are what a scenario asks for.

@@ -4,7 +4,7 @@ use crate::solve::parse_entry;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems};
 
-/// Most values of one axis; more is a slip in a range.
+/// Maximum number of values of one axis; more is a slip in a range.
 const MAX_VALUES: usize = 10_000;
 
 /// Owner of the knob that an axis turns.

@@ -6,7 +6,7 @@ mod reader;
 use lightbay_engines::{SchemaOf, schema};
 use std::path::Path;
 
-/// Run with `LIGHTBAY_WRITE_SCHEMAS=1` to write them anew.
+/// Run with `LIGHTBAY_WRITE_SCHEMAS=1` to write them again.
 #[test]
 fn checked_in_schemas_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");

@@ -57,7 +57,7 @@ pub mod code {
     pub const PAIR: &str = "pair";
     /// A route uses a port or virtual channel that does not exist, ends elsewhere, or visits a chip twice.
     pub const ROUTE: &str = "route";
-    /// A route crosses a switch that is out of order.
+    /// A route crosses a failed switch.
     pub const FAILED: &str = "failed_switch";
     /// The routes can wait for each other in a circle.
     pub const DEADLOCK: &str = "deadlock";

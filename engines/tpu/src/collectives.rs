@@ -58,7 +58,7 @@ pub struct Schedule {
     pub sends: Vec<Send>,
 }
 
-/// Fewest epochs of an all-gather or reduce-scatter: every chip takes in `n - 1` shards over six links.
+/// Minimum number of epochs of an all-gather or reduce-scatter: every chip takes in `n - 1` shards over six links.
 pub const fn gather_bound(nodes: usize) -> u32 {
     (nodes - 1).div_ceil(PORTS) as u32
 }

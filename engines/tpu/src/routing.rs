@@ -79,17 +79,17 @@ pub struct RoutingSettings {
     pub balance: bool,
     /// Passes of the route selection over the flows.
     pub passes: u32,
-    /// Switches that are out of order.
+    /// Switches that have failed.
     pub failed: Vec<u8>,
     /// Seed of everything random.
     pub seed: u64,
     /// Selection among the allowed routes.
     pub selection: RouteSelection,
-    /// Most seconds of the exact program.
+    /// Maximum number of seconds of the exact program.
     pub exact_limit_s: f64,
     /// Failed switches at once that shared turns have to survive: decides the seeds where seeds are needed.
     pub tolerated_faults: u8,
-    /// Most memory that a request may take.
+    /// Maximum memory that a request may take.
     pub memory_limit_bytes: u64,
 }
 

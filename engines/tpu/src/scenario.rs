@@ -20,7 +20,7 @@ use serde::Serialize;
 
 /// Chips from which on routes may be 2 hops longer than the shortest allowed, unless the scenario says otherwise.
 pub const SLACK_FROM_CHIPS: usize = 512;
-/// Most virtual channels of a link.
+/// Maximum number of virtual channels of a link.
 const MAX_VCS: i64 = 8;
 /// Largest side of a job shape, chips.
 const MAX_SIDE: i64 = 4 * MAX_CUBES as i64;

@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`budget`] | ports of the pods, and which circuit vectors fit |
+//! | [`budget`] | ports of the pods, and which circuit allocations fit |
 //! | [`network`] | an instance as compact arrays |
 //! | [`full_dag`] | every compute and transfer of one iteration |
 //! | [`reduced_dag`] | transfers between pods alone, with the work between them as delays |

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`circuits`] | circuits that are found and handed over |
 //! | [`baselines`] | circuits from the traffic matrix alone (section 6) |
-//! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6; section 6) |
+//! | [`repair`] | circuit allocations made to fit the ports (DELTA Alg. 5, 6; section 6) |
 //! | `carry` | circuits of one plan on another scenario |
 //! | [`polish`] | coordinate search around one vector (section 6) |
 //! | `reoptimise` | the best circuits for given ports, starting from a known plan |

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`iteration`] | one iteration, event by event: ideal, max-min fair, level-first |
 //! | [`sinks`] | transfers that share a link and have no successors: when the last one ends |
-//! | [`evaluate`] | makespan of a circuit vector, by the cheapest exact way |
+//! | [`evaluate`] | makespan of a circuit allocation, by the cheapest exact way |
 //! | [`schedule`] | a simulated run as the result that a plan carries |
 //! | [`replicas`] | a plan of one replica copied onto all of them |
 //! | [`windows`] | earliest and latest times of tasks (DELTA Alg. 4), and of interval indices (Alg. 1) |

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 
 const RATES: [Rates; 3] = [Rates::Fair, Rates::Level, Rates::Best];
 
-/// A circuit vector within the ports: one each, then more where `seed` points.
+/// A circuit allocation within the ports: one each, then more where `seed` points.
 fn circuits(evaluator: &Evaluator, seed: u64) -> Vec<u32> {
     let budget = &evaluator.network.budget;
     let mut x = vec![1; budget.links()];

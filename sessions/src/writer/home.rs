@@ -1,7 +1,7 @@
 //! The folder that a session is written to, wherever that is by now.
 //!
 //! A folder that could not be made is made as soon as the disk allows it, one that somebody removed is made again, and
-//! all of it can move to another place while work goes on.
+//! all of it can move to another place while work continues.
 
 use super::disk::{Disk, Folder};
 use crate::atomic::{private_write, private_write_with};

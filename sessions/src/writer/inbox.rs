@@ -53,7 +53,7 @@ pub(super) struct Newest<T> {
     pub(super) stamp: u64,
 }
 
-/// A request to go on in another place.
+/// A request to continue in another place.
 #[derive(Debug)]
 pub(super) struct Removal {
     pub(super) store: Store,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Longest time that anything waits, time between two writes of a run's plans, and time until a failed write is tried
+/// Maximum time that anything waits, time between two writes of a run's plans, and time until a failed write is tried
 /// again.
 pub(super) const BEAT: Duration = Duration::from_secs(1);
 

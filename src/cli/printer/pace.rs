@@ -5,7 +5,7 @@ use lightbay_core::event::{Event, EventBody, RunId};
 use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
 
-/// Least time between two values of a figure, seconds of the run's clock.
+/// Minimum time between two values of a figure, seconds of the run's clock.
 pub const PERIOD_S: f64 = 0.25;
 
 /// Identity of the figures that an event gives; of events with the same one only the newest matters.

@@ -21,7 +21,7 @@ const LAST_PLAN: &str = "last-plan.json";
 /// Size of plans that are read back however they are stored, bytes.
 const ALWAYS_READ: usize = 4 << 20;
 
-/// Least time between two writes.
+/// Minimum time between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The best plan and where it goes.
@@ -58,7 +58,7 @@ impl Saver {
         }
     }
 
-    /// Writes if it is time. A failure is said once and tried again with the next plan: the run goes on.
+    /// Writes if it is time. A failure is said once and tried again with the next plan: the run continues.
     pub fn save_if_due(&mut self, console: &mut Console) {
         if self.due().is_none_or(|due| due > Instant::now()) {
             return;

@@ -75,7 +75,7 @@ impl Plans {
     }
 
     /// Plans that the cells still to be solved start from, of those that have rows. A plan that is missing or does not
-    /// fit is said, and its line goes on without.
+    /// fit is said, and its line continues without.
     pub fn starts(
         &mut self,
         sweep: &Sweep,

@@ -29,7 +29,7 @@ const WIDTH: u16 = 92;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     pair: Pair,
-    /// The plans themselves: numbers begin anew with every session, and the end of a run renews its plan.
+    /// The plans themselves: numbers begin again with every session, and the end of a run renews its plan.
     plans: [(usize, u64); 2],
     baseline: Option<u64>,
     width: u16,

@@ -166,7 +166,7 @@ struct Tpu {
     explained: Explanations<ExplainedPod>,
     tori: JobResults<usize, Tori>,
     live: JobResults<(u64, Vec<i64>), live::Live>,
-    /// The bounds shown last while an edit goes on: they stay until the next ones are there.
+    /// The bounds shown last while an edit continues: they stay until the next ones are there.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
     crossings: crossings::CrossingsPane,

@@ -67,7 +67,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
         return;
     }
     let all: u64 = items.iter().map(|item| item.count).sum();
-    // Quick test: with the latest start and the longest way of any item on every link, no choice of items can bind
+    // Quick test: with the latest start and the longest path of any item on every link, no choice of items can bind
     // more.
     let latest = |at: usize| {
         let head = items.iter().map(|item| before(at, item.source)).max().unwrap_or(0);
@@ -89,7 +89,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
             if count == 0 {
                 continue;
             }
-            // Least head and tail of these items for each link: a relaxation, so the bound stays valid.
+            // Minimum head and tail of these items for each link: a relaxation, so the bound stays valid.
             let limits: Vec<(u32, u32)> = (0..entries.len())
                 .map(|at| {
                     let first = taken.iter().map(|item| before(at, item.source)).min().unwrap_or(FAR);

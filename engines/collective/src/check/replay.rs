@@ -92,7 +92,7 @@ fn replay_part(
     }
     let bytes = |piece: u32| scale * result.pieces[piece as usize].size_bytes;
     if result.time.discipline == Discipline::Fluid {
-        // Parts that pass several links in one epoch go on in the order of their links.
+        // Parts that pass several links in one epoch continue in the order of their links.
         let steps = replay.steps(&sends)?;
         let mut order: Vec<(Replayed, u32)> = sends.into_iter().zip(steps).collect();
         order.sort_by_key(|(send, step)| (send.begin, *step, send.piece));

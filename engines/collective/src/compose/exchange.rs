@@ -116,7 +116,7 @@ fn path(
                 let from = task.network.links()[start.link as usize].from;
                 from == at && if through { start.epoch == there } else { start.epoch >= there }
             };
-            // No start goes on from here: the starts are no path.
+            // No start continues from here: the starts are no path.
             let start = starts.iter().find(goes)?;
             if !through {
                 begins.push(start.epoch);

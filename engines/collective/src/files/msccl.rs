@@ -159,7 +159,7 @@ impl Programs {
     }
 }
 
-/// Fewest channels over which no rank has more thread blocks on one than executors take.
+/// Minimum number of channels over which no rank has more thread blocks on one than executors take.
 fn channels(transfers: &[Transfer]) -> u32 {
     let mut pairs: Vec<(u32, u32)> = transfers.iter().map(|one| (one.from, one.to)).collect();
     pairs.sort_unstable();

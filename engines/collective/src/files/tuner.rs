@@ -20,7 +20,7 @@ pub const NAME: &str = "nccl_tuner";
 const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
 /// Upper end of the last range, bytes.
 const LAST: u64 = 1 << 40;
-/// Most ranks that ways are fixed for.
+/// Maximum number of ranks that ways are fixed for.
 const MOST_RANKS: usize = 256;
 /// Channels of the library at most.
 const MOST_CHANNELS: u32 = 32;

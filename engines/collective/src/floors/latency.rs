@@ -220,7 +220,7 @@ fn cuts_of(
         }
     };
     for targets in targets {
-        // Least latency from a link to the destination.
+        // Minimum latency from a link to the destination.
         let target = if question.copies { targets.first().copied() } else { None };
         let tails: Vec<f64> = leaving
             .iter()
@@ -257,7 +257,7 @@ fn cuts_of(
     }
 }
 
-/// Most targets of a cut that are tried one by one.
+/// Maximum number of targets of a cut that are tried one by one.
 const TARGETS: usize = 16;
 
 /// Targets of different distances from a cut, farthest first.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// A network for maximum flows. Arcs are added, then any number of flows is computed; a capacity may be set anew in
+/// A network for maximum flows. Arcs are added, then any number of flows is computed; a capacity may be set again in
 /// between.
 #[derive(Clone, Debug)]
 pub struct FlowNetwork {
@@ -182,7 +182,7 @@ impl FlowNetwork {
     /// Returns the nodes that the last flow, if it was not limited, leaves reachable from its source: the smallest
     /// source side of a minimum cut.
     pub fn source_side(&mut self, source: u32) -> Vec<bool> {
-        // Dead ends of the last layers lost their level, so that the layers are computed anew.
+        // Dead ends of the last layers lost their level, so that the layers are computed again.
         self.layers(source, source);
         self.levels.iter().map(|level| *level != u32::MAX).collect()
     }

@@ -11,7 +11,7 @@ use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// Most looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
+/// Maximum number of looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
 const MOST_WORK: usize = 20_000_000;
 /// Nodes up to which smallest cuts of AllReduce are looked for by flows.
 const PLAIN_NODES: usize = 150;

@@ -52,7 +52,7 @@ pub fn spread_floor(spread: &SpreadData<'_>) -> Result<Option<SpreadFloor>, Over
         }
     }
     let Some(mut best) = best else { return Ok(None) };
-    // The best rate so far goes on to the next destination: one flow shows whether that has a worse cut.
+    // The best rate so far continues to the next destination: one flow shows whether that has a worse cut.
     for &destination in spread.destinations {
         if total == spread.shards[destination as usize] {
             continue;
@@ -85,7 +85,7 @@ struct Destination<'g> {
 }
 
 impl Destination<'_> {
-    /// Dinkelbach's method: while a flow shows a cut of a lower rate, goes on from that cut. Each rate is that of a
+    /// Dinkelbach's method: while a flow shows a cut of a lower rate, continues from that cut. Each rate is that of a
     /// real cut, and rates fall strictly, so the search ends. `None` if the destination can receive everything at
     /// `rate`.
     fn lower(&self, mut rate: Rational) -> Result<Option<SpreadFloor>, Overflow> {

@@ -62,7 +62,8 @@ impl Method<Collective> for FixedWaysMethod {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
         match session.offer(schedules, self.info().name, cx) {
-            // Ways that were fixed before anything is timed may meet at a switch so that no order of its arrivals serves all.
+            // Paths that were fixed before anything is timed may meet at a switch so that no order of its arrivals
+            // serves all.
             Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
             offered => offered.map(|()| Outcome::done(Status::Heuristic)),
         }

@@ -27,7 +27,7 @@ pub(super) struct TreesMethod;
 pub(super) use crate::plan::MIN_PIECE_BYTES;
 /// Usual most sends that a plan lists.
 pub(super) const MOST_SENDS: i64 = 200_000;
-/// Fewest pieces of every rank that are worth a list of sends.
+/// Minimum number of pieces of every rank that are worth a list of sends.
 const LEAST_PIECES: u64 = 16;
 /// Usual most pieces.
 const MOST_PIECES: i64 = 65_536;

@@ -156,7 +156,7 @@ impl LinkEpochs {
         !self.timed || self.up.iter().any(|[first, last]| (*first..=*last).contains(&transmits))
     }
 
-    /// Most starts in a number of consecutive epochs.
+    /// Maximum number of starts in a number of consecutive epochs.
     pub fn starts_in(&self, epochs: i64) -> u64 {
         if epochs <= 0 {
             return 0;

@@ -7,9 +7,9 @@ use crate::scenario::ChunkList;
 use crate::scenario::network::{LinkNetwork, Symmetry};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most elements of which subgroups are made.
+/// Maximum number of elements of which subgroups are made.
 const MOST_ELEMENTS: usize = 1024;
-/// Most elements at which the search for a subgroup begins.
+/// Maximum number of elements at which the search for a subgroup begins.
 const MOST_SEEDS: usize = 64;
 
 /// A group of symmetries of a network and of chunks in which nothing but the identity keeps a GPU where it is.

@@ -245,7 +245,7 @@ impl<'n> SymmetrySearch<'n> {
     ) -> bool {
         let Some((from, to)) = self.refine(from, to) else { return false };
         let cells = cells(&from);
-        // The last image first, so that cycles go on, then the smallest cell.
+        // The last image first, so that cycles continue, then the smallest cell.
         let open = || cells.iter().filter(|cell| cell.len() > 1);
         let chain = open().find(|cell| cell.contains(&last)).map(|_| last);
         // GPUs before switches, whose numbers are shifted differently; of equal cells the first node, whose image no

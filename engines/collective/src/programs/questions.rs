@@ -117,7 +117,7 @@ pub fn ask<S: ProgramSolver>(
 }
 
 /// Looks for schedules of fewer epochs than the known one has, from a bound upward: folded by symmetries first, and
-/// whole where there is no symmetric one. `told` hears every question with the schedule that was found.
+/// whole where there is no symmetric one. `told` is called with every question with the schedule that was found.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.

@@ -17,7 +17,7 @@ pub trait ProgramSolver {
     /// The reason to stop, or that the solver failed.
     fn solve(&mut self, model: &Model, options: Options, start: Start) -> Result<Solution, MethodError>;
 
-    /// Asks whether to go on.
+    /// Checks whether to stop.
     ///
     /// # Errors
     /// The reason to stop.

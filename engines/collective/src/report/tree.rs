@@ -15,8 +15,8 @@ type Arrival = (PieceSend, u32);
 /// Sends of the pieces of a chunk by piece and by the node that they leave, or that they reach if they are added up.
 type ByTail = BTreeMap<(u32, u32), Vec<Arrival>>;
 
-/// The ways of a chunk: every send with the node that it reaches, indented below the send that it needs. Pieces that are
-/// added up are drawn from the GPU that gets the sum back to those that give.
+/// The paths of a chunk: every send with the node that it reaches, indented below the send that it needs. Pieces that
+/// are added up are drawn from the GPU that gets the sum back to those that give.
 pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section, Unavailable> {
     let pieces: BTreeMap<u32, bool> = subject
         .result

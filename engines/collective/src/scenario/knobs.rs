@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 /// The knob of the rates of single links.
 const CAPACITIES: &str = "capacities";
-/// Least size of a buffer or a chunk that a knob sets, bytes.
+/// Minimum size of a buffer or a chunk that a knob sets, bytes.
 const LEAST_BYTES: f64 = 1e-6;
 /// Word for an empty list.
 const NONE: &str = "none";

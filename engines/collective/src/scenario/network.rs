@@ -144,7 +144,7 @@ impl LinkNetwork {
         problems.into_result(network)
     }
 
-    /// The network of a scenario without the links that are out of order; of the symmetries those that are left.
+    /// The network of a scenario without the failed links; of the symmetries those that are left.
     ///
     /// # Errors
     /// As for [`Self::of`].

@@ -3,7 +3,7 @@
 use super::{CollectiveScenario, EpochRule};
 use lightbay_core::problem::Problems;
 
-/// Most sizes of a scenario.
+/// Maximum number of sizes of a scenario.
 pub const MAX_SIZES: usize = 64;
 /// Largest size, bytes.
 const LARGEST: f64 = 1e15;

@@ -31,7 +31,7 @@ struct ChunkWay {
     chain: u32,
 }
 
-/// The ways of a chunk, and which GPUs they reach.
+/// The paths of a chunk, and which GPUs they reach.
 #[derive(Debug, Default)]
 struct WayTree {
     ways: Vec<ChunkWay>,
@@ -120,7 +120,7 @@ fn timed<W: Watch<S>, S>(
             tracks.take(model.carrier, model, start + offset);
             starts.push(ChunkStart { epoch: start + offset, link, chunk });
         }
-        // Ways that go on from here are ready on arrival.
+        // Paths that continue from here are ready on arrival.
         let arrival = start + chains.duration(chain);
         open.extend(
             children[chunk as usize][index as usize].iter().map(|next| Reverse((arrival, chunk, *next))),
@@ -131,7 +131,7 @@ fn timed<W: Watch<S>, S>(
         }
     }
     watch.count(1);
-    // Ways that end at no destination are dropped.
+    // Paths that end at no destination are dropped.
     Ok(Some(EpochSchedule::pruned(task, starts)))
 }
 

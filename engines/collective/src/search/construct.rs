@@ -72,8 +72,8 @@ fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     if uneven { rules } else { &rules[..rules.len() - 1] }
 }
 
-/// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is told every better one. None
-/// is found only where links come and go and are not up again in time.
+/// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is called with every better
+/// one. None is found only where links come and go and are not up again in time.
 ///
 /// # Errors
 /// The reason to stop.
@@ -230,7 +230,7 @@ fn folded_passes<W: Watch<S>, S>(
 ) -> Result<(), MethodError> {
     // A start of a representative takes the tracks of all its images at once.
     let mut placer = Placer::folded(task, folding);
-    // Chunks with far destinations go first; a random weight up to the longest way varies the order.
+    // Chunks with far destinations go first; a random weight up to the longest path varies the order.
     let far: Vec<u32> = folding.chunks.iter().map(|chunk| task.eccentricity(*chunk as usize)).collect();
     let longest = f64::from(far.iter().copied().max().unwrap_or(1));
     let rules = rules(task);
@@ -296,5 +296,5 @@ const MOST_ONE_BY_ONE: usize = 8_192;
 const FOLDED_PASSES: u32 = 8;
 /// Passes that match chunks to links for each restart: about as long as placing all chunks one by one.
 const MATCHED_PASSES: u32 = 4;
-/// Noise of ways as shares of the longest way of a chunk.
+/// Noise of ways as shares of the longest path of a chunk.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

@@ -2,7 +2,7 @@
 //! each round is an integer program of a few epochs that rewards deliveries, and chunks that come nearer to where they
 //! are wanted.
 //!
-//! Nothing is bounded by it, because a round knows of the rest of the way only its length.
+//! Nothing is bounded by it, because a round knows of the rest of the path only its length.
 
 mod reward;
 
@@ -43,8 +43,8 @@ pub struct RoundEnd {
     pub deliveries: usize,
 }
 
-/// Fewest epochs of a round that suits a task: so many that a chunk is late by at most one round, and that what enters
-/// switches can leave them within it.
+/// Minimum number of epochs of a round that suits a task: so many that a chunk is late by at most one round, and that
+/// what enters switches can leave them within it.
 pub fn shortest_round(task: &CollectiveTask) -> u32 {
     let chains = ChainTable::new(task);
     // Epochs that a chunk needs through the switches of any chain.
@@ -55,7 +55,8 @@ pub fn shortest_round(task: &CollectiveTask) -> u32 {
     longest.max(through).unwrap_or(1).max(1)
 }
 
-/// Spreads all chunks, round by round. `bound` are the epochs that every schedule takes; `told` hears of every round.
+/// Spreads all chunks, round by round. `bound` are the epochs that every schedule takes; `told` is called with every
+/// round.
 ///
 /// # Errors
 /// The reason to stop; that the solver failed; that the chunks do not come nearer to where they are wanted.

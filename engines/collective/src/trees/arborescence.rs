@@ -133,7 +133,7 @@ pub fn cheapest_arborescence(nodes: usize, root: u32, arcs: &[(u32, u32, f64)]) 
                 heaps.0[rest].key -= paid;
             }
             let next = find(&mut leader, arcs[chosen[node as usize] as usize].0);
-            // A new node: the walk goes on.
+            // A new node: the walk continues.
             if mark[next as usize] == 0 {
                 node = next;
             // A node of an earlier walk, which leads to the root.

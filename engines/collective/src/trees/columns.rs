@@ -39,11 +39,11 @@ pub struct TreeQuestion<'n> {
 /// Limits of the column generation: counted, so that results are the same on any machine.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnLimits {
-    /// Most rounds of pricing for each objective.
+    /// Maximum number of rounds of pricing for each objective.
     pub rounds: u32,
     /// Rate at which nothing better exists, GB/s per shard.
     pub enough: f64,
-    /// Most hops between GPUs for which cheapest arborescences are computed.
+    /// Maximum number of hops between GPUs for which cheapest arborescences are computed.
     pub hops: usize,
 }
 
@@ -120,7 +120,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
             .map(|link| model.at_most(format!("capacity of {link}"), capacity(link), []))
             .collect();
         let mut instance = Instance::new(&model).map_err(failed)?;
-        // Each solve goes on from the last basis, which presolve would lose.
+        // Each solve continues from the last basis, which presolve would lose.
         instance.apply(&Options::new().set("random_seed", 0).set("presolve", "off")).map_err(failed)?;
         let mut class_sizes = vec![0; fold.class_links().len()];
         for class in fold.classes() {

@@ -65,15 +65,15 @@ const COSTLY: usize = 4_000;
 pub struct TreeEffort {
     /// Smallest piece, bytes.
     pub min_piece_bytes: f64,
-    /// Most pieces of a root's data.
+    /// Maximum number of pieces of a root's data.
     pub most_pieces: u32,
     /// Number that divides the pieces of a root's data.
     pub multiple: u32,
     /// Schedules that are tried.
     pub sorts: TreeSorts,
-    /// Most hops of pieces of one schedule that is tried.
+    /// Maximum number of hops of pieces of one schedule that is tried.
     pub run_hops: u64,
-    /// Most hops of pieces of all schedules that are tried.
+    /// Maximum number of hops of pieces of all schedules that are tried.
     pub all_hops: u64,
 }
 

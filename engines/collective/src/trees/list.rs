@@ -1,4 +1,4 @@
-//! List schedules: equal pieces that are sent along their trees as soon as links are free, those with the longest way
+//! List schedules: equal pieces that are sent along their trees as soon as links are free, those with the longest path
 //! left first (docs/methods/collective.md, section 11). Events in order of time.
 
 use super::fold::Fold;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Order in which pieces that wait for the same link are sent: the one with the longest way left first, less what its
+/// Order in which pieces that wait for the same link are sent: the one with the longest path left first, less what its
 /// place among the pieces of its tree takes off.
 ///
 /// With a pace of zero, pieces of the deepest trees go first, and links that end ways fill gaps; with a pace of one,
@@ -186,7 +186,7 @@ impl State {
             children[parent].push(place as u32);
         }
         let mut tails = vec![0; hops.len()];
-        // Longest rest of the way from each hop, from the leaves up.
+        // Longest rest of the path from each hop, from the leaves up.
         for place in (0..hops.len()).rev() {
             let rest = children[place].iter().map(|child| tails[*child as usize]).max().unwrap_or(0);
             tails[place] = rest + self.chains[chains[place] as usize].takes;

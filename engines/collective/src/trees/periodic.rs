@@ -36,8 +36,8 @@ pub fn periodic<'t>(
     PeriodicFigures { epoch_us, pieces, finish_epochs, finish_us: finish_epochs as f64 * epoch_us }
 }
 
-/// Epochs from a send on a link until its data can go on from the end, in the discipline `fluid` with no latency left
-/// out.
+/// Epochs from a send on a link until its data can continue from the end, in the discipline `fluid` with no latency
+/// left out.
 pub fn fluid_epochs(network: &LinkNetwork, link: u32, epoch_us: f64) -> u64 {
     let record = &network.links()[link as usize];
     let latency = latency_epochs(record.alpha_us, epoch_us) as u64;

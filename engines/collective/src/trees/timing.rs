@@ -18,7 +18,8 @@ pub struct PieceTiming {
     pub cuts_through: bool,
 }
 
-/// Most epochs that the fastest link takes for a piece: ratios of links beyond it waste less than half a percent.
+/// Maximum number of epochs that the fastest link takes for a piece: ratios of links beyond it waste less than half a
+/// percent.
 const FINEST: u32 = 256;
 
 impl PieceTiming {
@@ -60,7 +61,7 @@ impl PieceTiming {
         Some(Self { epoch_us, occupies, delays, cuts_through: network.is_cut_through() })
     }
 
-    /// Passages of a piece over the links of a way from GPU to GPU.
+    /// Passages of a piece over the links of a path from GPU to GPU.
     pub fn passages(&self, links: &[u32]) -> Vec<Passage> {
         let hop = |link: &u32| (self.delays[*link as usize], self.occupies[*link as usize]);
         passages(links.iter().map(hop), self.cuts_through)

@@ -25,7 +25,8 @@ pub(super) const fn tree_limit(stored: u64) -> u64 {
     TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
 }
 
-/// Most bytes of memory that the tree takes for a byte of text: those of numbers of one digit, each with its comma.
+/// Maximum number of bytes of memory that the tree takes for a byte of text: those of numbers of one digit, each with
+/// its comma.
 pub(super) const MOST_PER_BYTE: u64 = size_of::<Value>() as u64 / 2 + 1;
 
 /// Returns `true` if the tree of a valid text takes at most `limit` bytes. No tree is built.

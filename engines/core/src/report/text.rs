@@ -170,7 +170,7 @@ fn of_matrix(matrix: &Matrix) -> Grid {
     Grid { heads, right, total: rows.len(), rows, of: ["row", "rows"] }
 }
 
-/// Most points of curves, or spans, that an overview shows.
+/// Maximum number of points of curves, or spans, that an overview shows.
 const MOST_ROWS: usize = 50;
 
 /// Places of the rows of an overview: all, or a number at equal distances with the first and the last.

@@ -107,7 +107,7 @@ pub enum Then {
     Claim(i64),
     Panic,
     Lie,
-    /// Hands over a plan that is refused, and goes on from the one before it.
+    /// Hands over a plan that is refused, and continues from the one before it.
     LieAndGoOn,
 }
 

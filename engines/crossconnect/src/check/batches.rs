@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 /// Circuits that are missing while the batches are under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
-    /// Most circuits that are missing during one batch.
+    /// Maximum number of circuits that are missing during one batch.
     pub max_circuits: u64,
-    /// Most circuits that one pod misses during one batch.
+    /// Maximum number of circuits that one pod misses during one batch.
     pub max_per_pod: u64,
     /// Smallest share of its circuits that a pair of pods keeps during one batch.
     pub least_pair_share: f64,

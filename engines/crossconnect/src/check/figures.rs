@@ -27,7 +27,7 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     }
 }
 
-/// Every pair of pods has exactly the circuits that are wanted; fewer only where ports are out of order, and only if no
+/// Every pair of pods has exactly the circuits that are wanted; fewer only where ports have failed, and only if no
 /// switch has a free port for one more at both ends.
 pub(super) fn demand(
     scenario: &CrossconnectScenario,
@@ -114,7 +114,7 @@ impl Free {
     }
 }
 
-/// Most wanted circuits for which there are ports in order, counted pod by pod and switch by switch.
+/// Maximum number of wanted circuits for which there are working ports, counted pod by pod and switch by switch.
 fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
     let free = Free::of(scenario, &empty);
@@ -153,7 +153,7 @@ pub(super) fn totals(
     };
     let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
     let short: u64 = pairs.values().map(|pair| pair.wanted.saturating_sub(pair.new)).sum();
-    // With all ports in order every wanted circuit has to be set, which is a rule of its own.
+    // With all ports working, every wanted circuit has to be set, which is a rule of its own.
     let unmet = if scenario.failed_ports.is_empty() { 0 } else { short };
     let least_unmet = || wanted.saturating_sub(most_by_ports(scenario, pairs));
     let action = |action: Action| count(&move |judged| judged.entry.action == action && !judged.is_forced());

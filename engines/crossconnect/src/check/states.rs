@@ -6,7 +6,7 @@ use crate::plan::Action;
 use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Circuits of every unordered pair of pods that has any: before (those at ports in order), after, and wanted.
+/// Circuits of every unordered pair of pods that has any: before (those at working ports), after, and wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairCircuits {
     pub old: u64,
@@ -95,7 +95,7 @@ pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>],
     }
 }
 
-/// The new state of a switch is what the scenario gives port by port, but for circuits at ports out of order.
+/// The new state of a switch is what the scenario gives port by port, but for circuits at failed ports.
 fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
     let failed: HashSet<End> = scenario
         .failed_ports

@@ -22,7 +22,7 @@ pub struct Task {
     pub ports_b: Vec<Vec<u32>>,
     /// Wanted circuits, one cell for each unordered pair with any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
-    /// Wanted circuits that the ports in order cannot carry, in the same form; `wanted` is without them.
+    /// Wanted circuits that the working ports cannot carry, in the same form; `wanted` is without them.
     pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,
@@ -35,7 +35,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task that asks for every wanted circuit, whether the ports in order suffice or not.
+    /// The task that asks for every wanted circuit, whether the working ports suffice or not.
     pub(crate) fn of_all(scenario: &CrossconnectScenario) -> Self {
         let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
         let mut ports: [Vec<Vec<u32>>; 2] = [Side::A, Side::B].map(|side| {

@@ -25,13 +25,13 @@ use lightbay_highs::solution::Status;
 #[cfg(test)]
 mod tests;
 
-/// Most that the solver's tolerances may add to a bound, circuits.
+/// Maximum amount that the solver's tolerances may add to a bound, circuits.
 const SLIP: f64 = 1e-5;
 
 /// Reduced cost below which a column can help.
 const NEGATIVE: f64 = -1e-7;
 
-/// Rows, and columns, of the restricted program between two questions whether to go on.
+/// Rows, and columns, of the restricted program between two stop checks.
 const ROWS_ASKED: u32 = 64;
 /// The columns of the whole program between two questions.
 const COLUMNS_ASKED: usize = 4096;
@@ -58,7 +58,7 @@ pub fn relaxation<W: Watch>(
         return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
-    // Counting is a bound already; rounds go on only while they can raise it.
+    // Counting is a bound already; rounds continue only while they can raise it.
     let mut best = task.count_bound();
     let mut master = RestrictedProgram::new(program.model(), &point, watch)?;
     while best < removed {

@@ -70,7 +70,7 @@ fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
 /// Pairs of pods between two reports of how far the writing of a model is.
 const REPORTED: u64 = 1024;
 
-/// Columns between two questions whether to go on.
+/// Columns between two stop checks.
 const ASKED: usize = 1024;
 
 impl ExactProgram {

@@ -17,7 +17,7 @@ pub(super) const FORMS: &[&str] = &["list", "other_rule"];
 /// Figures of one phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PhaseFigures {
-    /// Most flows from one pod to another one.
+    /// Maximum number of flows from one pod to another one.
     most: u32,
     /// GPUs that receive from several.
     hit_twice: Vec<u32>,

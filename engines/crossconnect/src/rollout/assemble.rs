@@ -113,8 +113,8 @@ pub fn target(scenario: &CrossconnectScenario, changes: &Changes) -> Assignment 
     Assignment::of(scenario.ocs_count as usize, circuits)
 }
 
-/// Removals that no plan avoids, by counting: Σ max(0, old − wanted) over pairs of pods, circuits at ports out of order
-/// left aside.
+/// Removals that no plan avoids, by counting: Σ max(0, old − wanted) over pairs of pods, circuits at failed ports left
+/// aside.
 pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     let mut old: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     // Old circuits by unordered pair.

@@ -48,7 +48,8 @@ impl Counter {
         Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
     }
 
-    /// Most flows from one pod to one pod, what stays in a pod included, and whether some GPU receives from two others.
+    /// Maximum number of flows from one pod to one pod, what stays in a pod included, and whether some GPU receives
+    /// from two others.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
         // Counters are reused from phase to phase.
         self.flows.fill(0);

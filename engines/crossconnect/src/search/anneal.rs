@@ -60,7 +60,7 @@ impl Default for AnnealSettings {
 /// Factor by which a round is longer than the one before: all rounds before one together cost half of it.
 pub const GROWTH: u64 = 3;
 
-/// Steps between two temperatures and two questions whether to go on: well under 5 ms.
+/// Steps between two temperatures and two questions whether to continue: well under 5 ms.
 const SLICE: u64 = 4096;
 
 /// One walk with what it has found.
@@ -145,7 +145,7 @@ pub fn anneal<W: Watch>(
                 // Better states are counted again on the task.
                 let value = task.removed(&better);
                 if value < removed {
-                    // Chains go on from where they are; only the record is shared.
+                    // Chains continue from where they are; only the record is shared.
                     removed = value;
                     found(watch, removed, &better)?;
                     best = better;

@@ -257,8 +257,8 @@ impl<'t> Board<'t> {
         self.log.len()
     }
 
-    /// Moves a circuit to another switch with the Kempe chain that follows. Where a chain can go on in several ways
-    /// `stream` decides; without one it goes on with a circuit whose move costs least.
+    /// Moves a circuit to another switch with the Kempe chain that follows. Where a chain can continue in several ways
+    /// `stream` decides; without one it continues with a circuit whose move costs least.
     ///
     /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
     pub fn shift(&mut self, circuit: u32, ocs: u32, limit: i64, stream: Option<&mut Stream>) -> bool {
@@ -333,7 +333,7 @@ impl<'t> Board<'t> {
         }
         let cost = |circuit: u32| {
             let [a, b] = self.ends[circuit as usize];
-            // Least new removals: extras go first, and to where one is lacking.
+            // Minimum number of new removals: extras go first, and to where one is lacking.
             i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
         };
         slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))

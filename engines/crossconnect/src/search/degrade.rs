@@ -28,7 +28,8 @@ const SCALE: i64 = 1000;
 /// Lost pairs for which a second place is looked for one by one.
 const SECOND_CHANCES: usize = 64;
 
-/// Most wanted circuits that ports in order can carry, by counting the ports of every pod and of every switch.
+/// Maximum number of wanted circuits that working ports can carry, by counting the ports of every pod and of every
+/// switch.
 pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
     // Ports by pod, and by switch and side.
@@ -93,7 +94,7 @@ pub(crate) struct Kept {
 }
 
 /// Returns the wanted circuits of a task that can be kept; `None` if all can, or if they would not fit ports that are
-/// all in order either. `sound` is the task with all ports in order.
+/// all working either. `sound` is the task with all working ports.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if task.single_sided {
         return single::kept(task, sound);
@@ -109,7 +110,7 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
     if feasible(orient(task, &all, &task.wanted, Preference::none(), watch))?.is_some() {
         return Ok(None);
     }
-    // They do not fit ports in order either, so failures are not the reason.
+    // They do not fit working ports either, so failures are not the reason.
     let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };

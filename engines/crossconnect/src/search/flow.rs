@@ -18,9 +18,9 @@ pub struct Arc {
     pub from: u32,
     /// Node that it enters.
     pub to: u32,
-    /// Least flow.
+    /// Minimum flow.
     pub lower: i64,
-    /// Most flow.
+    /// Maximum flow.
     pub upper: i64,
     /// Cost of one unit.
     pub cost: i64,

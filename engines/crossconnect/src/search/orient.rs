@@ -160,7 +160,8 @@ pub(crate) fn together(tables: &[Vec<u32>], switches: &[usize]) -> Vec<u32> {
     sum
 }
 
-/// Most circuits from an A port of pod `a` to a B port of pod `b` on several switches, by the ports there.
+/// Maximum number of circuits from an A port of pod `a` to a B port of pod `b` on several switches, by the ports
+/// there.
 pub(crate) fn reach(task: &Task, switches: &[usize], a: u32, b: u32) -> u32 {
     let on = |&switch: &usize| task.ports_a[switch][a as usize].min(task.ports_b[switch][b as usize]);
     switches.iter().map(on).sum()

@@ -14,8 +14,8 @@ use lightbay_core::watch::Watch;
 #[cfg(test)]
 mod tests;
 
-/// Improves an assignment that fits until no pair of switches gains anything; never worse. `found` is told every
-/// better one.
+/// Improves an assignment that fits until no pair of switches gains anything; never worse. `found` is called with
+/// every better one.
 ///
 /// # Errors
 /// The reason to stop, or what `found` returns.
@@ -70,7 +70,7 @@ fn removed_on(task: &Task, assignment: &Assignment, switches: &[usize]) -> u64 {
     on(assignment).lacks(&on(&task.installed))
 }
 
-/// The circuits of some switches distributed anew among them, if that is better.
+/// The circuits of some switches distributed again among them, if that is better.
 fn resolved(
     task: &Task,
     assignment: &Assignment,

@@ -221,7 +221,7 @@ fn cheapest(
     Ok(best.map(|(_, _, one, other)| (one, other)))
 }
 
-/// Inserts a circuit whose cheapest chains came to no end: along chains that go on at random.
+/// Inserts a circuit whose cheapest chains came to no end: along chains that continue at random.
 fn inserted_somehow(
     board: &mut Board<'_>,
     task: &Task,

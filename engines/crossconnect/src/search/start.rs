@@ -54,8 +54,8 @@ impl From<MethodError> for NoStart {
 /// Random tries by halving and by repair where the ports differ between switches.
 const MORE_TRIES: u64 = 24;
 
-/// Orients and halves `tries.best_of` times; `found` is told every better solution. Number n of `streams` belongs to
-/// try n.
+/// Orients and halves `tries.best_of` times; `found` is called with every better solution. Number n of `streams`
+/// belongs to try n.
 ///
 /// # Errors
 /// No try succeeded (for tasks that are not uniform only, if any solution exists), or asked to stop.

@@ -8,9 +8,9 @@ use crate::gz::Limits;
 use crate::lines::Lines;
 use crate::number;
 
-/// Longest time of one kernel, microseconds: an hour.
+/// Maximum time of one kernel, microseconds: an hour.
 const MAX_US: f64 = 3.6e9;
-/// Most kernels of one file.
+/// Maximum number of kernels of one file.
 const MAX_KERNELS: usize = 10_000;
 
 /// Times of one kernel in microseconds.

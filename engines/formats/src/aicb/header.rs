@@ -48,11 +48,11 @@ const KEYS: [&str; 10] = [
 
 /// Largest size of one parallel dimension or count.
 const MAX_COUNT: u64 = 1 << 24;
-/// Most pipeline stages; each gets a record of its own.
+/// Maximum number of pipeline stages; each gets a record of its own.
 const MAX_STAGES: u64 = 4096;
-/// Most unknown keys that are kept for the summary.
+/// Maximum number of unknown keys that are kept for the summary.
 const MAX_UNKNOWN: usize = 32;
-/// Most layers in a checkpoint list.
+/// Maximum number of layers in a checkpoint list.
 const MAX_LAYERS: u64 = 100_000;
 
 /// Reads line 1; problems go to `problems`.

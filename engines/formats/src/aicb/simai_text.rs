@@ -16,7 +16,7 @@ use crate::gz::Limits;
 use crate::lines::Lines;
 use crate::number;
 
-/// Longest time of one row and column: a day.
+/// Maximum time of one row and column: a day.
 const MAX_NS: f64 = 86_400e9;
 
 /// Longest name of a layer.
@@ -262,7 +262,7 @@ impl SimaiReading {
                     format!("'{shown}' is not a row count"),
                     "the second line holds the number of rows that follow",
                 );
-                // A file whose count was left out goes on with its first row.
+                // A file whose count was left out continues with its first row.
                 if text.split_whitespace().count() >= 12 {
                     self.row(number, text, problems);
                 }

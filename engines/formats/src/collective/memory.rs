@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// Most chunks in all buffers together.
+/// Maximum number of chunks in all buffers together.
 pub const MOST_SLOTS: u64 = 1 << 24;
-/// Most contributions that all different sums may have together.
+/// Maximum number of contributions that all different sums may have together.
 const MOST_TERMS: usize = 1 << 25;
 
 /// A sum of contributions.

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-/// Most thread blocks whose order is followed: the clocks take the square of it.
+/// Maximum number of thread blocks whose order is followed: the clocks take the square of it.
 pub const MOST_BLOCKS: usize = 4096;
 
 /// A step that has been done: thread block and time on its own clock.

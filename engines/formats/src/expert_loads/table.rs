@@ -6,7 +6,7 @@ use super::{LoadAxis, LoadFile, LoadGrid, LoadOptions, MOST_TOKENS, UsedOptions,
 use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, printable};
 
-/// Most numbers of iterations, layers, ranks, experts.
+/// Maximum number of numbers of iterations, layers, ranks, experts.
 const MOST_NUMBER: f64 = 1e9;
 
 pub(super) fn cells(line: &str) -> impl Iterator<Item = &str> {

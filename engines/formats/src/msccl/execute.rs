@@ -12,7 +12,7 @@ use crate::collective::order::{Clock, Moment, Order};
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::{HashMap, VecDeque};
 
-/// Most chunks that all steps together may move.
+/// Maximum number of chunks that all steps together may move.
 const MOST_MOVES: u64 = 1 << 26;
 
 /// Choices for a run.
@@ -252,7 +252,7 @@ impl<'a> Run<'a> {
         std::mem::take(&mut self.problems).into_result(())
     }
 
-    /// Registers what a block waits for. Always false: it cannot go on.
+    /// Registers what a block waits for. Always false: it cannot continue.
     fn wait(&mut self, block: usize, obstacle: Obstacle) -> bool {
         if let Obstacle::Step(other, step) = obstacle {
             self.waiting.entry((other, step)).or_default().push(block);

@@ -10,7 +10,7 @@ use std::io::BufRead;
 
 /// Largest file, bytes.
 const MOST_BYTES: u64 = 128 << 20;
-/// Most ranks, thread blocks of a rank, steps of a thread block, chunks of a buffer, channels.
+/// Maximum number of ranks, thread blocks of a rank, steps of a thread block, chunks of a buffer, channels.
 const MOST_RANKS: usize = 1 << 14;
 const MOST_PARTS: u32 = 1 << 20;
 

@@ -1,7 +1,8 @@
 //! Running an execution plan chunk by chunk, as the thread blocks of all GPUs would.
 //!
-//! A block goes on until it waits for a signal or for other blocks. What it learns by a signal holds from its next `nop`
-//! or barrier on, and so does what its own operations wrote: an access that no signal, barrier or `nop` orders is found.
+//! A block continues until it waits for a signal or for other blocks. What it learns by a signal holds from its next
+//! `nop` or barrier on, and so does what its own operations wrote: an access that no signal, barrier or `nop` orders
+//! is found.
 
 use super::{ChannelSort, ExecutionPlan, PlanAction, PlanOperation, Span};
 use crate::collective::memory::{Memory, SumId};
@@ -10,7 +11,7 @@ use crate::collective::{BufferPlace, BufferSizes, CollectiveOp, Wanted};
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-/// Most chunks that all operations together may move.
+/// Maximum number of chunks that all operations together may move.
 const MOST_MOVES: u64 = 1 << 26;
 
 /// Rank, thread block and operation.

@@ -15,7 +15,7 @@ use std::io::BufRead;
 
 /// Largest file, bytes.
 const MOST_BYTES: u64 = 64 << 20;
-/// Most ranks, and most chunks of a buffer.
+/// Maximum number of ranks, and most chunks of a buffer.
 const MOST_RANKS: i64 = 1 << 12;
 const MOST_CHUNKS: i64 = 1 << 20;
 

@@ -13,7 +13,7 @@ use std::io::BufRead;
 const MOST_BYTES: u64 = 16 << 20;
 /// Rate of a network card that gives none, Mb/s.
 const UNKNOWN_MBPS: u64 = 10_000;
-/// Most devices.
+/// Maximum number of devices.
 const MOST_DEVICES: usize = 100_000;
 
 /// Reads a topology, compressed or not.

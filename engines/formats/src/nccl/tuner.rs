@@ -17,7 +17,7 @@ pub const ALGORITHMS: [&str; 7] =
 pub const PROTOCOLS: [&str; 3] = ["ll", "ll128", "simple"];
 /// Size that the last range must reach.
 pub const LAST_BYTES: u64 = u32::MAX as u64;
-/// Most rows that are read.
+/// Maximum number of rows that are read.
 const MOST_ROWS: usize = 100_000;
 
 /// A row of the table.

@@ -9,7 +9,7 @@ use lightbay_core::read::{Fields, brief, list_at};
 use serde_json::Value;
 use std::io::BufRead;
 
-/// Most sends of a result.
+/// Maximum number of sends of a result.
 const MOST_SENDS: usize = 4_000_000;
 
 /// Length of an epoch.

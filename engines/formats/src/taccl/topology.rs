@@ -8,7 +8,7 @@ use lightbay_core::read::{Fields, whole_numbers};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 
-/// Most characters of a name: it is still one with a suffix of ours.
+/// Maximum number of characters of a name: it is still one with a suffix of ours.
 const MOST_NAME: usize = lightbay_core::read::MAX_TEXT - 10;
 
 /// Meaning of a megabyte in a file.

@@ -9,7 +9,7 @@ use lightbay_core::event::{EventBody, LogLine, ModelSize, Severity, SolverStats}
 use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 
-/// Least time between two reports of figures, seconds of the run's clock.
+/// Minimum time between two reports of figures, seconds of the run's clock.
 const PACE_S: f64 = 0.25;
 
 /// Hears a solve for a run.
@@ -225,14 +225,14 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Returns the answer whether to go on or to stop. Blocks while the run is paused, but not before the helper stands
-    /// still.
+    /// Returns the answer whether to continue or to stop. Blocks while the run is paused, but not before the helper
+    /// stands still.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {
             let outcome = self.cx.checkpoint();
             self.keep(outcome);
-            // Where the model has another goal, such as fewer ports, the search goes on.
+            // Where the model has another goal, such as fewer ports, the search continues.
             if !self.closed && self.reader.meaning(0.0).is_some() && self.cx.closed() {
                 self.closed = true;
                 let text = "the best plan meets the bound: the solver has nothing left to find";

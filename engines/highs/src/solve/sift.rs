@@ -6,7 +6,7 @@ use std::collections::HashSet;
 /// Texts that are remembered in order not to be said twice.
 const REMEMBERED: usize = 500;
 
-/// Least seconds between two lines of a table.
+/// Minimum seconds between two lines of a table.
 const PACE_S: f64 = 1.0;
 
 /// The same for lines that announce a better point.

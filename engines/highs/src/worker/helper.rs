@@ -29,7 +29,7 @@ impl Helper {
         self.send(Signal::STOP);
     }
 
-    /// Lets it go on.
+    /// Lets it continue.
     pub(super) fn release(&self) {
         self.send(Signal::CONT);
     }

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-/// Time between two questions to the watch whether to go on, independent of the helper's messages.
+/// Time between two stop checks of the watch, independent of the helper's messages.
 const TICK: Duration = Duration::from_millis(25);
 
-/// Longest time that a helper may take to end after it was asked to stop; then it is killed.
+/// Maximum time that a helper may take to end after it was asked to stop; then it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
@@ -90,7 +90,7 @@ pub fn solve(
 }
 
 /// Finds out in a helper process why a model has no point, in at most about so many seconds. The watch is asked every
-/// 25 ms whether to go on. `None` if it has a point, the reason was not found, or the watch asked to stop.
+/// 25 ms whether to stop. `None` if it has a point, the reason was not found, or the watch asked to stop.
 ///
 /// # Errors
 /// [`HelperError`].

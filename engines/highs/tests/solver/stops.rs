@@ -115,7 +115,7 @@ fn a_stop_before_the_run_ends_it_and_one_after_it_does_nothing() {
     assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Optimal);
 }
 
-/// Counts how often it is asked whether to go on.
+/// Counts how often it is asked whether to continue.
 struct Patience(u32);
 
 impl SolverListener for Patience {

@@ -90,7 +90,7 @@ pub fn stopped() {
 
 pub fn closed() {
     let spy = Spy::new("--serve");
-    // The solver would go on for minutes: nobody stops the run but the proof.
+    // The solver would continue for minutes: nobody stops the run but the proof.
     let running = Running::start(Solver { knows: true, ..long(true) }, Some(&spy), None);
     let done = running.done();
     assert_eq!((done.status, done.limit, done.message.as_str()), (EndStatus::Optimal, None, ""));

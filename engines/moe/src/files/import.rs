@@ -16,9 +16,9 @@ pub const NAME: &str = "routing_counts";
 
 /// Parameter of the stage that is planned.
 const STAGE: &str = "stage";
-/// Most layers in a stage that a log without numbers of layers may have.
+/// Maximum number of layers in a stage that a log without numbers of layers may have.
 const MOST_LAYERS: i64 = 1024;
-/// Most layers that are named by their numbers.
+/// Maximum number of layers that are named by their numbers.
 const MOST_NAMED: usize = 12;
 
 /// All formats.

@@ -3,8 +3,8 @@
 use super::passage::{FitSettings, PassageFit, passed};
 use crate::scenario::trace::GateHistory;
 
-/// The passage to a layer, fitted anew in every iteration. Sums over the window move on with it, and a fit begins with
-/// the passage of the iteration before.
+/// The passage to a layer, fitted again in every iteration. Sums over the window move on with it, and a fit begins
+/// with the passage of the iteration before.
 #[derive(Clone, Debug)]
 pub struct RollingPassage<'h> {
     history: &'h GateHistory,

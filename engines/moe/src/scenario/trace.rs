@@ -81,7 +81,7 @@ impl Default for SyntheticTrace {
     }
 }
 
-/// Most numbers of a counted trace.
+/// Maximum number of numbers of a counted trace.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl FieldType for GateTrace {

@@ -5,7 +5,7 @@ use super::{MAX_EXPERTS, MAX_REDUNDANT, MAX_REGION, MoeScenario};
 use lightbay_core::problem::Problems;
 use std::collections::BTreeSet;
 
-/// Most numbers of the demand of one layer's ranks, times layers: beyond it a plan takes minutes.
+/// Maximum number of numbers of the demand of one layer's ranks, times layers: beyond it a plan takes minutes.
 const MAX_WORK: u64 = 1 << 26;
 
 impl MoeScenario {

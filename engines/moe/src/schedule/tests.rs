@@ -71,7 +71,7 @@ fn a_fast_switch_comes_within_three_hundredths_of_the_bound() {
     }
 }
 
-/// Reference times of an iteration that do not depend on circuits: the fat-tree alone. Traces are drawn anew, so hot
+/// Reference times of an iteration that do not depend on circuits: the fat-tree alone. Traces are drawn again, so hot
 /// experts differ from those of the reference.
 #[test]
 fn iterations_on_a_fat_tree_take_as_long_as_the_specification_says() {

@@ -51,11 +51,11 @@ fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
 }
 
 /// The circuits with what happens to them when those before are there. Circuits of pairs that stay keep their NICs
-/// where the nodes stay balanced; if that is not possible, all are mapped anew.
+/// where the nodes stay balanced; if that is not possible, all are mapped again.
 pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     let old: Vec<RegionCircuit> =
         before.iter().filter(|circuit| circuit.action != CircuitAction::Remove).copied().collect();
-    // Kept circuits are not switched, so their bytes could go on during the change.
+    // Kept circuits are not switched, so their bytes could continue during the change.
     let mut found = kept(region, &old, circuits).unwrap_or_else(|| mapped(region, circuits));
     let place = |circuit: &RegionCircuit| (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b);
     for circuit in &mut found {

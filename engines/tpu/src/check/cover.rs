@@ -11,7 +11,7 @@ pub(super) fn mcf_bound(nodes: usize) -> f64 {
     6.0 * nodes as f64 / covered_hops(nodes)
 }
 
-/// Least sum of hops over ordered pairs that the cover allows.
+/// Minimum sum of hops over ordered pairs that the cover allows.
 fn covered_hops(nodes: usize) -> f64 {
     let faces = faces();
     let reach: Vec<usize> = faces.iter().map(|face| face.chip).collect();

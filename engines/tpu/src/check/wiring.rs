@@ -22,7 +22,7 @@ pub(super) struct Wiring {
     pub switch: Vec<[Option<u8>; PORTS]>,
     /// `to[switch][cube]`.
     pub to: Vec<Vec<u16>>,
-    /// Set for switches that are out of order: their links carry nothing.
+    /// Set for failed switches: their links carry nothing.
     pub failed: [bool; SWITCHES],
 }
 

@@ -105,7 +105,7 @@ pub fn single_path(
                 arrived.push(WaitingShard { left: waiting.left - 1, arc, ..waiting });
             }
         }
-        // What arrives in this epoch can go on in the next.
+        // What arrives in this epoch can continue in the next.
         for waiting in arrived.drain(..) {
             queues[waiting.arc as usize % classes].push(waiting);
         }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
 //! | certify | the exact throughput of the winners |
-//! | cuts | metrics that were missing become linear cuts; annealing goes on from the best, not so hot |
+//! | cuts | metrics that were missing become linear cuts; annealing continues from the best, not so hot |
 //! | general | on request: from the best on without symmetry |
 //! | route, faults, simulate | as for every method |
 //!
@@ -214,7 +214,7 @@ struct BestPod {
 struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
-    /// Switches out of order: designs are searched with all of them and compared without.
+    /// Failed switches: designs are searched with all of them and compared without.
     failed: &'s [u8],
     settings: AnnealSettings,
     rounds: u32,
@@ -320,7 +320,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         self.general(general_steps)
     }
 
-    /// Certifies the plan that the run was started from, and goes on from it if it is symmetric.
+    /// Certifies the plan that the run was started from, and continues from it if it is symmetric.
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
         let Some(hot) = begin::hot_start(scenario, self.cx) else { return Ok(()) };
         let Some(hops) = metrics::hops(&hot.topology) else {
@@ -335,14 +335,14 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
         self.best = Some(BestPod { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
-        // A first round from it, before anything is begun anew.
+        // A first round from it, before anything is begun again.
         if self.best.as_ref().is_some_and(|best| best.entry.is_some()) && self.rounds > 0 {
             self.round(0, &mut Vec::new())?;
         }
         Ok(())
     }
 
-    /// A pod from elsewhere as a design to go on from.
+    /// A pod from elsewhere as a design to continue from.
     fn entry_of(&self, pod: &Topology) -> Option<Entry> {
         let symmetry = pod.symmetry()?;
         let bounds = tournament::metrics(self.cubes)
@@ -490,7 +490,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         Ok(())
     }
 
-    /// One round: the metric that its certificate found joins the objective, and the annealing goes on. Says whether
+    /// One round: the metric that its certificate found joins the objective, and the annealing continues. Says whether
     /// a better pod was found.
     fn round(&mut self, number: u32, cuts: &mut Vec<LinearCut>) -> Result<bool, MethodError> {
         let Some(best) = self.best.clone() else { return Ok(false) };

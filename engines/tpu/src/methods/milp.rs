@@ -44,7 +44,7 @@ const START_STREAM: u64 = 2;
 /// Feasibility of points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// Most that the solver's tolerances may add to a bound, relative.
+/// Maximum amount that the solver's tolerances may add to a bound, relative.
 const SLIP: f64 = 1e-6;
 
 fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> PodProgramRequest<'g> {
@@ -159,7 +159,7 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
 /// Makes pods of the solver's points.
 struct PlanReader {
     group: Group,
-    /// Switches out of order.
+    /// Failed switches.
     failed: Vec<u8>,
     program: PodProgram,
     best: Option<(Certificate, Topology)>,

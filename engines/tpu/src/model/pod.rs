@@ -15,7 +15,7 @@ pub const ELECTRICAL_LINKS: usize = 144;
 pub const LINK_CLASSES: usize = ELECTRICAL_LINKS + SWITCHES;
 /// Classes of arcs: one for each chip and port of a cube.
 pub const ARC_CLASSES: usize = CHIPS * PORTS;
-/// Most cubes of a pod.
+/// Maximum number of cubes of a pod.
 pub const MAX_CUBES: usize = 144;
 
 /// The port at the other end of a link that leaves by `port`.

@@ -22,7 +22,7 @@ pub struct Topology {
     /// The inverse permutation of every switch.
     from: Vec<u16>,
     symmetry: Option<Symmetry>,
-    /// Set for switches that are out of order: their circuits carry nothing. They stay among the states and neighbours.
+    /// Set for failed switches: their circuits carry nothing. They stay among the states and neighbours.
     failed: [bool; SWITCHES],
 }
 
@@ -95,19 +95,19 @@ impl Topology {
         Self { symmetry: None, ..self.clone() }
     }
 
-    /// The same circuits with these switches out of order, and all others working.
+    /// The same circuits with these failed switches, and all others working.
     #[must_use]
     pub fn failing(&self, failed: &[u8]) -> Self {
         let failed = std::array::from_fn(|switch| failed.iter().any(|&id| usize::from(id) == switch));
         Self { failed, ..self.clone() }
     }
 
-    /// Returns `true` if a switch is out of order.
+    /// Returns `true` if a switch has failed.
     pub const fn is_failed(&self, switch: usize) -> bool {
         self.failed[switch]
     }
 
-    /// Returns `true` if any switch is out of order.
+    /// Returns `true` if any switch has failed.
     pub fn has_failed(&self) -> bool {
         self.failed.contains(&true)
     }

@@ -43,7 +43,7 @@ pub struct PodProgramRequest<'g> {
 /// Links out of a cube between two reports of how far the writing of a model is.
 const REPORTED: u64 = 128;
 
-/// Rows between two questions whether to go on.
+/// Rows between two stop checks.
 const ROWS_ASKED: usize = 64;
 
 impl PodProgram {

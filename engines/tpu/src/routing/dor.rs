@@ -21,7 +21,7 @@ const VCS: u8 = 2;
 /// Pairs without a route that are named.
 const NAMED_PAIRS: usize = 20;
 
-/// Flows between two questions whether to go on.
+/// Flows between two stop checks.
 const BATCH: usize = 4096;
 
 /// Settings of routing in dimension order.
@@ -29,11 +29,11 @@ const BATCH: usize = 4096;
 pub struct DorSettings {
     /// Passes over the flows that have a choice between vectors of equal length.
     pub passes: u32,
-    /// Switches that are out of order. A pair all of whose vectors cross one has no route.
+    /// Switches that have failed. A pair all of whose vectors cross one has no route.
     pub failed: Vec<u8>,
     /// `true` to write the routes; without them only the claims are made.
     pub with_routes: bool,
-    /// Most memory that the routes may take.
+    /// Maximum memory that the routes may take.
     pub memory_limit_bytes: u64,
 }
 
@@ -271,7 +271,7 @@ impl<'a> DorSelection<'a> {
         }
     }
 
-    /// The routes; `on` hears every hop of all of them: its arc and virtual channel.
+    /// The routes; `on` is called with every hop of all of them: its arc and virtual channel.
     fn routing(
         &self,
         with_routes: bool,

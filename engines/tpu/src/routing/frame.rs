@@ -3,7 +3,7 @@
 use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
 use crate::model::topology::Topology;
 
-/// Most virtual channels of a link: labelled versions of a turn fill the bits of a word.
+/// Maximum number of virtual channels of a link: labelled versions of a turn fill the bits of a word.
 pub const MAX_VCS: u8 = 8;
 
 /// Arcs of a pod and their classes. In a symmetric frame there are 384 classes, one for each chip and port of a
@@ -17,7 +17,7 @@ pub struct Frame {
     head: Vec<u32>,
     /// `into[6 * node + port]`: the arc that arrives at the node through the port.
     into: Vec<u32>,
-    /// Arc classes of a cube whose switch is out of order.
+    /// Arc classes of a cube whose switch has failed.
     failed: [bool; ARC_CLASSES],
 }
 

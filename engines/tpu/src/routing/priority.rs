@@ -14,7 +14,7 @@ use rand::seq::SliceRandom;
 pub type Worths = Vec<f64>;
 
 /// All-paths load: how many shortest paths of all pairs use each turn (TONS, APL). For each source, the paths that
-/// reach the tail of the arc times the paths that go on from the head of the next, stopping there included.
+/// reach the tail of the arc times the paths that continue from the head of the next, stopping there included.
 ///
 /// # Errors
 /// The watch says stop.
@@ -52,7 +52,7 @@ pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, Method
                 }
             }
         }
-        // Backward accumulation of the paths that go on.
+        // Backward accumulation of the paths that continue.
         for &node in queue.iter().rev() {
             for arc in open(node) {
                 let middle = frame.head(arc);

@@ -40,7 +40,7 @@ const EMPTY_PRICE: f64 = 1e-9;
 /// Fraction of passes that reroute all flows; the later ones reroute only flows over the most loaded arcs.
 const WHOLE_PASSES: f64 = 0.65;
 
-/// Most flows whose routes are proposed at the same prices.
+/// Maximum number of flows whose routes are proposed at the same prices.
 const LARGEST_BLOCK: usize = 64;
 
 /// Blocks of a pass at least: a block is a small part of all flows.

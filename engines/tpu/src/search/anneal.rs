@@ -82,8 +82,8 @@ pub struct Progress {
     pub best: Design,
 }
 
-/// Words of wavefronts that a chain works through between two looks at the watch: about a millisecond.
-/// Shorter slices would spend their time on the watch; longer ones would miss the 5 ms between two checkpoints.
+/// Words of wavefronts that a chain works through between two stop checks: about a millisecond. Shorter slices would
+/// spend their time on the watch; longer ones would miss the 5 ms between two checkpoints.
 const SLICE_WORDS: u64 = 2_000_000;
 
 /// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best
@@ -161,7 +161,7 @@ fn best(crews: &[Crew<'_>]) -> Option<Design> {
     crews.iter().flat_map(Crew::best).min_by(|a, b| a.score.total_cmp(&b.score))
 }
 
-/// The worse quarter of the chains goes on from the states of the better quarter.
+/// The worse quarter of the chains continues from the states of the better quarter.
 fn exchange(crews: &mut [Crew<'_>]) {
     let mut ranks: Vec<(f64, usize, usize)> = crews
         .iter()

@@ -183,7 +183,7 @@ impl<'a> Simulator<'a> {
         self.counts
     }
 
-    /// Starts counting anew.
+    /// Starts counting again.
     pub fn reset_counts(&mut self) {
         self.counts = Counts::default();
     }
@@ -337,7 +337,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Looks at the head of a lane, which is not empty: flits that end here leave, one that goes on wants its output.
+    /// Looks at the head of a lane, which is not empty: flits that end here leave, one that continues wants its
+    /// output.
     fn expose<const GENERAL: bool>(&mut self, at: usize) {
         let net = self.net;
         loop {

@@ -19,7 +19,7 @@ const NO_ROUTE: u64 = u64::MAX;
 const CODE_BITS: u32 = 5;
 /// "The route ends here" in place of a port.
 pub(super) const EJECT: u8 = 7;
-/// "The route goes on" in place of a port, in word number `code >> 5` of the network.
+/// "The route continues" in place of a port, in word number `code >> 5` of the network.
 const MORE: u64 = 6;
 /// Hops of a word that ends with the number of the next one.
 const HOPS_BEFORE_MORE: usize = 5;

@@ -23,7 +23,7 @@ pub struct Demand {
     pub circuits: u32,
     /// Time in which more is asked for than the circuits carry, seconds.
     pub above_s: f64,
-    /// Most flows active at the same time.
+    /// Maximum number of flows active at the same time.
     pub peak_flows: u32,
     /// Seconds that its tasks take beyond V/(F*B) each, together.
     pub late_s: f64,

@@ -13,11 +13,11 @@ pub struct LinkFacts {
     pub bound: u32,
     /// Bytes sent in the busier direction, as a share of what its circuits could carry over the iteration.
     pub busy: f64,
-    /// Most flows active at the same time in one direction.
+    /// Maximum number of flows active at the same time in one direction.
     pub peak_flows: u32,
-    /// Least slack of its tasks, seconds.
+    /// Minimum slack of its tasks, seconds.
     pub slack_s: f64,
-    /// Least of what its tasks can spare as planned, seconds.
+    /// Minimum of what its tasks can spare as planned, seconds.
     pub spare_s: f64,
     /// `true` if flows of a critical task wait for circuits here.
     pub holds_up: bool,

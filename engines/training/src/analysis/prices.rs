@@ -3,7 +3,7 @@
 //!
 //! A price is the difference of two best plans, one before and one after the change, both under the rates of the plan
 //! at hand. Where only last transfers compete the search over circuits proves both, so the price is exact; elsewhere
-//! and where there are too many circuit vectors the circuits are exchanged one at a time, and the price is an
+//! and where there are too many circuit allocations the circuits are exchanged one at a time, and the price is an
 //! estimate. The search starts from the plan, and is left out where a bound says that nothing can be gained.
 //!
 //! Of a job whose replicas are planned as one, a pod is a position: a port more is one more in that pod of every
@@ -187,7 +187,7 @@ impl Prices {
     }
 }
 
-/// Circuit vectors times tasks that all prices together may look at to count as quick.
+/// Circuit allocations times tasks that all prices together may look at to count as quick.
 const QUICK: u64 = 60_000_000;
 
 /// Returns `true` if all prices are proven by vectors few enough to be listed in less than a second.

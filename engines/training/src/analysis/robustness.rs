@@ -1,8 +1,8 @@
 //! Robustness of a plan: compute that is not as fast as planned, and circuits or ports that fail.
 //!
-//! The circuits stay as planned; only the rates follow what happens. So every case is simulated anew, at decided
-//! (joint) and at max-min fair rates. Compute varies for every stage, micro-batch and direction by itself, and in every
-//! replica differently: gradients are exchanged when the slowest replica is ready.
+//! The circuits stay as planned; only the rates follow what happens. So every case is simulated again, at decided
+//! (joint) and at max-min fair rates. Compute varies for every stage, micro-batch and direction by itself, and in
+//! every replica differently: gradients are exchanged when the slowest replica is ready.
 //!
 //! Of a job whose replicas are planned as one, a failed circuit is one in a single replica: the others wait for it, so
 //! it costs as much as if it failed in all of them.

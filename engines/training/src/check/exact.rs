@@ -1,4 +1,4 @@
-//! Verification of a claimed bound: it is recomputed by trying every circuit vector that could be best.
+//! Verification of a claimed bound: it is recomputed by trying every circuit allocation that could be best.
 //!
 //! For given circuits a transfer takes at least `V / (min(F, x) B)`. Where transfers contend for a link and nothing
 //! follows them, their common end has a closed form (below), so that the value for the vector is exact; elsewhere
@@ -23,7 +23,7 @@ mod vectors;
 use contention::Contention;
 use vectors::Space;
 
-/// Circuit vectors that a thorough check tries.
+/// Circuit allocations that a thorough check tries.
 const MOST_VECTORS: usize = 20_000;
 /// Graph nodes that a quick check visits for all vectors together.
 const QUICK_VISITS: usize = 300_000;

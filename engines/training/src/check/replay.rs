@@ -1,7 +1,7 @@
 //! A plain simulator: every transfer starts as soon as it may, all flows share the network max-min fairly.
 //!
-//! It keeps no state between events: whenever a transfer starts or ends, the rates of all active ones are
-//! filled anew, from zero, until every flow has met a full resource or its network card.
+//! It keeps no state between events: whenever a transfer starts or ends, the rates of all active ones are filled
+//! again, from zero, until every flow has met a full resource or its network card.
 
 use super::case::{Case, Dag, Work};
 use super::nics::NicGroup;

@@ -1,8 +1,8 @@
 //! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. A configuration that
 //! is exchanged for an easier one may leave the worst NCT as it is; the mean makespan changes.
 //!
-//! Each configuration is laid out and walked anew on the circuits of the plan. Where contention is fully understood its
-//! end is known exactly; elsewhere it is at least that of the walk, and no later than max-min fairness gives.
+//! Each configuration is laid out and walked again on the circuits of the plan. Where contention is fully understood
+//! its end is known exactly; elsewhere it is at least that of the walk, and no later than max-min fairness gives.
 
 use super::case::Case;
 use super::exact::least_s;
@@ -68,7 +68,7 @@ pub(super) fn figures(
     Ok((figures, remark))
 }
 
-/// Least and largest figures that decided rates can have on the circuits.
+/// Smallest and largest figures that decided rates can have on the circuits.
 struct RateRange {
     nct: (f64, f64),
     makespan_s: (f64, f64),

@@ -29,7 +29,7 @@ pub(super) struct FixedSteps;
 /// Number of the random stream that seeds the solver; islands count from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 4;
 
-/// Most slots of a schedule to start from.
+/// Maximum number of slots of a schedule to start from.
 const MOST_SLOTS: u32 = 1_000_000;
 
 /// Returns the knobs that shape the model.

@@ -50,7 +50,7 @@ pub(super) struct ModelInput {
     pub instance: Instance,
     /// The baselines at fair rates, in their order.
     pub baselines: Vec<Circuits>,
-    /// Most circuits of every link that a plan as good as the best of them can use.
+    /// Maximum number of circuits of every link that a plan as good as the best of them can use.
     pub caps: Vec<u32>,
 }
 

@@ -11,7 +11,7 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems};
 
-/// Simulation of one circuit vector.
+/// Simulation of one circuit allocation.
 pub(super) struct Simulate;
 
 impl SessionMethod for Simulate {

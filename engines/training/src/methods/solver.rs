@@ -10,7 +10,7 @@ use lightbay_highs::solution::{Solution, Start};
 use lightbay_highs::solve::{self, Reader, SolveRequest};
 use rand::RngExt;
 
-/// Most that the solver's tolerances may add to a bound, relative.
+/// Maximum amount that the solver's tolerances may add to a bound, relative.
 pub(super) const TOLERANCE: f64 = 5e-10;
 
 /// Says how large a model is.

@@ -1,4 +1,4 @@
-//! Ports of the pods, what circuits cost, and which circuit vectors fit.
+//! Ports of the pods, what circuits cost, and which circuit allocations fit.
 
 use crate::scenario::instance::Instance;
 

@@ -12,7 +12,7 @@ use crate::simulate::windows::Windows;
 /// DELTA cuts windows at the makespan of a known plan; the room keeps that plan in spite of rounding.
 const ROOM: f64 = 1e-4;
 
-/// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
+/// Maximum number of circuits of every link that a plan about as good as one of `fair_s` seconds can use.
 pub fn useful_within(network: &Network, fair_s: f64) -> Vec<u32> {
     circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
 }

@@ -35,7 +35,7 @@ pub struct FixedStepQuestion<'a> {
     pub network: &'a Network,
     /// Names of links and tasks.
     pub names: &'a Names,
-    /// Most circuits of every link.
+    /// Maximum number of circuits of every link.
     pub caps: &'a [u32],
     /// Length of a slot, seconds.
     pub slot_s: f64,

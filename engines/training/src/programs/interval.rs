@@ -45,7 +45,7 @@ pub struct Scope<'a> {
     pub evaluator: &'a Evaluator,
     /// Names of links and tasks.
     pub names: &'a Names,
-    /// Most circuits of every link.
+    /// Maximum number of circuits of every link.
     pub caps: &'a [u32],
     /// Circuits that are given, if any.
     pub fixed: Option<&'a [u32]>,
@@ -79,10 +79,10 @@ pub struct IntervalModel {
     form: Form,
 }
 
-/// Asks whether to go on, told of the rows that are written.
+/// Checks whether to stop, told of the rows that are written.
 pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
 
-/// Rows between two questions whether to go on: well under 5 ms.
+/// Rows between two stop checks: well under 5 ms.
 const ASKED: u64 = 64;
 
 /// State that the parts of the generator share.
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
     }
 
-    /// Asks whether to go on.
+    /// Checks whether to stop.
     fn go_on(&mut self) -> Result<(), MethodError> {
         (self.go_on)(self.model.row_lower.len() as u64)
     }

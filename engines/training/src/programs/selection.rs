@@ -50,7 +50,7 @@ pub struct SelectionRequest<'a> {
     pub evaluator: &'a Evaluator,
     /// The scenario, for names.
     pub instance: &'a Instance,
-    /// Most circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link that are worth trying.
     pub caps: &'a [u32],
     /// Makespan above which no plan is of interest, seconds.
     pub limit_s: f64,
@@ -68,7 +68,7 @@ pub struct Selection {
     reach: Vec<u32>,
     recipes: Vec<Recipe>,
     makespan: Sum,
-    /// Least possible makespan, milliseconds.
+    /// Minimum possible makespan, milliseconds.
     least: f64,
     ends: Vec<Sum>,
     shares: Vec<Share>,
@@ -108,7 +108,7 @@ impl Selection {
         self.exact
     }
 
-    /// Fewest and most circuits that it chooses from.
+    /// Minimum and maximum number of circuits that it chooses from.
     pub const fn range(&self) -> &Range {
         &self.range
     }

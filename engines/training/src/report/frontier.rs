@@ -23,9 +23,10 @@ const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 /// A target with what it takes.
 struct Target {
     limit_s: f64,
-    /// Fewest ports of circuits that stay, and whether fewer are impossible; `None` if they do not reach it.
+    /// Minimum number of ports of circuits that stay, and whether fewer are impossible; `None` if they do not reach
+    /// it.
     stays: Option<(u64, bool)>,
-    /// Fewest ports known with at most one switching, and a number that none has fewer than.
+    /// Minimum number of ports known with at most one switching, and a number that none has fewer than.
     moves: Option<u64>,
     at_least: u64,
     /// The same with at most two switchings, and the bound for any number; `None` if it is too much to try.

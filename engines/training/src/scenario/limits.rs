@@ -1,22 +1,22 @@
 //! Limits on the size of a scenario. Checked before anything is laid out.
 
-/// Most inter-pod tasks of an instance; their order relation takes a bit per pair.
+/// Maximum number of inter-pod tasks of an instance; their order relation takes a bit per pair.
 pub const MAX_TASKS: u64 = 20_000;
-/// Most edges between the tasks of an instance.
+/// Maximum number of edges between the tasks of an instance.
 pub const MAX_EDGES: usize = 2_000_000;
-/// Most nodes of a full graph.
+/// Maximum number of nodes of a full graph.
 pub const MAX_NODES: u64 = 1_000_000;
 /// Most GPUs of a job.
 pub const MAX_GPUS: u32 = 1 << 24;
 /// Most GPUs that run one stage.
 pub const MAX_GPUS_PER_STAGE: u64 = 1 << 16;
-/// Most ports of a pod.
+/// Maximum number of ports of a pod.
 pub const MAX_PORTS: u32 = 1_000_000;
 /// Largest size in a model.
 pub const MAX_SIZE: u32 = 1 << 26;
-/// Most layers of a model.
+/// Maximum number of layers of a model.
 pub const MAX_LAYERS: u32 = 1 << 16;
-/// Longest time in a file, seconds.
+/// Maximum time in a file, seconds.
 pub const MAX_SECONDS: f64 = 1e9;
 /// Largest volume in a file, bytes.
 pub const MAX_BYTES: f64 = 1e18;

@@ -12,11 +12,11 @@ use lightbay_core::record;
 use lightbay_core::record::{any, within};
 use std::collections::BTreeMap;
 
-/// Most jobs on one set of pods.
+/// Maximum number of jobs on one set of pods.
 pub const MAX_JOBS: usize = 16;
 /// Largest weight of a job.
 pub const MAX_WEIGHT: u32 = 1_000_000;
-/// Most pods that one replica of all jobs together covers.
+/// Maximum number of pods that one replica of all jobs together covers.
 pub const MAX_PODS: u32 = 4096;
 
 record! {

@@ -5,7 +5,7 @@ use lightbay_core::param::Setting;
 use lightbay_core::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Most configurations of one list.
+/// Maximum number of configurations of one list.
 const MOST: usize = 64;
 
 /// A configuration.

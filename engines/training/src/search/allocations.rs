@@ -1,11 +1,11 @@
-//! Search over circuit vectors with a proof: every vector is evaluated or has a lower bound that is not
-//! better than the best plan (docs/methods/training.md, section 7).
+//! Search over circuit allocations with a proof: every allocation is evaluated or has a lower bound that is not better
+//! than the best plan (docs/methods/training.md, section 7).
 //!
-//! If only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the circuits of the
-//! other (*through*) links; the rest follows exactly, because the end of each sink link depends on its own circuits
-//! alone and never grows with them: repeatedly give a circuit to the sink link that ends last. Vectors of through links
-//! are enumerated when they are few, else searched by branch and bound over boxes of vectors. If other tasks compete,
-//! all links are decided and simulated.
+//! If only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the circuits of
+//! the other (*through*) links; the rest follows exactly, because the end of each sink link depends on its own
+//! circuits alone and never grows with them: repeatedly give a circuit to the sink link that ends last. Vectors of
+//! through links are enumerated when they are few, else searched by branch and bound over boxes of allocations. If
+//! other tasks compete, all links are decided and simulated.
 
 mod boxes;
 mod leaves;
@@ -34,14 +34,14 @@ pub struct VectorTask<'a> {
     pub evaluator: &'a Evaluator,
     /// Rule for the rates: fair, or joint where that is exact (otherwise search the relaxation).
     pub rates: Rates,
-    /// Most circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link that are worth trying.
     pub caps: &'a [u32],
     /// `true` to search the relaxation (start times and sinks only) instead of the scenario itself: its
     /// optimum is a bound for any rates.
     pub relaxed: bool,
-    /// Most vectors to list.
+    /// Maximum number of allocations to list.
     pub listed: u64,
-    /// Most boxes to look at when there are more vectors.
+    /// Maximum number of boxes to evaluate when there are more allocations.
     pub boxes: u64,
 }
 
@@ -60,15 +60,15 @@ impl<'a> VectorTask<'a> {
 /// Result of a search that ended by itself.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationProof {
-    /// The best vector, unless the one given was not beaten.
+    /// The best allocation, unless the one given was not beaten.
     pub best: Option<Circuits>,
-    /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
+    /// No allocation is better than this, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
     /// `true` if the most boxes were looked at before the search was complete.
     pub cut_short: bool,
     /// Vectors evaluated.
     pub evaluated: u64,
-    /// All vectors, where they were listed.
+    /// All allocations, where they were listed.
     pub total: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ pub fn search<W: Watch<Proposal>>(
     Ok(AllocationProof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
 }
 
-/// Returns `true` if the vectors of a task are few enough to be listed.
+/// Returns `true` if the allocations of a task are few enough to be listed.
 ///
 /// # Errors
 /// The reason to stop.
@@ -127,7 +127,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
         self.best.as_ref().map_or(f64::INFINITY, |best| best.makespan)
     }
 
-    /// Counts an evaluated vector and keeps it if it is the best.
+    /// Counts an evaluated allocation and keeps it if it is the best.
     fn offer(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
         self.evaluated += 1;
         self.watch.count(1);
@@ -135,7 +135,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
     }
 
     fn keep(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
-        // Strict improvement: among equal vectors the one with the lower bound position stays.
+        // Strict improvement: among equal allocations the one with the lower bound position stays.
         if makespan >= self.target() {
             return Ok(false);
         }
@@ -160,12 +160,12 @@ impl<W: Watch<Proposal>> State<'_, W> {
         Ok(())
     }
 
-    /// Evaluates listed vectors from the most promising on; returns the bound that holds at the end.
+    /// Evaluates listed allocations from the most promising on; returns the bound that holds at the end.
     fn listed(&mut self, split: &Split<'_>, vectors: &Vectors) -> Result<f64, MethodError> {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
-        // Best-first over the list. Invariant: every vector before `position` is evaluated, every later one has a bound
-        // of at least `bound`, so `bound` holds for all plans that are not evaluated.
+        // Best-first over the list. Invariant: every allocation before `position` is evaluated, every later one has a
+        // bound of at least `bound`, so `bound` holds for all plans that are not evaluated.
         let mut x = vec![1; self.task.caps.len()];
         let total = vectors.len() as u64;
         let first = self.evaluated;
@@ -187,11 +187,11 @@ impl<W: Watch<Proposal>> State<'_, W> {
                     }));
                 }
             }
-            // Fathoming: no vector from here on can beat the best plan. This is the proof.
+            // Fathoming: no allocation from here on can beat the best plan. This is the proof.
             if bound >= target {
                 return Ok(bound);
             }
-            // The leaves are completed exactly, so the vector is settled by one evaluation.
+            // The leaves are completed exactly, so the allocation is settled by one evaluation.
             vectors.load(index, split, &mut x);
             let makespan = split.solve(&mut x, &mut free, &mut scratch);
             if self.best.as_ref().is_some_and(|best| best.x == x) {

@@ -1,14 +1,14 @@
 //! Bounds and proofs where tasks compete before the last transfers (docs/methods/training.md, section 10).
 //!
-//! If rates are free, only windows have to be decided: two moments between which a contended task is served. For given
-//! windows every link is a flow problem, and whether it can serve its tasks depends on the windows through the lengths
-//! of their overlaps. These are linear in the moments once the order of the moments is known. So the search decides
-//! orders, and bounds what is undecided by a small linear program whose rows come from energetic reasoning: the tasks
-//! of a link that must be served in some stretch of time need so much of it. A node without any shortage is a plan, and
-//! the best one of its node.
+//! If rates are free, only windows have to be decided: two time points between which a contended task is served. For
+//! given windows every link is a flow problem, and whether it can serve its tasks depends on the windows through the
+//! lengths of their overlaps. These are linear in the time points once the order of the time points is known. So the
+//! search decides orders, and bounds what is undecided by a small linear program whose rows come from energetic
+//! reasoning: the tasks of a link that must be served in some stretch of time need so much of it. A node without any
+//! capacity violation is a plan, and the best one of its node.
 //!
 //! If tasks compete for a link and a NIC at the same time, the rates of a component of links and NICs follow from one
-//! linear program, and its shortage from the multipliers of that program.
+//! linear program, and its capacity violation from the multipliers of that program.
 
 mod cuts;
 mod distances;
@@ -26,9 +26,9 @@ pub use tree::{Closed, TreeSearch};
 /// Limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProofLimits {
-    /// Most nodes that are looked at.
+    /// Maximum number of nodes that are evaluated.
     pub nodes: u64,
-    /// Most contended tasks with which the search is begun.
+    /// Maximum number of contended tasks with which the search is begun.
     pub jobs: usize,
 }
 

@@ -1,9 +1,9 @@
-//! Genetic search over circuit vectors (DELTA Alg. 3, 5, 6; docs/methods/training.md, section 6) on islands.
+//! Genetic search over circuit allocations (DELTA Alg. 3, 5, 6; docs/methods/training.md, section 6) on islands.
 //!
-//! Each island is a population with a random stream, elites, tournament selection, uniform crossover,
-//! mutation and repair. Islands know nothing of each other until the best of each moves to the next, so
-//! they run on as many threads as there are and the result does not depend on how many. Every improvement
-//! of an island is polished at once. Makespans are remembered by circuit vector.
+//! Each island is a population with a random stream, elites, tournament selection, uniform crossover, mutation and
+//! repair. Islands know nothing of each other until the best of each moves to the next, so they run on as many threads
+//! as there are and the result does not depend on how many. Every improvement of an island is polished at once.
+//! Makespans are remembered by circuit allocation.
 
 mod island;
 
@@ -33,7 +33,7 @@ pub struct GaSettings {
     pub crossover: f64,
     /// Probability that a gene changes by one or two circuits.
     pub mutation: f64,
-    /// Most generations.
+    /// Maximum number of generations.
     pub generations: u32,
     /// Generations without improvement after which the search ends.
     pub stall_generations: u32,
@@ -69,7 +69,7 @@ pub struct GaTask<'a> {
     pub evaluator: &'a Evaluator,
     /// Rule for the rates.
     pub rates: Rates,
-    /// Most circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link that are worth trying.
     pub caps: &'a [u32],
     /// A makespan that ends the search when reached, seconds: nothing is shorter.
     pub target: Option<f64>,
@@ -80,7 +80,7 @@ impl<'a> GaTask<'a> {
         PortLimits { budget: &self.evaluator.network.budget, caps: self.caps }
     }
 
-    /// Nanoseconds of one evaluation, roughly; only decides how often the search asks whether to go on.
+    /// Nanoseconds of one evaluation, roughly; only decides how often the search checks whether to stop.
     fn cost_ns(&self) -> u64 {
         let (tasks, edges) =
             (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);
@@ -103,8 +103,7 @@ pub struct Evolved {
     pub limit: Option<Limit>,
 }
 
-/// Work between two questions whether to go on, nanoseconds.
-/// Well under the 5 ms between two checkpoints that a run promises.
+/// Work between two stop checks, nanoseconds. Well under the 5 ms between two checkpoints that a run promises.
 const CHUNK_NS: u64 = 3_000_000;
 
 /// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its randomness.

@@ -1,9 +1,9 @@
 //! Better schedules for given circuits where more than last transfers compete (docs/methods/training.md, section 9).
 //!
-//! Once it is fixed in which order contended tasks start and end, the best rates are a linear program: times of
-//! the events and volumes between them (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task
-//! runs have a volume). The search over orders begins with those of simulated schedules, moves events past others
-//! that coincide in the solution as long as that helps, guided by prices, and begins anew from disturbed orders.
+//! Once it is fixed in which order contended tasks start and end, the best rates are a linear program: times of the
+//! events and volumes between them (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs have
+//! a volume). The search over orders begins with those of simulated schedules, moves events past others that coincide
+//! in the solution as long as that helps, guided by prices, and begins again from disturbed orders.
 //!
 //! The result is the best schedule found, not a proof; it is never worse than what the search began with.
 
@@ -42,9 +42,9 @@ const REPORT_EVERY: u64 = 8;
 /// Limits of the search.
 #[derive(Clone, Debug)]
 pub struct OrderLimits {
-    /// Most linear programs.
+    /// Maximum number of linear programs.
     pub lps: u64,
-    /// Moves tried in vain one after another before the search begins anew.
+    /// Moves tried in vain one after another before the search begins again.
     pub swaps: u64,
     /// Number of fresh beginnings from a disturbed order.
     pub restarts: u64,
@@ -237,7 +237,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         Ok(Some(point))
     }
 
-    /// Moves events as long as that helps; goes on over equally good orders until too many moves were in vain.
+    /// Moves events as long as that helps; continues over equally good orders until too many moves were in vain.
     fn descend(&mut self, start: Point) -> Result<Point, MethodError> {
         let mut at = start;
         let mut vain = 0;

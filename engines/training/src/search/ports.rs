@@ -16,7 +16,7 @@ use lightbay_core::watch::Watch;
 /// Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver (5e-10), far below what plans differ by.
 pub const TOLERANCE: f64 = 1e-7;
 
-/// Fewest ports found.
+/// Minimum number of ports found.
 #[derive(Clone, Debug)]
 pub struct Fewest {
     /// The plan, never with more ports than the one given.

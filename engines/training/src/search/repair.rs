@@ -1,4 +1,4 @@
-//! Feasible circuit vectors: random ones (DELTA Alg. 5), repaired ones (DELTA Alg. 6), filled-up ones.
+//! Feasible circuit allocations: random ones (DELTA Alg. 5), repaired ones (DELTA Alg. 6), filled-up ones.
 
 use crate::model::budget::Budget;
 use lightbay_core::random::Stream;
@@ -13,7 +13,7 @@ pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 pub struct PortLimits<'a> {
     /// Ports.
     pub budget: &'a Budget,
-    /// Most circuits of every link.
+    /// Maximum number of circuits of every link.
     pub caps: &'a [u32],
 }
 

@@ -2,10 +2,10 @@
 //! section 12).
 //!
 //! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: the same circuits serve all
-//! of them, and only the rates are decided anew in each. Where only last transfers compete in every configuration the
-//! search over through links is exact here as it is for one ([`crate::search::allocations`]): for given circuits of the through links
-//! every sink link ends no later the more circuits it has, in every configuration and so in the worst, and the link
-//! that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
+//! of them, and only the rates are decided again in each. Where only last transfers compete in every configuration the
+//! search over through links is exact here as it is for one ([`crate::search::allocations`]): for given circuits of
+//! the through links every sink link ends no later the more circuits it has, in every configuration and so in the
+//! worst, and the link that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
 
 use super::circuits::{Circuits, Proposal};
 use super::reoptimise::best_known;
@@ -102,7 +102,8 @@ impl Configurations {
         self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The circuits with the least worst NCT. Begins with `seeds`, which fit; `improved` hears of everything better.
+    /// The circuits with the least worst NCT. Begins with `seeds`, which fit; `improved` is called with everything
+    /// better.
     ///
     /// # Errors
     /// The reason to stop, also from `improved`.

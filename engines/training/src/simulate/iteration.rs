@@ -1,9 +1,9 @@
 //! Simulation of one iteration on given circuits: ideal, max-min fair and level-first.
 //!
-//! A task starts as soon as its predecessors and their delays allow. Tasks that compete with nobody get
-//! their duration at once; for the others rates are computed anew for the connected component (through
-//! shared links and NICs) in which something started or ended. Events that differ by rounding are one event.
-//! Rates are fractions of one NIC per flow, work is seconds at full speed.
+//! A task starts as soon as its predecessors and their delays allow. Tasks that compete with nobody get their duration
+//! at once; for the others rates are computed again for the connected component (through shared links and NICs) in
+//! which something started or ended. Events that differ by rounding are one event. Rates are fractions of one NIC per
+//! flow, work is seconds at full speed.
 
 mod fill;
 mod ideal;

@@ -13,7 +13,7 @@ use lightbay_core::units::LinkId;
 /// A collapsed plan on the expanded instance: circuits and schedules of a link or task go to all its copies.
 ///
 /// Of a stage with an odd number of GPUs the smaller half of the exchange has room to spare. A plan with rates of its
-/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated anew.
+/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated again.
 ///
 /// # Errors
 /// Everything that is wrong with the job, or a plan that is not one of the collapsed instance.

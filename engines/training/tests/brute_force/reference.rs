@@ -30,7 +30,7 @@ impl<'a> Reference<'a> {
         Self { instance, rate: instance.nic_bandwidth_gbps * 1.25e8, link_of: link_of.collect(), sink }
     }
 
-    /// Most flows of one transfer over each link.
+    /// Maximum number of flows of one transfer over each link.
     pub fn widest(&self) -> Vec<u32> {
         let mut widest = vec![1; self.instance.links.len()];
         for (task, &link) in self.instance.tasks.iter().zip(&self.link_of) {

@@ -16,7 +16,7 @@ use rand::RngExt;
 /// Parameters of random instances. Pods stand in a row, with a link between neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Fewest and most transfers.
+    /// Minimum and maximum number of transfers.
     pub tasks: (u32, u32),
     /// Links.
     pub links: u32,

@@ -9,7 +9,7 @@ use lightbay_training::TrainingScenario;
 
 const FOR_EVER: &str = "generations=1000000 stall_generations=1000000 wall_limit_s=0";
 
-/// A search that would go on for ever, edited when generation 20 was reported.
+/// A search that would continue for ever, edited when generation 20 was reported.
 fn edited(name: &'static str, value: ParamValue) -> Log {
     let change = value.clone();
     let board = Board::new(2, move |event: &Event, runs| {
@@ -113,7 +113,7 @@ fn orders_limit() {
     assert_eq!((log.done().status, log.done().limit), (EndStatus::Heuristic, Some(Limit::Work)));
 }
 
-/// A search over event orders that would go on for ever, edited when it has solved some programs.
+/// A search over event orders that would continue for ever, edited when it has solved some programs.
 fn edited_event_orders(name: &'static str) {
     let body = TrainingScenario::Instance(TWO_LINKS.instance(4));
     let board = Board::new(1, move |event: &Event, runs| {

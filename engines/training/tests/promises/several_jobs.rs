@@ -29,7 +29,7 @@ fn assert_digits(what: &str, value: f64, expected: f64) {
     assert!((value - expected).abs() <= 1.0001e-4, "{what}: {value}, expected {expected}");
 }
 
-/// Fewest ports of a job alone, NCT of the receiver alone and with the surplus.
+/// Minimum number of ports of a job alone, NCT of the receiver alone and with the surplus.
 type Row = (u64, f64, f64);
 
 /// The reversed job takes what the other can spare, at fair and at joint rates.

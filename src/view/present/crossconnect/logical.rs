@@ -21,12 +21,12 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::sync::Arc;
 
-/// Most pods whose wishes are edited cell by cell.
+/// Maximum number of pods whose wishes are edited cell by cell.
 const EDITED_PODS: usize = 256;
 
 /// Method that finds the plan of an edit: it starts from the plan that is edited and looks around it for a moment.
 const EDIT_METHOD: &str = "lumos-lns";
-/// Longest time of the search after an edit, seconds.
+/// Maximum time of the search after an edit, seconds.
 const EDIT_LIMIT_S: f64 = 1.0;
 
 /// Rows below which differences are listed, not drawn.

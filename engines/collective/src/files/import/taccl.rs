@@ -19,7 +19,7 @@ pub const NAME: &str = "taccl";
 
 /// Nodes of a topology of which nothing says how many there are.
 const NODES: u32 = 1;
-/// Most nodes.
+/// Maximum number of nodes.
 const MOST_NODES: i64 = 1024;
 
 /// The format.

@@ -81,8 +81,8 @@ impl CopyProgram<'_> {
         earliest
     }
 
-    /// Least epochs from every node to a destination that waits for a chunk: 0 at destinations, and everywhere if the
-    /// end is open.
+    /// Minimum number of epochs from every node to a destination that waits for a chunk: 0 at destinations, and
+    /// everywhere if the end is open.
     fn still_needed(&self, at: usize, end: CopyEnd) -> Vec<u32> {
         let network = &self.task.network;
         // An open end has no deadline: any place may be of use to a later round.

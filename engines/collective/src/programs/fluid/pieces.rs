@@ -249,7 +249,7 @@ fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, F
         } else {
             sum
         };
-        // A way that spans chunks is cut at their ends.
+        // A path that spans chunks is cut at their ends.
         while position < end {
             let first = position.floor();
             let stop = end.min(first + 1.0);

@@ -52,8 +52,8 @@ pub fn ask_fluid<S: ProgramSolver>(
     Ok((asked, schedule))
 }
 
-/// Looks for schedules that end before a known finish, from a bound upward. `told` hears every question with the
-/// schedule that was found.
+/// Looks for schedules that end before a known finish, from a bound upward. `told` is called with every question with
+/// the schedule that was found.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.

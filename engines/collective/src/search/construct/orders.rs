@@ -63,7 +63,7 @@ fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
 }
 
 /// Chunks that cross a cut, or an image of it, in the order that the one-machine problem of the cut gives: of those
-/// that can be there, the one with the longest way behind the cut. The sequences of the images are interleaved.
+/// that can be there, the one with the longest path behind the cut. The sequences of the images are interleaved.
 fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let sequences: Vec<Vec<u32>> =
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();
@@ -108,7 +108,7 @@ fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
         let (ends, model) = (&network.links()[link as usize], &task.epochs.links[link as usize]);
         // Starts of all entry links per epoch.
         rate += if model.occupied > 1 { model.per_epoch.min(1.0) } else { f64::from(model.starts) };
-        // Least head and tail over the entry links.
+        // Minimum head and tail over the entry links.
         let (before, after) = (task.distances.to(network, ends.from), task.distances.from(network, ends.to));
         for node in 0..network.node_count() {
             head_of[node] = head_of[node].min(before[node]);

@@ -34,17 +34,17 @@ pub struct PlacementRule {
     pub fan_out: FanOut,
     /// Price of an epoch of a link in epochs of arrival: what makes scarce links be used once.
     pub price: f64,
-    /// Largest random addition to the price of a way, epochs.
+    /// Largest random addition to the price of a path, epochs.
     pub noise: f64,
     /// Weight of the shortest way from the source to a GPU, subtracted from its key where every GPU wants the chunk: what
     /// makes GPUs on slow links the first to be served.
     pub slow_first: f64,
 }
 
-/// A way that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
+/// A path that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
-    /// Order of places, the least first, with the rest of the way if one goal is known.
+    /// Order of places, the least first, with the rest of the path if one goal is known.
     rank: f64,
     key: f64,
     arrival: u32,
@@ -145,7 +145,7 @@ impl<'t> Placer<'t> {
         self.tracks.earliest(self.track_of[link as usize], &self.task.epochs.links[link as usize], from)
     }
 
-    /// Random addition to the price of a way, the same throughout a pass.
+    /// Random addition to the price of a path, the same throughout a pass.
     fn noise(&self, chunk: u32, chain: u32, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -227,7 +227,7 @@ impl<'t> Placer<'t> {
     /// The tree where every GPU wants the chunk: the next way always begins at a GPU that has it, so one heap of ways
     /// serves all of them, and a way whose links were taken meanwhile goes back with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
-        // Ways that may be next, by rank.
+        // Paths that may be next, by rank.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
         let mut finish = 0;
         let mut reached = vec![source];
@@ -245,7 +245,7 @@ impl<'t> Placer<'t> {
             if self.have[step.head as usize] != NEVER {
                 continue;
             }
-            // Lazy update: links may have been taken since. Times only grow, so a way that is still first is the best
+            // Lazy update: links may have been taken since. Times only grow, so a path that is still first is the best
             // one.
             let fresh = self.step(step.tail, step.chain, rule)?;
             if fresh.rank > step.rank {
@@ -259,7 +259,7 @@ impl<'t> Placer<'t> {
             }
             left -= reached.len();
             if self.task.switch_copies && self.chains.links(fresh.chain).len() > 1 {
-                // Ways that share the first link are cheaper now.
+                // Paths that share the first link are cheaper now.
                 reached.push(fresh.tail);
             }
         }

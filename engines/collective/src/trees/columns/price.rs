@@ -16,7 +16,7 @@ pub struct Pricing<'p> {
     pub per_us: f64,
     /// Price of a microsecond of a tree's depth.
     pub per_depth_us: f64,
-    /// Most hops for which cheapest arborescences are computed.
+    /// Maximum number of hops for which cheapest arborescences are computed.
     pub hops: usize,
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Largest table, in bytes.
 const MAX_TABLE_BYTES: u64 = 64 << 20;
 
-/// Most switches that are named one by one.
+/// Maximum number of switches that are named one by one.
 const NAMED: usize = 8;
 
 /// A port of the switch at hand: switch, side, pod, index.

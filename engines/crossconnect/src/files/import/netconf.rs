@@ -6,11 +6,12 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 const END: &str = "]]>]]>";
 
-/// Most elements and texts of a reply: more connections than any switch has ports, with a dozen of them each.
+/// Maximum number of elements and texts of a reply: more connections than any switch has ports, with a dozen of them
+/// each.
 const MAX_NODES: u32 = 1_000_000;
 /// Longest tag, in bytes. The parser compares every attribute of a tag with all before it.
 const MAX_TAG_BYTES: usize = 4096;
-/// Most names of name spaces. An element that has one takes a copy of all those around it.
+/// Maximum number of names of name spaces. An element that has one takes a copy of all those around it.
 const MAX_NAMESPACES: usize = 10_000;
 
 /// The pairs of the last reply that has any cross-connects. Name spaces are not insisted on: firmware differs in them.

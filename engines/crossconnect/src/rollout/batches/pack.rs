@@ -207,7 +207,7 @@ impl Packer<'_> {
                     continue;
                 }
                 let missed = self.missed_by(&open);
-                // Fewest circuits below the limits, then the smallest move.
+                // Minimum number of circuits below the limits, then the smallest move.
                 if best.as_ref().is_none_or(|(least, size, _)| (missed, open.len()) < (*least, *size)) {
                     best = Some((missed, open.len(), open));
                 }

@@ -20,8 +20,8 @@ const MOST_CELLS: usize = 20_000;
 /// Maximum number of nodes of its tree search: loading a scenario must not take long.
 const NODES: i32 = 1000;
 
-/// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit ports that
-/// are all in order either, or if the hall is too large to tell.
+/// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit
+/// ports that are all working either, or if the hall is too large to tell.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
     let best = most(task);
@@ -46,7 +46,7 @@ fn is_large(task: &Task) -> bool {
     task.wanted.len().saturating_mul(task.ocs_count) > MOST_CELLS
 }
 
-/// Most circuits by counting the ports of every pod and every switch.
+/// Maximum number of circuits by counting the ports of every pod and every switch.
 fn by_counting(task: &Task) -> u64 {
     let switches: u64 =
         task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();

@@ -109,7 +109,7 @@ fn square(ocs_count: u32, failed: &str, failed_ports: &str) -> CrossconnectScena
 fn halls_without_sides_lose_no_more_than_counting_says() {
     for (failed, ports, lost) in [
         ("none", "none", 0),
-        // A switch holds two circuits; one with three ports in order holds one, so does one with two.
+        // A switch holds two circuits; one with three working ports holds one, so does one with two.
         ("2", "none", 2),
         ("none", "1:0:a0", 1),
         ("none", "1:0:a0,1:3:a0", 1),

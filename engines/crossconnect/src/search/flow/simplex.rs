@@ -9,7 +9,7 @@ use lightbay_core::method::MethodError;
 
 /// No arc, or no node.
 const NONE: u32 = u32::MAX;
-/// Steps and inspected arcs between two questions whether to go on: well below 5 ms of work.
+/// Steps and inspected arcs between two stop checks: well below 5 ms of work.
 const WORK_PER_QUESTION: usize = 1 << 17;
 /// Smallest number of arcs that are looked at before the best of them enters: below, choosing costs more than it saves.
 const SMALLEST_BLOCK: usize = 20;
@@ -53,7 +53,7 @@ pub(super) struct Simplex<'n> {
     edges: Vec<ResidualArc>,
     /// Cost of an artificial edge into a node.
     dear: i64,
-    /// Position at which the search for an entering edge goes on.
+    /// Position at which the search for an entering edge continues.
     next: usize,
     work: usize,
     stack: Vec<u32>,

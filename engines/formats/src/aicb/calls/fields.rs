@@ -3,7 +3,7 @@
 use super::{CallKind, Peer};
 use crate::aicb::collective::CollectiveKind;
 
-/// Most ranks of all sections.
+/// Maximum number of ranks of all sections.
 pub(super) const MAX_RANKS: usize = 1 << 20;
 
 /// The names after `CommType.`.

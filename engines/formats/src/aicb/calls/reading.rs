@@ -11,7 +11,7 @@ use crate::number;
 
 /// Longest elapsed time of one call, ms: a day.
 const MAX_MS: f64 = 86_400e3;
-/// Most pipeline stages.
+/// Maximum number of pipeline stages.
 const MAX_STAGES: usize = 4096;
 
 /// The columns that are used, by position.

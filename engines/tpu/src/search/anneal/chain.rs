@@ -305,7 +305,7 @@ impl<'a> Crew<'a> {
         self.chains.iter().map(|chain| chain.state.design.score)
     }
 
-    /// Least score of the states.
+    /// Minimum score of the states.
     pub(super) fn least_score(&self) -> f64 {
         self.scores().fold(f64::INFINITY, f64::min)
     }
@@ -318,7 +318,7 @@ impl<'a> Crew<'a> {
     /// Puts a chain into the state of another.
     pub(super) fn take_over(&mut self, lane: usize, state: State) {
         self.chains[lane].state = state;
-        // Rewiring sums the cuts anew, so rounding of many moves does not add up.
+        // Rewiring sums the cuts again, so rounding of many moves does not add up.
         self.rewire(lane);
         let chain = &mut self.chains[lane];
         chain.state.cuts.clone_from(&chain.trial_cuts);

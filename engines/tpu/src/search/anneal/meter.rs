@@ -6,7 +6,7 @@ use crate::throughput::metrics::Lengths;
 use crate::throughput::metrics::blocks::{self, Blocks};
 use crate::throughput::metrics::wavefront::Wavefront;
 
-/// Fewest cubes for which blocks of cubes are quicker than single ones.
+/// Minimum number of cubes for which blocks of cubes are quicker than single ones.
 const FEWEST: usize = 16;
 
 /// Wavefronts of as many pods as there are chains in a crew.

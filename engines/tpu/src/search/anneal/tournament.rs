@@ -58,7 +58,7 @@ pub fn metrics(cubes: usize) -> Vec<Lengths> {
     }
 }
 
-/// Runs the tournament; returns the best design of every family, best first. `each` hears of every round's best.
+/// Runs the tournament; returns the best design of every family, best first. `each` is called with every round's best.
 ///
 /// # Errors
 /// The error of the watch or of `each`.

@@ -212,7 +212,7 @@ impl<W: Watch> Generation<'_, W> {
             return Ok(true);
         }
         self.prices = Some(program.solve(known.gap(), self.watch)?);
-        // Lower end: the mixture is a flow that exists, whatever tolerance the solver had; its size is counted anew.
+        // Lower end: the mixture is a flow that exists, whatever tolerance the solver had; its size is counted again.
         let flow = flow_of(self.network, program.pieces(), &self.trees);
         if flow.value > known.lower {
             // The best flow is kept; the program may lose it when columns are forgotten.

@@ -64,8 +64,8 @@ pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mu
     }
 }
 
-/// Sends what every node wants back along all shortest paths to it, split equally at each node; `on` hears every
-/// arc and what crosses it. Needs the distances of the source.
+/// Sends what every node wants back along all shortest paths to it, split equally at each node; `on` is called with
+/// every arc and what crosses it. Needs the distances of the source.
 pub fn split(
     network: &Network,
     lengths: &[u32],

@@ -119,7 +119,7 @@ fn both_ends_are_certificates_that_hold_on_their_own() {
     let (certificate, flow) = (attempt.certificate.unwrap(), attempt.flow.unwrap());
     let lengths = certificate.class_lengths.unwrap();
     assert!((upper_of_lengths(&pod, &lengths) / certificate.upper - 1.0).abs() < 1e-9);
-    // The loads of the flow's trees, computed anew.
+    // The loads of the flow's trees, computed again.
     let network = Network::pod(&pod, 1);
     let mut loads = vec![0.0; LINK_CLASSES];
     for tree in &flow.trees {

@@ -1,9 +1,9 @@
 //! Metrics that stay while circuits change, for pods without symmetry: bounds on λ that are linear in the circuits
 //! (docs/methods/tpu.md, section 3).
 //!
-//! Keep the distances d of one pod and patch the switches anew: the circuit of switch o from cube a to cube b joins
-//! two chips at a distance that is known. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod of
-//! the size, and the best that one switch can do under it is an assignment of cubes to cubes.
+//! Keep the distances d of one pod and patch the switches again: the circuit of switch o from cube a to cube b joins
+//! two chips at a distance that is known. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod
+//! of the size, and the best that one switch can do under it is an assignment of cubes to cubes.
 
 use super::cuts::CubeSymmetry;
 use crate::model::pod::{self, ELECTRICAL, SWITCHES};

@@ -6,7 +6,7 @@ use crate::model::pod::{self, CHIPS, ELECTRICAL_LINKS, PORTS, SWITCHES};
 /// Bound that no pod of a size can beat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverBound {
-    /// Least mean hop distance.
+    /// Minimum mean hop distance.
     pub avg_hops: f64,
     /// Largest throughput, flits per cycle and ordered pair.
     pub mcf: f64,
@@ -57,7 +57,7 @@ pub fn moore_bound(nodes: usize) -> f64 {
     hop_bound(nodes, sum * nodes as u64)
 }
 
-/// Least sum of distances from the 64 chips of a cube to `nodes` chips, with lengths of electrical and optical
+/// Minimum sum of distances from the 64 chips of a cube to `nodes` chips, with lengths of electrical and optical
 /// links.
 fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Places) -> u64 {
     // One entry for each way into a cube: the face port through which it is entered.

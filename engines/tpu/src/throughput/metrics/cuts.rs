@@ -1,8 +1,8 @@
 //! Metrics that stay while circuits change: bounds on λ that are linear in the design (docs/methods/tpu.md, section 3).
 //!
-//! Keep the distances d of one pod and patch the switches anew: the circuit of switch o with voltage g joins two
-//! chips at a distance that is known. So `λ <= constant + Σ_o by_voltage[o][voltage of o]` holds for every
-//! symmetric pod of the same group, and costs 48 look-ups.
+//! Keep the distances d of one pod and patch the switches again: the circuit of switch o with voltage g joins two
+//! chips at a distance that is known. So `λ <= constant + Σ_o by_voltage[o][voltage of o]` holds for every symmetric
+//! pod of the same group, and costs 48 look-ups.
 
 use crate::model::group::Group;
 use crate::model::pod::{

@@ -209,7 +209,7 @@ impl<'a> Ground<'a> {
         Self { case, contention, delay_s, period_s, decided, rest, ends, after_s, last }
     }
 
-    /// Most circuits of every link in a state; `None` if no pod can serve the fewest.
+    /// Maximum number of circuits of every link in a state; `None` if no pod can serve the fewest.
     fn most(&self, low: &[u32], high: &[u32]) -> Option<Vec<f64>> {
         let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
         for (link, low) in self.decided.iter().zip(low) {

@@ -2,7 +2,7 @@
 
 use crate::check::case::Case;
 
-/// Partial vectors that are looked at in vain before a search is given up.
+/// Partial vectors that are evaluated in vain before a search is given up.
 const MOST_STEPS: usize = 2_000_000;
 
 /// Links with what their circuits cost, pods with what they have left.

@@ -113,7 +113,7 @@ struct JointSearch<'a> {
     /// Allocations of every job, quickest first.
     orders: &'a [Vec<usize>],
     value: &'a dyn Fn(usize, usize) -> f64,
-    /// Least sum of the jobs from a place on.
+    /// Minimum sum of the jobs from a place on.
     rest: &'a [f64],
     depth: Depth,
     steps: u64,

@@ -159,7 +159,7 @@ fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<
         .collect()
 }
 
-/// Least time from the finish of `from` to the start of every task; minus infinity where no path leads.
+/// Minimum time from the finish of `from` to the start of every task; minus infinity where no path leads.
 // Longest path at full speed: a lower bound on the time between two tasks in any schedule.
 fn distances(network: &Network, from: u32) -> Vec<f64> {
     let mut ahead = vec![f64::NEG_INFINITY; network.tasks()];

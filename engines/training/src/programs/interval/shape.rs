@@ -99,7 +99,7 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
 /// A start must lie strictly inside, or rounding makes it infeasible.
 const ROOM: f64 = 1e-6;
 
-/// Most by which a start may break a row; the solver allows 1e-6.
+/// Maximum amount by which a start may break a row; the solver allows 1e-6.
 const TOLERANCE: f64 = 5e-7;
 
 impl Shape {

@@ -40,7 +40,7 @@ pub(super) struct Builder<'a> {
     /// Position of each link's first column for one circuit more.
     pub reach: Vec<u32>,
     pub makespan: Sum,
-    /// Least possible makespan, milliseconds.
+    /// Minimum possible makespan, milliseconds.
     pub least: f64,
     pub ends: Vec<Sum>,
     pub shares: Vec<Share>,
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Most sums of a start without a column; 0 to write everything as it is.
+    /// Maximum number of sums of a start without a column; 0 to write everything as it is.
     pub fn sums(&self) -> usize {
         match self.ask.writing {
             Writing::Full => 0,

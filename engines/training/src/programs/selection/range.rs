@@ -1,4 +1,4 @@
-//! Fewest and most circuits of every link in any plan that ends by a limit.
+//! Minimum and maximum number of circuits of every link in any plan that ends by a limit.
 //!
 //! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a number of
 //! circuits of one link is impossible if the iteration ends too late even when every other link has the
@@ -6,7 +6,7 @@
 
 use crate::simulate::evaluate::{Evaluator, Scratch};
 
-/// Fewest and most circuits of every link.
+/// Minimum and maximum number of circuits of every link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Fewest.
@@ -18,7 +18,7 @@ pub struct Range {
 /// Rounds after which what is left is left; each costs an evaluation per link at least.
 const ROUNDS: usize = 8;
 
-/// Most evaluations of all rounds together.
+/// Maximum number of evaluations of all rounds together.
 const EVALUATIONS: usize = 4_000;
 
 /// Rounding that an end may suffer on its way through the evaluation, relative.

@@ -12,7 +12,7 @@ const FAR: f64 = 10.0;
 /// Room above and below the curves, as a share of their range.
 const ROOM: f64 = 0.05;
 
-/// Least part of the objective that counts as a gap for the axis.
+/// Minimum part of the objective that counts as a gap for the axis.
 const LEAST: f64 = 1e-3;
 
 /// The values of a run with what they are measured against.
@@ -95,7 +95,7 @@ impl<'a> Values<'a> {
             let seen = points.iter().filter(|point| point.value.is_finite());
             let mut points: Vec<Point> =
                 seen.map(|point| Point { at: place(point), value: point.value }).collect();
-            // A curve that has not changed goes on until now.
+            // A curve that has not changed continues until now.
             if let Some(&last) = points.last()
                 && last.at < now
             {

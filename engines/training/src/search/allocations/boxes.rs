@@ -1,9 +1,9 @@
-//! Branch and bound over boxes of circuit vectors, for instances with many links.
+//! Branch and bound over boxes of circuit allocations, for instances with many links.
 //!
-//! A box has a lowest and a highest vector of decided circuits. Its bound is the end with every link at the
-//! most it can have while all others are at their lowest; that never underestimates what more circuits can
-//! do, because joint ends never grow with circuits. Under joint rates a box is finished as soon as the
-//! links that are still open compete with nobody for ports: then their highest values serve all.
+//! A box has a lowest and a highest allocation of decided circuits. Its bound is the end with every link at the most
+//! it can have while all others are at their lowest; that never underestimates what more circuits can do, because
+//! joint ends never grow with circuits. Under joint rates a box is finished as soon as the links that are still open
+//! compete with nobody for ports: then their highest values serve all.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;
@@ -29,7 +29,7 @@ struct Corners {
 enum BoxOutcome {
     /// Split the decided link at this position.
     Open(f64, usize),
-    /// This vector is the best of the box.
+    /// This allocation is the best of the box.
     Closed(f64),
 }
 
@@ -41,9 +41,9 @@ struct BoxSearch<'a, 'b> {
 }
 
 impl BoxSearch<'_, '_> {
-    /// Tightens `high` to what fits and computes the bound; leaves the best vector in `x` if it closes.
+    /// Tightens `high` to what fits and computes the bound; leaves the best allocation in `x` if it closes.
     fn look(&mut self, low: &[u32], high: &mut [u32]) -> BoxOutcome {
-        // Invariant of a box: its vectors have at least `low`, so nothing beyond what is then free can be added.
+        // Invariant of a box: its allocations have at least `low`, so nothing beyond what is then free can be added.
         let split = self.split;
         let task = split.task;
         let budget = &task.evaluator.network.budget;
@@ -83,9 +83,9 @@ impl BoxSearch<'_, '_> {
         } else {
             task.evaluator.bound(&self.x, &mut self.scratch)
         };
-        // The highest vector of the box beats all others of it, if it fits: more circuits never make an iteration longer
-        // under decided rates. Then only links at a pod that it overfills need to be split.
-        // Which pods could not serve everybody's most at once?
+        // The highest allocation of the box beats all others of it, if it fits: more circuits never make an iteration
+        // longer under decided rates. Then only links at a pod that it overfills need to be split. Which pods could
+        // not serve everybody's most at once?
         for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
             self.x[link as usize] = circuits;
         }
@@ -116,7 +116,7 @@ pub(super) fn search<W: Watch<Proposal>>(
     let mut open: BinaryHeap<Open<Corners>> = BinaryHeap::new();
     let mut dive: Vec<Open<Corners>> = Vec::new();
     let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
-    // The root: all vectors between one circuit and the caps.
+    // The root: all allocations between one circuit and the caps.
     let low: Box<[u32]> = split.decided.iter().map(|_| 1).collect();
     if !state.task.evaluator.network.budget.fits(&search.x) {
         return Ok((f64::INFINITY, false));
@@ -168,7 +168,7 @@ pub(super) fn search<W: Watch<Proposal>>(
                 let mut left = node.clone();
                 left.part.high[position] = middle;
                 node.part.low[position] = middle + 1;
-                // The lower half has the lowest vector of the box, which is known to fit.
+                // The lower half has the lowest allocation of the box, which is known to fit.
                 let upper_fits = fits(split, &node.part.low);
                 for (mut child, fits) in [(left, true), (node, upper_fits)] {
                     // Children inherit the bound; their own is computed when they are taken up.

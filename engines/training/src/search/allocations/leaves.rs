@@ -48,7 +48,7 @@ impl<'a> Split<'a> {
         self.task.caps[link].min(x[link].saturating_add(u32::try_from(room).unwrap_or(u32::MAX))).max(1)
     }
 
-    /// A lower bound on all vectors with the decided circuits of `x`, whose leaves are 1.
+    /// A lower bound on all allocations with the decided circuits of `x`, whose leaves are 1.
     pub fn bound(&self, x: &[u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
         let evaluator = self.task.evaluator;
         if !self.modelled {

@@ -12,7 +12,7 @@ fn caps(evaluator: &Evaluator) -> Vec<u32> {
     (0..evaluator.network.links()).map(|link| evaluator.network.budget.limit(link).min(5)).collect()
 }
 
-/// Every feasible vector over all links, the plain way.
+/// Every feasible allocation over all links, the plain way.
 fn all(evaluator: &Evaluator, caps: &[u32]) -> Vec<Vec<u32>> {
     let mut vectors = vec![vec![]];
     for &cap in caps {
@@ -39,7 +39,7 @@ fn assert_optimal(seed: u64, rates: Rates, listed: u64) {
     assert!((found.makespan - best).abs() < 1e-12, "seed {seed} {rates:?}: {} not {best}", found.makespan);
     assert_eq!(found.makespan, evaluator.makespan(&found.x, rates, &mut scratch));
     assert_eq!(proof.bound, found.makespan);
-    // Fewest ports, against the plain way.
+    // Minimum number of ports, against the plain way.
     let limit = best * (1.0 + crate::search::ports::TOLERANCE);
     let ports = vectors
         .iter()
@@ -167,7 +167,7 @@ fn the_relaxation_bounds_every_schedule() {
         for x in all(&evaluator, &caps) {
             assert!(proof.bound <= evaluator.makespan(&x, Rates::Best, &mut scratch) + 1e-9);
         }
-        // Under fair rates every vector is simulated, and the best one is found whatever competes.
+        // Under fair rates every allocation is simulated, and the best one is found whatever competes.
         let fair =
             search(VectorTask::new(&evaluator, Rates::Fair, &caps), None, &mut Unwatched::default()).unwrap();
         let best = all(&evaluator, &caps)

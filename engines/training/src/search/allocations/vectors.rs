@@ -1,4 +1,4 @@
-//! All feasible circuit vectors of the decided links, each with its lower bound.
+//! All feasible circuit allocations of the decided links, each with its lower bound.
 
 use super::{Split, VectorTask};
 use crate::search::circuits::Proposal;
@@ -6,11 +6,11 @@ use crate::simulate::evaluate::Scratch;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Counts through the feasible vectors in lexicographic order; every other link has one circuit.
+/// Counts through the feasible allocations in lexicographic order; every other link has one circuit.
 #[derive(Clone, Debug)]
 pub(crate) struct Odometer<'a> {
     split: &'a Split<'a>,
-    /// The present vector over all links.
+    /// The present allocation over all links.
     pub x: Vec<u32>,
     free: Vec<i64>,
 }
@@ -23,7 +23,7 @@ impl<'a> Odometer<'a> {
         free.iter().all(|free| *free >= 0).then_some(Self { split, x, free })
     }
 
-    /// Moves to the next vector; false after the last.
+    /// Moves to the next allocation; false after the last.
     pub fn advance(&mut self) -> bool {
         let budget = &self.split.task.evaluator.network.budget;
         // Lexicographic successor: raise the last link that can, reset those after it.
@@ -42,7 +42,7 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// Listed vectors.
+/// Listed allocations.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     width: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// Lists all vectors with their bounds, or `None` if there are more than the task allows.
+    /// Lists all allocations with their bounds, or `None` if there are more than the task allows.
     pub fn list<W: Watch<Proposal>>(
         split: &Split<'_>,
         task: VectorTask<'_>,
@@ -72,7 +72,7 @@ impl Vectors {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
         let mut x = vec![1; task.caps.len()];
-        // Bounds of all vectors; the list is sorted once.
+        // Bounds of all allocations; the list is sorted once.
         for index in 0..count {
             if index.is_multiple_of(8) {
                 watch.checkpoint()?;
@@ -80,12 +80,12 @@ impl Vectors {
             vectors.load(index, split, &mut x);
             vectors.by_bound.push((split.bound(&x, &mut free, &mut scratch), index));
         }
-        // By rising bound: as soon as one bound reaches the best makespan, all vectors behind it are settled too.
+        // By rising bound: as soon as one bound reaches the best makespan, all allocations behind it are settled too.
         vectors.by_bound.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(Some(vectors))
     }
 
-    /// An odometer over all vectors, or `None` if there are more than `most` (or none that fits).
+    /// An odometer over all allocations, or `None` if there are more than `most` (or none that fits).
     pub fn odometer<'s, W: Watch<Proposal>>(
         split: &'s Split<'s>,
         most: u64,
@@ -107,17 +107,17 @@ impl Vectors {
         Ok(Some(start))
     }
 
-    /// Number of vectors.
+    /// Number of allocations.
     pub fn len(&self) -> usize {
         self.by_bound.len()
     }
 
-    /// Bounds ascending, each with the number of its vector.
+    /// Bounds ascending, each with the number of its allocation.
     pub fn by_bound(&self) -> &[(f64, u32)] {
         &self.by_bound
     }
 
-    /// Writes a vector over all links, one circuit where nothing is decided.
+    /// Writes an allocation over all links, one circuit where nothing is decided.
     pub fn load(&self, index: u32, split: &Split<'_>, x: &mut [u32]) {
         x.fill(1);
         let from = index as usize * self.width;

@@ -1,11 +1,11 @@
 //! Rows that windows must satisfy so that a resource can serve its jobs, and the questions that are left open
 //! (docs/methods/training.md, section 10, steps 2 and 3).
 //!
-//! The windows of some jobs suit a resource only if, for any stretches of time, their work is at most what
-//! the resource can do in the stretches plus what the jobs can do outside of them. How long a window lies
-//! outside is a difference of moments where their order is known, and nothing where it is the other way
-//! round; where the order is open, a straight line above both is still valid. Such a line is replaced by the
-//! truth as soon as the search has decided which of the two moments comes first.
+//! The windows of some jobs suit a resource only if, for any stretches of time, their work is at most what the
+//! resource can do in the stretches plus what the jobs can do outside of them. How long a window lies outside is a
+//! difference of time points where their order is known, and nothing where it is the other way round; where the order
+//! is open, a straight line above both is still valid. Such a line is replaced by the truth as soon as the search has
+//! decided which of the two time points comes first.
 
 use super::distances::Distances;
 use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
@@ -21,16 +21,16 @@ pub struct BranchCandidate {
     pub first: Point,
     /// The other one.
     pub second: Point,
-    /// Part of a shortage that the open order hides, in units of time of the resource.
+    /// Part of a capacity violation that the open order hides, in units of time of the resource.
     pub hides: f64,
 }
 
 /// A resource that cannot serve its jobs in some stretches.
 #[derive(Clone, Debug)]
 pub struct Shortage {
-    /// True shortage, in units of time of the resource.
+    /// True capacity violation, in units of time of the resource.
     pub short: f64,
-    /// Shortage as far as the decided order can tell, in the same units.
+    /// Capacity violation as far as the decided order can tell, in the same units.
     pub seen: f64,
     /// The row, violated by `seen`.
     pub row: Row,
@@ -38,14 +38,14 @@ pub struct Shortage {
     pub questions: Vec<BranchCandidate>,
 }
 
-/// Windows to be judged: moments with their times, and what is known about their order.
+/// Windows to be judged: time points with their times, and what is known about their order.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The problem.
     pub problem: &'a Problem,
-    /// Known distances between moments.
+    /// Known distances between time points.
     pub distances: &'a Distances,
-    /// Time of every moment.
+    /// Time of every time point.
     pub times: &'a [f64],
 }
 
@@ -145,7 +145,7 @@ impl View<'_> {
         (seen, truth)
     }
 
-    /// Returns the shortage in some stretches, in order of time.
+    /// Returns the capacity violation in some stretches, in order of time.
     pub fn shortage(&self, resource: &Resource, spans: &[PointRange]) -> Shortage {
         // Units of time of the resource: its work divided by its capacity.
         let scale = 1.0 / resource.capacity;
@@ -196,9 +196,9 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the shortage at prices: jobs are worth something per unit of work, the stretches between `points` (and
-    /// before the first and after the last) cost something per unit of time, and a job yields no more in a stretch than
-    /// its worth less what it takes there. The worth of all jobs cannot exceed these costs and yields.
+    /// Returns the capacity violation at prices: jobs are worth something per unit of work, the stretches between
+    /// `points` (and before the first and after the last) cost something per unit of time, and a job yields no more in
+    /// a stretch than its worth less what it takes there. The worth of all jobs cannot exceed these costs and yields.
     /// It is a Farkas row: the dual of the linear program over amounts, with lengths as variables.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
@@ -274,7 +274,7 @@ impl View<'_> {
         (best, tight.0, tight.1)
     }
 
-    /// Shortages in single stretches from the start of a job to the end of a job, by more than `tolerance`.
+    /// Capacity violations in single stretches from the start of a job to the end of a job, by more than `tolerance`.
     // Single stretches are cheap to enumerate; sets of them come from the flow in `rates`.
     pub fn shortages(&self, resource: &Resource, tolerance: f64, found: &mut Vec<Shortage>) {
         // Energetic reasoning: only stretches from a start to an end can be critical.
@@ -290,7 +290,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns the true shortage in one stretch.
+    /// Returns the true capacity violation in one stretch.
     fn missing(&self, resource: &Resource, (from, to): PointRange) -> f64 {
         let (from, to) = (self.at(from), self.at(to));
         if from >= to {

@@ -1,9 +1,9 @@
-//! Least distances between moments: a closed matrix of difference constraints (a simple temporal network).
+//! Minimum distances between time points: a closed matrix of difference constraints (a simple temporal network).
 
 /// Differences below this count as rounding, in the unit of time of the problem.
 pub(super) const ROUNDING: f64 = 1e-12;
 
-/// Lower bounds of `t[b] - t[a]` for all pairs of moments, closed under addition along paths.
+/// Lower bounds of `t[b] - t[a]` for all pairs of time points, closed under addition along paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distances {
     moments: usize,
@@ -11,7 +11,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Nothing is known but that a moment is itself.
+    /// Nothing is known but that a time point is itself.
     pub fn new(moments: usize) -> Self {
         let mut least = vec![f64::NEG_INFINITY; moments * moments];
         for at in 0..moments {
@@ -20,7 +20,7 @@ impl Distances {
         Self { moments, least }
     }
 
-    /// Number of moments.
+    /// Number of time points.
     pub const fn moments(&self) -> usize {
         self.moments
     }
@@ -30,10 +30,11 @@ impl Distances {
         self.least[from as usize * self.moments + to as usize]
     }
 
-    /// By how much another matrix narrows the times of all moments.
+    /// By how much another matrix narrows the times of all time points.
     pub fn narrowed(&self, other: &Self) -> f64 {
         (0..self.moments as u32)
-            // Sum over moments of the rise of both distances to the origin: how much the ranges of all moments shrink.
+            // Sum over time points of the rise of both distances to the origin: how much the ranges of all time points
+            // shrink.
             .map(|at| {
                 let rise = |from, to| other.least(from, to) - self.least(from, to);
                 rise(0, at) + rise(at, 0)

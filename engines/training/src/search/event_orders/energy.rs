@@ -1,5 +1,5 @@
-//! Distances between moments that follow from resources: whoever must be served between two moments keeps them apart
-//! (energetic reasoning).
+//! Distances between time points that follow from resources: whoever must be served between two time points keeps them
+//! apart (energetic reasoning).
 
 use super::distances::Distances;
 use super::problem::{Point, Problem};
@@ -50,7 +50,7 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                         let after = (-distances.between(job.end, to)).max(0.0);
                         inside += weight * (job.work - before - after).max(0.0);
                     }
-                    // The work inside must pass the resource between the two moments, which keeps them apart.
+                    // The work inside must pass the resource between the two time points, which keeps them apart.
                     let apart = inside / resource.capacity;
                     if inside > 0.0 && apart > known + WORTHWHILE {
                         rose = true;

@@ -101,7 +101,8 @@ pub fn serve<W: Watch<Proposal>>(
     let amount =
         variable.iter().map(|at| if *at > 0 { values[*at as usize].max(0.0) } else { 0.0 }).collect();
     let times = points.iter().map(|(time, _)| *time).collect();
-    // The multipliers prove that the work does not fit; with them the shortage becomes a row over the moments.
+    // The multipliers prove that the work does not fit; with them the capacity violation becomes a row over the time
+    // points.
     let shortage = (undone > 0.0).then(|| {
         let multipliers = program.multipliers();
         prices(view, resources, &jobs, &points, &multipliers)
@@ -110,7 +111,7 @@ pub fn serve<W: Watch<Proposal>>(
     Ok(Some((Service { jobs, times, amount, stretch: 1.0 / (1.0 - undone).max(1e-9) }, shortage)))
 }
 
-/// The shortage at the multipliers of the program.
+/// The capacity violation at the multipliers of the program.
 fn prices(
     view: View<'_>,
     resources: &[&Resource],

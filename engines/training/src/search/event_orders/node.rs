@@ -58,13 +58,13 @@ pub fn relax<W: Watch<Proposal>>(
     watch: &mut W,
 ) -> Result<RelaxedNode, MethodError> {
     watch.checkpoint()?;
-    // Only plans that end before `limit` are looked for, so the end moment gets that upper bound.
+    // Only plans that end before `limit` are looked for, so the end time point gets that upper bound.
     if !distances.demand(END, ORIGIN, -limit) || !energy::propagate(problem, distances, 3, watch)? {
         return Ok(RelaxedNode::Empty);
     }
     let moments = problem.moments();
-    // The origin is no variable: its column stays at 0 because no row names it.
-    // Closed distances from and to the origin are the bounds of the moments.
+    // The origin is no variable: its column stays at 0 because no row names it. Closed distances from and to the
+    // origin are the bounds of the time points.
     let lower: Vec<f64> = (0..moments as u32).map(|at| distances.least(ORIGIN, at)).collect();
     let upper: Vec<f64> = (0..moments as u32).map(|at| -distances.least(at, ORIGIN)).collect();
     let mut program = Dictionary::new(lower, END);
@@ -195,10 +195,10 @@ fn serve<W: Watch<Proposal>>(
     Ok(found.then_some(all))
 }
 
-/// Adds the distances that the times fall short of most, for every moment one. Returns whether there were any.
+/// Adds the distances that the times fall short of most, for every time point one. Returns whether there were any.
 fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool {
     let mut any = false;
-    // One row per moment and round keeps the program small.
+    // One row per time point and round keeps the program small.
     for to in 1..times.len() {
         let mut worst = (APART, 0);
         for from in 1..times.len() {
@@ -220,7 +220,7 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
 fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
     questions.clear();
     for shortage in shortages {
-        // Two shortages that ask for the same order count together.
+        // Two capacity violations that ask for the same order count together.
         for question in &shortage.questions {
             let hides = question.hides.min(shortage.short.max(0.0));
             let same = questions.iter_mut().find(|other| {

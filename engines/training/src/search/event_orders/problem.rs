@@ -1,10 +1,10 @@
-//! Fixed circuits as a problem of moments: when contended tasks may start and must have ended.
+//! Fixed circuits as a problem of time points: when contended tasks may start and must have ended.
 //!
-//! A contended task has a window: it is served between two moments, at any rates. Tasks that compete with
-//! nobody only add to the distances between the windows of others. Moments that are best chosen equal up to
-//! a constant are one variable: a task with one predecessor may start as soon as that allows, one with one
-//! successor end as late as that allows, and what nothing waits for may take until the end of the iteration.
-//! Times are counted in [`Problem::unit`] seconds, so that all numbers are near one.
+//! A contended task has a window: it is served between two time points, at any rates. Tasks that compete with nobody
+//! only add to the distances between the windows of others. Moments that are best chosen equal up to a constant are
+//! one variable: a task with one predecessor may start as soon as that allows, one with one successor end as late as
+//! that allows, and what nothing waits for may take until the end of the iteration. Times are counted in
+//! [`Problem::unit`] seconds, so that all numbers are near one.
 
 use super::distances::Distances;
 use crate::model::network::Network;
@@ -12,18 +12,18 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// The moment at which the iteration begins; all others are counted from it.
+/// The time point at which the iteration begins; all others are counted from it.
 pub const ORIGIN: u32 = 0;
 
-/// The moment at which the iteration ends.
+/// The time point at which the iteration ends.
 pub const END: u32 = 1;
 
-/// A point in time: a variable moment and a constant.
+/// A point in time: a variable time point and a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The moment.
+    /// The time point.
     pub moment: u32,
-    /// Constant that is added to the time of the moment, in units.
+    /// Constant that is added to the time of the time point, in units.
     pub plus: f64,
 }
 
@@ -60,7 +60,7 @@ pub struct Problem {
     pub jobs: Vec<ContendedTask>,
     /// Resources that they compete for.
     pub resources: Vec<Resource>,
-    /// Distances of moments by precedence, releases, tails and durations; no limit on the end.
+    /// Distances of time points by precedence, releases, tails and durations; no limit on the end.
     pub distances: Distances,
     /// Resources that hang together because jobs compete for several of them: windows that suit each
     /// resource of a component need not suit all at once.
@@ -120,7 +120,7 @@ impl Problem {
         Ok(Self { unit, seconds, jobs, resources, distances, components })
     }
 
-    /// Number of moments.
+    /// Number of time points.
     pub const fn moments(&self) -> usize {
         self.distances.moments()
     }
@@ -199,7 +199,7 @@ struct Contracted {
     work: Vec<f64>,
     /// Earliest start because of releases and tasks that compete with nobody.
     ready: Vec<f64>,
-    /// Least time between the end of a task and the end of the iteration.
+    /// Minimum time between the end of a task and the end of the iteration.
     tail: Vec<f64>,
     /// `(before, after, delay)`.
     arcs: Vec<(u32, u32, f64)>,
@@ -265,7 +265,7 @@ impl Contracted {
             }
         }
         let mut this = Self { work, ready, tail, arcs, length };
-        // Fewer arcs mean fewer moments that must be kept apart.
+        // Fewer arcs mean fewer time points that must be kept apart.
         this.drop_dominated(watch)?;
         for (at, start) in this.earliest().into_iter().enumerate() {
             this.length = this.length.max(start + this.work[at] + this.tail[at]);
@@ -316,10 +316,10 @@ impl Contracted {
         Ok(())
     }
 
-    /// Returns the moments that stand for the windows.
+    /// Returns the time points that stand for the windows.
     fn points(&self, unit: f64) -> Points {
         let count = self.work.len() as u32;
-        // Union-find with offsets; each union saves a moment and a row and column of the matrix.
+        // Union-find with offsets; each union saves a time point and a row and column of the matrix.
         let mut joined =
             Joined { parent: (0..2 + 2 * count).map(|moment| Point { moment, plus: 0.0 }).collect() };
         let start = |job: u32| Point { moment: 2 + 2 * job, plus: 0.0 };
@@ -400,7 +400,7 @@ impl Contracted {
     }
 }
 
-/// Windows as points, and how many moments they use.
+/// Windows as points, and how many time points they use.
 struct Points {
     windows: Vec<(Point, Point)>,
     moments: u32,

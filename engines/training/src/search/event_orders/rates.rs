@@ -1,4 +1,4 @@
-//! Rates within windows on one resource: a maximum flow from jobs to the stretches between moments, or the
+//! Rates within windows on one resource: a maximum flow from jobs to the stretches between time points, or the
 //! stretches in which there is not enough.
 
 use super::cuts::{PointRange, View};

@@ -15,8 +15,8 @@ pub struct Row {
     pub constant: f64,
 }
 
-/// Most by which a basic variable may fall short of its bound.
-/// Times are about 1 (section 10 of docs/methods/training.md scales them); a hundred times the rounding of a row.
+/// Maximum amount by which a basic variable may fall short of its bound. Times are about 1 (section 10 of
+/// docs/methods/training.md scales them); a hundred times the rounding of a row.
 const FEASIBLE: f64 = 1e-11;
 
 /// Coefficients below this are not pivoted on.

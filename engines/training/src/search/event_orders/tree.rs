@@ -146,10 +146,10 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         };
         let links = evaluator.network.links();
         let low = vec![1; links];
-        // Matrices have the square of the moments: beyond this size the relaxation must do.
+        // Matrices have the square of the time points: beyond this size the relaxation must do.
         let few = evaluator.contention.count() <= settings.jobs;
         if !few {
-            // Too large for matrices of moments: what is known must do.
+            // Too large for matrices of time points: what is known must do.
             search.loose = floor;
         } else if evaluator.network.budget.fits(&low) {
             let high = (0..links).map(|link| caps[link].max(1)).collect();

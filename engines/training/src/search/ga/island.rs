@@ -9,7 +9,7 @@ use lightbay_core::random::Stream;
 use rand::RngExt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Makespans by circuit vector.
+/// Makespans by circuit allocation.
 pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 
 /// Figures of one generation of an island.
@@ -38,7 +38,7 @@ struct Worth {
     makespan: f64,
 }
 
-/// A population with everything it needs to go on alone.
+/// A population with everything it needs to continue alone.
 pub(super) struct Island<'a> {
     task: GaTask<'a>,
     settings: GaSettings,
@@ -233,7 +233,7 @@ impl<'a> Island<'a> {
     }
 
     /// Climbs from the best individual with as many evaluations as there are individuals; the next generation
-    /// goes on where this one ended.
+    /// continues where this one ended.
     fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
         let Some(mut polished) = self.best.clone() else { return };
         let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);

@@ -1,5 +1,5 @@
-//! Subject of an event order: the contended tasks of one circuit vector, the delays between them and the resources that
-//! they share.
+//! Subject of an event order: the contended tasks of one circuit allocation, the delays between them and the resources
+//! that they share.
 //!
 //! Tasks that compete with nobody have fixed durations, so chains of them become delays between contended
 //! tasks. Times here are multiples of [`Competition::unit_s`], which is chosen so that an iteration lasts about
@@ -27,11 +27,11 @@ pub(super) struct Rival {
     pub rate: f64,
     /// No schedule on these circuits starts it earlier.
     pub earliest: f64,
-    /// `true` if its end is an event; a last transfer may go on until the iteration ends.
+    /// `true` if its end is an event; a last transfer may continue until the iteration ends.
     pub ends: bool,
     /// Contended tasks that must end some time before it starts: (position, time).
     pub after: Vec<(u32, f64)>,
-    /// Least time from its end to the end of the iteration.
+    /// Minimum time from its end to the end of the iteration.
     pub tail: f64,
 }
 

@@ -1,7 +1,7 @@
 //! From a solved program to a schedule that is exact: volumes add up, times follow from volumes.
 //!
-//! The solver's numbers are right to its tolerances only. What it says about volumes is taken; times are found
-//! anew in one pass over the events: every interval is as long as its volumes need and as the DAG demands.
+//! The solver's numbers are right to its tolerances only. What it says about volumes is taken; times are found again
+//! in one pass over the events: every interval is as long as its volumes need and as the DAG demands.
 
 use super::competition::Competition;
 use super::solver::Point;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Limits of the search for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEffort {
-    /// Circuit vectors that are at most listed and sorted by bound.
+    /// Circuit allocations that are at most listed and sorted by bound.
     pub listed: u64,
     /// Boxes of vectors that are at most looked at where they cannot be listed.
     pub boxes: u64,
@@ -58,7 +58,7 @@ pub struct Solved {
     pub kept: ScheduledCircuits,
     /// No plan on these ports is shorter under these rates, seconds.
     pub bound: f64,
-    /// Most circuits of every link that were worth trying.
+    /// Maximum number of circuits of every link that were worth trying.
     pub caps: Vec<u32>,
 }
 

@@ -3,7 +3,7 @@
 /// A range of moments, seconds.
 pub(super) type TimeRange = [f64; 2];
 
-/// Circuits that carry at most, by pieces of time. After the period the last piece goes on.
+/// Circuits that carry at most, by pieces of time. After the period the last piece continues.
 pub(super) struct CircuitTimeline {
     /// Starts of the pieces, ascending from 0, seconds.
     starts_s: Vec<f64>,
