@@ -400,7 +400,7 @@ impl Run {
         match done.status {
             EndStatus::Stopped | EndStatus::Optimal if !done.message.is_empty() => Some(done.message.clone()),
             EndStatus::Optimal => Some("nothing is better".to_owned()),
-            EndStatus::GapReached => Some("the gap asked for is reached".to_owned()),
+            EndStatus::GapReached => Some("the requested gap is reached".to_owned()),
             EndStatus::Heuristic | EndStatus::Feasible => {
                 limit.or_else(|| Some("search complete".to_owned()))
             }

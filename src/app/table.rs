@@ -169,13 +169,8 @@ fn solve() -> Vec<ActionInfo> {
                 .when(possible::open)
                 .footer(9, "solve"),
             A::new("solve_cold", &["R"], cold, "solve from scratch").when(possible::open).footer(4, "cold"),
-            A::with(
-                "solve",
-                &["Space d"],
-                arguments::METHOD,
-                "solve with the method named, beside the others",
-            )
-            .when(possible::open),
+            A::with("solve", &["Space d"], arguments::METHOD, "also solve with the named method")
+                .when(possible::open),
             A::with(
                 "sweep",
                 &["Space w"],
@@ -417,7 +412,7 @@ fn files() -> Vec<ActionInfo> {
                 "save_to",
                 &[],
                 arguments::FOLDER,
-                "go on saving below another folder, with everything saved so far",
+                "continue saving in another folder, with everything saved so far",
             )
             .when(possible::open),
             A::new("show_start", &["Space s"], Command::ShowStart, "go back to the first screen")
@@ -463,7 +458,8 @@ fn program() -> Vec<ActionInfo> {
                 "stop the solve; again within two seconds leave",
             ),
             A::new("back", &["Esc"], Command::Back, "go one step back: pop-up, zoom, selection"),
-            A::new("quit", &["q"], Command::Quit, "quit; asks while a solve runs").footer(10, "quit"),
+            A::new("quit", &["q"], Command::Quit, "quit; asks for confirmation while a solve runs")
+                .footer(10, "quit"),
         ],
     )
 }

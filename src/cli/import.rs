@@ -61,8 +61,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let (format, files) = named_format(&arguments.words);
     stdin_at_most_once(files)?;
     if files.is_empty() {
-        let problem =
-            Problem::new("FILE", "is missing", "give the files of the other tool behind the format");
+        let problem = Problem::new("FILE", "is missing", "give the files of the other tool after the format");
         return Err(Failure::Input(vec![problem.into()]));
     }
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;

@@ -203,7 +203,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     let all = found.len() + todo.len();
     if let Some(signal) = signal.filter(|_| !through) {
-        let how = if arguments.output.is_some() { "; the same command with --resume goes on" } else { "" };
+        let how =
+            if arguments.output.is_some() { "; run the same command with --resume to continue" } else { "" };
         let there = found.len() + rows.len();
         console.say(&format!("ended by {} after {there} of {all} cells{how}", signal.word()));
         return Ok(Exit::Signal(signal));

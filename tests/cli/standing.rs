@@ -174,8 +174,8 @@ fn plans_of_different_questions_are_not_ranked() {
     place.write("other.json", other.to_string());
     solve(&place, "other.json", "auto", "b.json");
     let out = place.run(&["compare", "a.json", "b.json"]).done().out;
-    let told = "b.json is not ranked: its scenario asks another question than the first one (logical_circuits: 16 \
-                values, sum 16 -> 16 values, 8 differ, sum 16).";
+    let told = "b.json is not ranked: its scenario is another problem than the first one \
+         (logical_circuits: 16 values, sum 16 -> 16 values, 8 differ, sum 16).";
     assert!(out.contains(told) && !out.contains("better") && !out.contains("worse"), "{out}");
     // What was varied is said, and ranked.
     place.run(&["new", "preset:tiny4", "--set", "bandwidth_gbps=800", "-o", "fast.json"]).done();

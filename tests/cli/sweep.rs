@@ -193,7 +193,7 @@ fn signals_leave_whole_rows() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{said}");
-        assert!(said.contains("of 8 cells; the same command with --resume goes on"), "{said}");
+        assert!(said.contains("of 8 cells; run the same command with --resume to continue"), "{said}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["ended"], "stopped");
         let table = place.read("table.jsonl");

@@ -157,7 +157,7 @@ fn without_a_plan_every_pane_says_what_to_do() {
         has(&bench.alone("pod", pane, 100, 30), "no plan yet");
     }
     has(&bench.alone("pod", 3, 100, 30), "any pod at most 0.01548");
-    has(&bench.alone("pod", 5, 100, 30), "no fault sweep was asked for");
+    has(&bench.alone("pod", 5, 100, 30), "no fault sweep was requested");
     has(&bench.alone("pod", 6, 100, 30), "not designed in this session");
 }
 

@@ -96,7 +96,7 @@ fn the_header_speaks_of_the_run_that_ended_last_and_the_strip_says_why() {
         (EndStatus::Stopped, None, "stopped on request", "STOPPED", "stopped on request"),
         (EndStatus::Stopped, Some(Limit::Time), "the time limit was reached", "STOPPED", "the time limit"),
         (EndStatus::Feasible, Some(Limit::Work), "", "DONE", "work limit reached"),
-        (EndStatus::GapReached, None, "", "DONE", "the gap asked for is reached"),
+        (EndStatus::GapReached, None, "", "DONE", "the requested gap is reached"),
     ] {
         let mut bench = Bench::open("tiny4", Style::Colour);
         bench.begin(1, "delta-interval", false);

@@ -253,7 +253,7 @@ pub fn carry(
     } else if before.switch_model != after.switch_model {
         "switches"
     } else if from.failed_links != to.failed_links {
-        "links out of order"
+        "failed links"
     } else if from.demand != to.demand {
         "demand"
     } else if from.buffer_limit_chunks != to.buffer_limit_chunks {

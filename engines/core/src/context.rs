@@ -425,7 +425,7 @@ impl<'a, K: Kind> Context<'a, K> {
             let what = if gap(value, met.value) <= OPTIMAL_GAP {
                 "no better plan exists"
             } else {
-                "the gap asked for is reached"
+                "the requested gap is reached"
             };
             self.note(Severity::Info, format!("{what}: {} proved the bound {}", met.method, met.value));
             self.bounded_by = Some(met.method.to_string());
@@ -536,10 +536,10 @@ impl<'a, K: Kind> Context<'a, K> {
     /// request that came too late changed nothing.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
-            return Some(format!("it took a plan from {from}, which ran beside it"));
+            return Some(format!("it took a plan from {from}, which ran at the same time"));
         }
         if let Some(from) = &self.bounded_by {
-            return Some(format!("its bound was proved by {from}, which ran beside it"));
+            return Some(format!("its bound was proved by {from}, which ran at the same time"));
         }
         if self.edited {
             return Some("a parameter was changed while it ran".to_owned());

@@ -49,7 +49,8 @@ pub const TERMS: &[Term] = &[
     .also(&["circuits", "optical circuit"]),
     Term::new(
         "OCS",
-        "An optical circuit switch: it joins its ports in pairs and keeps them joined until it is set anew.",
+        "An optical circuit switch: it joins its ports in pairs and keeps them joined until it is set \
+         again.",
     )
     .also(&["optical circuit switch", "switch"]),
     Term::new("port", "A fibre of a pod that a circuit can end at; a circuit uses one port at each end."),

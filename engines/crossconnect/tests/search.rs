@@ -263,7 +263,7 @@ fn a_search_ends_when_the_bound_of_another_run_meets_its_plan() {
         assert!(told, "{method}: {said:?}");
         let header = done.plan.unwrap().header();
         let because = header.provenance.not_reproducible_because;
-        assert_eq!(because.as_deref(), Some("its bound was proved by auto, which ran beside it"));
+        assert_eq!(because.as_deref(), Some("its bound was proved by auto, which ran at the same time"));
     }
 }
 
@@ -282,6 +282,6 @@ fn a_hall_without_sides_gets_the_best_plan_that_failed_ports_allow() {
         let told = |text: &str| {
             said.iter().any(|body| matches!(body, EventBody::Note(note) if note.text.starts_with(text)))
         };
-        assert!(told("1 of 3 wanted circuits cannot be set with 3 ports out of order"), "{said:?}");
+        assert!(told("1 of 3 wanted circuits cannot be set because 3 ports failed"), "{said:?}");
     }
 }

@@ -115,8 +115,10 @@ impl Sweep {
                     && first != value
                 {
                     let label = axis.label();
-                    let message =
-                        format!("{one} and {other} ask the same question, so their rows cannot differ");
+                    let message = format!(
+                        "{one} and {other} describe the same problem, so their rows cannot \
+                             differ"
+                    );
                     problems.add(label, message, "leave one of them out");
                 }
             }

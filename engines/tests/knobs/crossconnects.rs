@@ -211,7 +211,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     assert_ne!(of_phase("phase=1"), of_phase("phase=2"));
     assert!(refused(&moving, "").contains("phase: is missing"));
     assert!(refused(&moving, "phase=3").contains("give a number from 1 to 2"));
-    assert!(refused(&moving, "phase=1 from_layer=0").contains("has no effect beside from_layer"));
+    assert!(refused(&moving, "phase=1 from_layer=0").contains("has no effect with from_layer"));
     assert!(refused(&one, "phase=1").contains("stay for whole iterations"));
     assert!(convert("crossconnect", &[], &[]).unwrap_err().to_string().contains("from: is missing"));
     assert!(convert("training", &[], &[]).is_err());

@@ -47,7 +47,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "pod",
         "Pod",
-        "How large is the pod, how is it wired, and what is asked of its routes?",
+        "How large is the pod, how is it wired, and what must its routes satisfy?",
     ),
     SectionInfo::of_scenario(
         "throughput",
@@ -134,7 +134,7 @@ impl<'a> TpuReport<'a> {
                 Unavailable::absent(because, "solve it again")
             }
             None => Unavailable::absent(
-                "no fault sweep was asked for",
+                "no fault sweep was requested",
                 "solve with tolerated_ocs_faults=1 or with_faults=true",
             ),
         })

@@ -120,7 +120,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "sensitivity",
         "Sensitivity",
-        "What would one port more gain, and what would one circuit less cost?",
+        "What would one more port gain, and what would one fewer circuit cost?",
     ),
     SectionInfo::of_plan(
         "robustness",

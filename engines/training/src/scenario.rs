@@ -61,11 +61,11 @@ impl TrainingScenario {
         let several = fields.has("jobs");
         match (job, instance) {
             (Some(_), _) if several => {
-                problems.add(job_path, "stands beside 'jobs'", "give one of the two");
+                problems.add(job_path, "cannot be combined with 'jobs'", "give one of the two");
                 None
             }
             (_, Some(_)) if several => {
-                problems.add(instance_path, "stands beside 'jobs'", "give one of the two");
+                problems.add(instance_path, "cannot be combined with 'jobs'", "give one of the two");
                 None
             }
             (None, None) if several => SharedPods::of_fields(fields, problems).map(Self::Shared),
@@ -76,7 +76,7 @@ impl TrainingScenario {
                 read_instance::instance(instance, &instance_path, problems).map(Self::Instance)
             }
             (Some(_), Some(_)) => {
-                problems.add(job_path, "stands beside 'instance'", "give one of the two");
+                problems.add(job_path, "cannot be combined with 'instance'", "give one of the two");
                 None
             }
             (None, None) => {

@@ -56,7 +56,7 @@ pub(super) fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        Some(format!("its scenario asks another question than the first one ({}{more})", named.join("; ")))
+        Some(format!("its scenario is another problem than the first one ({}{more})", named.join("; ")))
     })?;
     Some(NotRanked { label: subject.label.to_owned(), method: method.clone(), because })
 }

@@ -154,8 +154,9 @@ fn plans_of_another_scenario_are_listed_with_every_difference_and_not_ranked() {
     );
     assert_eq!(
         table.not_ranked[0].sentence(),
-        "b is not ranked: its scenario asks another question than the first one (model.layers: 80 -> 72; times: \
-         80 values, sum 3.1 -> 80 values, 12 differ, sum 1.6; loads: - -> 8 values, 8 differ, sum 1)."
+        "b is not ranked: its scenario is another problem than the first one (model.layers: 80 -> 72; \
+         times: 80 values, sum 3.1 -> 80 values, 12 differ, sum 1.6; loads: - -> 8 values, 8 differ, sum \
+         1)."
     );
     let said = "The scenarios differ in the parameter bandwidth_gbps; figures are ranked all the same.";
     assert_eq!(table.varied_sentence().unwrap(), said);

@@ -20,7 +20,7 @@ impl App {
             } else {
                 self.set_state(id, RunState::CutOff);
                 let text =
-                    format!("run {id} was cut off when the program ended; r goes on from the best plan");
+                    format!("run {id} was cut off when the program ended; r continues from the best plan");
                 self.say(Severity::Warning, text);
             }
         }

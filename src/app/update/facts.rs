@@ -139,8 +139,8 @@ impl App {
         let plans = self.plans.rows().len();
         let text = match plans {
             0 => format!("{name} is open; r solves, e edits, ? helps"),
-            1 => format!("{name} is open with one plan; r goes on from it"),
-            _ => format!("{name} is open with {plans} plans; r goes on from the best"),
+            1 => format!("{name} is open with one plan; r continues from it"),
+            _ => format!("{name} is open with {plans} plans; r continues from the best"),
         };
         self.say(Severity::Info, text);
         self.settle_unfinished();

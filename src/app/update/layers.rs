@@ -282,7 +282,7 @@ impl App {
             return false;
         }
         self.layers.push(Layer::Confirm(Question {
-            text: "A solve runs. Stop it and go on?".to_owned(),
+            text: "A solve is running. Stop it and continue?".to_owned(),
             meaning: "Its best plan is kept in the session.".to_owned(),
             answers: vec!["stay here", "stop it"],
             chosen: 0,

@@ -187,7 +187,7 @@ impl App {
             self.say(Severity::Info, format!("live again; {held} events applied"));
         } else {
             self.frozen = true;
-            self.say(Severity::Info, "frozen; runs go on and nothing is lost, f follows again");
+            self.say(Severity::Info, "frozen; runs continue and nothing is lost; f follows again");
         }
     }
 

@@ -60,7 +60,8 @@ impl App {
         self.layers.push(Layer::Confirm(match unsaved {
             None => Question {
                 text: format!("{works}. Leave?"),
-                meaning: "The best plan is saved; lightbay comes back to this session and r goes on from it."
+                meaning: "The best plan is saved; lightbay reopens this session, and r continues from \
+                     it."
                     .to_owned(),
                 answers: vec!["stay", "leave"],
                 chosen: 0,

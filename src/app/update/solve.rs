@@ -73,7 +73,7 @@ impl App {
                 format!("{name} starts warm: plan {number} is carried over to the changed scenario")
             }
             None if !warm => format!("{name} starts from scratch"),
-            None if !takes_plans => format!("{name} starts; it takes no plan to start from"),
+            None if !takes_plans => format!("{name} starts; it does not accept a hot start"),
             None => format!("{name} starts; there is no plan to start from yet"),
         };
         if !changes.is_empty() && changed {
@@ -168,7 +168,7 @@ impl App {
             }
             effects.push(Effect::PauseRun { run: id, paused });
         }
-        self.say(Severity::Info, if paused { "paused; p goes on" } else { "going on" });
+        self.say(Severity::Info, if paused { "paused; p resumes" } else { "going on" });
     }
 
     /// Stops while something works, leaves at the second time; leaves at once if nothing does.

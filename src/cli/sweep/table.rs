@@ -50,7 +50,7 @@ impl RowTarget {
             return Ok((Self::Open(file, form), found));
         }
         if path.is_file() && !force {
-            let remedy = "go on with --resume, choose another name, or overwrite it with --force";
+            let remedy = "continue with --resume, choose another name, or overwrite it with --force";
             return Err(Failure::input(name, "exists already", remedy));
         }
         FileTarget::prepare(path, force)?;

@@ -85,14 +85,14 @@ impl Layers {
         let (note, rest) = top(rest, 1);
         let folder = app.options.folder.display().to_string();
         let words =
-            [Piece::muted("in "), Piece::text(folder), Piece::muted("  asks before it writes over a file")];
+            [Piece::muted("in "), Piece::text(folder), Piece::muted("  asks before it overwrites a file")];
         (&Sentence::new(theme, &words)).render(note, buf);
         self.items.clear();
         self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
             let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
             let detail = match (method, app.second_plan(edit.plan, format)) {
-                (Some(method), _) => format!("The model of {}, with its names beside it", method.name),
+                (Some(method), _) => format!("The model of {}; a second file lists its names", method.name),
                 (None, Some(number)) => format!("Against plan {number}, the baseline. {help}"),
                 (None, None) => help.to_owned(),
             };

@@ -122,7 +122,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo::new(
         SENSITIVITY,
         "Sensitivity",
-        "Shadow prices: what is one port more worth, one circuit less?",
+        "Shadow prices: what is one more port worth, and what does one fewer circuit cost?",
     ),
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
     PaneInfo::new(14, "Switchings", "When do circuits move within the iteration, and why then?")

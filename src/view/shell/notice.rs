@@ -20,8 +20,8 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
         (None, best) => best,
     };
     let state = match (app.runs.is_busy(), best) {
-        (true, Some(best)) => format!("solving goes on, {best}"),
-        (true, None) => "solving goes on".to_owned(),
+        (true, Some(best)) => format!("still solving, {best}"),
+        (true, None) => "still solving".to_owned(),
         (false, best) => best.unwrap_or_default(),
     };
     let hint = format!("{} to leave", super::key_of(&Command::Quit));

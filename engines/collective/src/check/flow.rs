@@ -195,7 +195,10 @@ fn spread(
     }
     for (hop, _) in hops.iter().zip(&needed).filter(|(_, needed)| !**needed) {
         found.add(code::USELESS, || {
-            format!("piece {piece} goes {}->{} in epoch {} for nobody", hop.from, hop.to, hop.epoch)
+            format!(
+                "piece {piece} goes {}->{} in epoch {} without a destination",
+                hop.from, hop.to, hop.epoch
+            )
         });
     }
     finish

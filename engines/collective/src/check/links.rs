@@ -99,7 +99,7 @@ impl CheckedLinks {
             };
             if scenario.failed_links.contains(&[send.from, send.to]) {
                 found.add(code::LINK, || {
-                    format!("sends[{index}] goes {}->{}, a link out of order", send.from, send.to)
+                    format!("sends[{index}] goes {}->{}, a failed link", send.from, send.to)
                 });
             }
             if send.piece as usize >= result.pieces.len() {

@@ -70,7 +70,7 @@ impl PieceParts {
             if wanted.is_empty() {
                 got.entry((piece.chunk, piece.adds_up, NOBODY)).or_default().push(range);
             } else if ends.is_empty() {
-                found.add(code::PIECE, || format!("pieces[{index}] is for nobody"));
+                found.add(code::PIECE, || format!("pieces[{index}] has no destination"));
             }
             for end in &ends {
                 if !wanted.contains(end) {

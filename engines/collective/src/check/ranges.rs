@@ -25,7 +25,7 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
         if before.is_some_and(|before| before.max_bytes.checked_add(1) != Some(range.min_bytes)) {
-            found.add(code::RANGE, || format!("ranges[{at}] does not begin behind the one before it"));
+            found.add(code::RANGE, || format!("ranges[{at}] does not begin after the previous one"));
         }
         let inside = |bytes: u64| (range.min_bytes..=range.max_bytes).contains(&bytes);
         let within = wanted.iter().filter(|bytes| inside(**bytes)).count();
@@ -83,7 +83,7 @@ fn takes_over(
         // What is in short form is known for one size, so the schedules share the sizes between in ratio.
         let middle = ((from as f64 * to as f64).sqrt() as u64).clamp(from, to.saturating_sub(1).max(from));
         if max != middle {
-            found.add(code::RANGE, || format!("ranges[{at}] begins behind {max} bytes, not {middle}"));
+            found.add(code::RANGE, || format!("ranges[{at}] begins after {max} bytes, not {middle}"));
         }
         return;
     }

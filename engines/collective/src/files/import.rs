@@ -44,8 +44,8 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
     )
     .leaving_out(&["network cards and the PCI paths to them"])
     .with(vec![
-        ParamInfo::choice("collective", &collectives, "all_gather", "Collective that the GPUs carry out."),
-        ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, "Size of its buffer.").unit("bytes"),
+        ParamInfo::choice("collective", &collectives, "all_gather", "Collective that the GPUs perform."),
+        ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, "Output buffer size of the collective.").unit("bytes"),
         ParamInfo::float("alpha_us", 0.0, 1e6, ALPHA_US, "Latency of every link, which the file does not give.")
             .unit("us"),
         ParamInfo::float(
@@ -89,7 +89,7 @@ fn collective() -> ParamInfo {
 
 /// The knob for the buffer.
 fn buffer() -> ParamInfo {
-    let help = "Size of its buffer. Default: 1e9.";
+    let help = "Output buffer size of the collective. Default: 1e9.";
     ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, USUAL_BYTES, help).unit("bytes").derived()
 }
 

@@ -30,21 +30,21 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::FLOOR,
         "floor",
         LOWER_BOUND,
-        "Time that every schedule takes, whatever the number of its chunks and the length of its epochs; with latencies if \
-         the epochs leave none out.",
+        "Lower bound on the completion time for any number of chunks and any epoch length; includes \
+         latencies unless the epochs omit some.",
     )
     .in_table("floor", 0, 2),
     MetricInfo::bound(
         figure::LATENCY_FLOOR,
         "floor with latencies",
         LOWER_BOUND,
-        "Time that every schedule takes without epochs, whatever the number of its chunks: a floor under the replay.",
+        "Lower bound on the completion time without epochs, for any number of chunks.",
     ),
     MetricInfo::bound(
         figure::FLOOR_GAP,
         "above the floor",
         Unit::PERCENT,
-        "Finish by the floor under it, less one.",
+        "Completion time divided by its lower bound, minus 1.",
     )
     .in_table("above", 0, 2),
     MetricInfo::restated(

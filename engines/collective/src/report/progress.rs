@@ -42,7 +42,8 @@ fn delivered(subject: ExplainedPlan<'_>) -> Vec<(u32, u32, u32)> {
 
 /// Every chunk with its first and last delivery, those that end last first.
 pub(super) fn chunks(subject: ExplainedPlan<'_>) -> Section {
-    let decides = "chunks that end last first; the bar is the epoch of the last delivery; slack is what is left until the finish";
+    let decides = "chunks that end last first; the bar is the epoch of the last delivery; slack is the \
+         time left until the finish";
     Section::new("Chunks", chunk_table(subject)).legend(decides)
 }
 

@@ -13,7 +13,7 @@ const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
 pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent(
-            "questions are listed while a run asks them",
+            "feasibility problems are listed while a run solves them",
             "solve with auto, teccl-milp or teccl-lp",
         )
     })?;
@@ -21,15 +21,17 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let steps = steps(run);
     if asked.is_empty() && steps.rows.is_empty() {
         return Err(Unavailable::absent(
-            format!("the run of {} has asked no program", run.method),
-            "programs are asked where a schedule stays above the bound: solve with auto, teccl-milp or teccl-lp",
+            format!("the run of {} has solved no model", run.method),
+            "models are solved where a schedule stays above the bound: solve with auto, teccl-milp or \
+             teccl-lp",
         ));
     }
     let section = Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked));
     if asked.is_empty() {
-        return Ok(section
-            .block("steps", "Steps and what each gained", steps)
-            .remark("No epoch count was tested: programs work where a schedule stays above the bound."));
+        return Ok(section.block("steps", "Steps and what each gained", steps).remark(
+            "No number of epochs was tested: models are solved only where a schedule stays above \
+                 the bound.",
+        ));
     }
     let columns = vec![
         Column::counts("epochs", "epochs"),

@@ -35,7 +35,7 @@ impl CollectiveScenario {
                 problems.add(path, format!("is {bytes}"), format!("give 1 to {LARGEST:e} bytes"));
             } else if bytes <= before {
                 let remedy = "list every size once, the smallest first";
-                problems.add(path, format!("is {bytes}, behind {before}"), remedy);
+                problems.add(path, format!("is {bytes}, after {before}"), remedy);
             }
             before = bytes;
         }
@@ -44,11 +44,11 @@ impl CollectiveScenario {
             problems.add(path, "cannot be combined with 'buffer_limit_chunks'", leave);
         }
         if self.topology.links.iter().any(|link| !link.up_us.is_empty()) {
-            problems.add(path, "stands beside links with 'up_us'", leave);
+            problems.add(path, "cannot be combined with links that have 'up_us'", leave);
         }
         if self.time.epoch == EpochRule::Fixed {
             let remedy = "set epoch to fastest_link or slowest_link, which follow the size";
-            problems.add(path, "stands beside an epoch of fixed length", remedy);
+            problems.add(path, "cannot be combined with an epoch of fixed length", remedy);
         }
     }
 }

@@ -75,7 +75,7 @@ fn contradictions_are_refused() {
         ("demand.ranks[1]: is 7, but nodes are 0 to 2", &|it| it["demand"]["ranks"] = json!([0, 7])),
         ("demand.root: has no effect on AllGather", &|it| it["demand"]["root"] = json!(0)),
         ("time.epoch_us: is missing", &|it| it["time"] = json!({"epoch": "fixed"})),
-        ("up_us[1]: is [5, 9], behind 7", &|it| {
+        ("up_us[1]: is [5, 9], after 7", &|it| {
             it["topology"]["links"][0]["up_us"] = json!([[0, 7], [5, 9]]);
         }),
     ];

@@ -103,7 +103,7 @@ impl CollectiveScenario {
             problems.add(
                 "demand.collective",
                 format!(
-                    "is {}, which is planned backwards and knows no links that come and go",
+                    "is {}, which is planned in reverse and does not support time-varying links",
                     self.demand.collective.label()
                 ),
                 "leave 'up_us' out, or take another collective",
@@ -207,7 +207,7 @@ impl Topology {
                 if !(begin >= last && end > begin && end.is_finite()) {
                     problems.add(
                         format!("{}.up_us[{at}]", path()),
-                        format!("is [{begin}, {end}], behind {last}"),
+                        format!("is [{begin}, {end}], after {last}"),
                         "give times that ascend and do not overlap",
                     );
                 }
@@ -328,13 +328,13 @@ impl Demand {
             problems.add("demand.root", "has no effect on a custom demand", "leave it out");
         }
         if custom && !self.chunks.is_empty() && !self.matrix.is_empty() {
-            problems.add("demand.matrix", "stands beside 'chunks'", "give one of the two");
+            problems.add("demand.matrix", "cannot be combined with 'chunks'", "give one of the two");
         }
         match (self.output_buffer_bytes, self.chunk_bytes) {
             (Some(_), Some(_)) if named => {
                 problems.add(
                     "demand.chunk_bytes",
-                    "stands beside 'output_buffer_bytes'",
+                    "cannot be combined with 'output_buffer_bytes'",
                     "give one of the two",
                 );
             }

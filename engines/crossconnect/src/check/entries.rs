@@ -149,10 +149,7 @@ pub(super) fn of(
                 failed.contains(&Port { ocs_id: ocs as u32, pod, side, port_index })
             });
             if at_failed_port && entry.action != Action::Remove {
-                found.add(
-                    code::FAILED,
-                    format!("{place} is '{}' at a port that is out of order", entry.action.word()),
-                );
+                found.add(code::FAILED, format!("{place} is '{}' at a failed port", entry.action.word()));
             }
             switch.push(Judged { entry, ends, at_failed_port });
         }
@@ -173,7 +170,7 @@ fn sorted(ocs: usize, switch: &[Judged], found: &mut Findings) {
         if key(&pair[0]) >= key(&pair[1]) {
             found.add(
                 code::SORTED,
-                format!("{} stands behind one that comes after it", named(ocs, index + 1)),
+                format!("{} is listed after one that should follow it", named(ocs, index + 1)),
             );
         }
     }

@@ -43,7 +43,8 @@ pub(super) fn demand(
                 found.add(
                     code::DEMAND,
                     format!(
-                        "{} and {} get {} circuits, {} are wanted, and switch {ocs} has ports in order for one more",
+                        "{} and {} get {} circuits, {} are wanted, and switch {ocs} has working ports \
+                         for one more",
                         scenario.pod_name(i as usize),
                         scenario.pod_name(j as usize),
                         pair.new,
@@ -226,9 +227,9 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
     if let (Some(unmet), Some(least)) = (exact.unmet_circuits, exact.lower_bound_unmet_circuits) {
         let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
         let word = if unmet == least {
-            "counting ports in order proves that no plan sets more"
+            "counting working ports proves that no plan sets more"
         } else {
-            "counting ports in order proves only that"
+            "counting working ports proves only that"
         };
         let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
         remarks.push(format!("{unmet} of {wanted} wanted circuits are not set: {word}{rest}"));

@@ -213,7 +213,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     }
     if !scenario.failed_ports.is_empty() {
         notes.push(format!(
-            "{} out of order in the plan: {} there cannot be set",
+            "{} failed in the plan: {} there cannot be set",
             counted(scenario.failed_ports.len() as u64, "port is", "ports are"),
             counted(dead_circuits(&scenario), "circuit", "circuits")
         ));
@@ -280,7 +280,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
         scenario.failed_ports.extend(there);
         scenario.failed_ports.sort_unstable();
         let failed = counted(from.failed_ports.len() as u64, "port", "ports");
-        notes.push(format!("{failed} out of order taken over from the installed plan"));
+        notes.push(format!("{failed} failed as in the installed plan"));
     }
     let renamed =
         (0..scenario.pods as usize).filter(|&pod| scenario.pod_name(pod) != from.pod_name(pod)).count();

@@ -18,7 +18,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "installed_circuits",
         "installed",
         Unit::COUNT,
-        "Circuits that are installed and in order: those that are kept and those that are removed.",
+        "Installed circuits at working ports: the kept and the removed ones.",
     )
     .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
     .early_in_header(2)
@@ -64,7 +64,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "lower_bound_unmet_circuits",
         "unmet, at least",
         Unit::COUNT,
-        "Wanted circuits that no plan sets, by counting ports in order.",
+        "Wanted circuits that no plan sets, by counting working ports.",
     ),
     MetricInfo::cost("batches", "batches", Unit::COUNT, "Steps in which the change is made.")
         .in_header(3)
@@ -80,7 +80,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "max_dark_per_pod",
         "most dark in a pod",
         Unit::COUNT,
-        "Circuits that one pod misses during a batch, at most.",
+        "Maximum number of circuits that one pod lacks during a batch.",
     )
     .in_table("dark", 4, 1)
     .in_comparison("dark a pod", [0, 0]),
@@ -94,13 +94,14 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "dark_limit_kept",
         "dark limit kept",
         Unit::COUNT,
-        "1 if no pod misses more circuits in a batch than the rollout allows, 0 otherwise.",
+        "1 if no pod lacks more circuits in a batch than the rollout allows, 0 otherwise.",
     ),
     MetricInfo::gain(
         "pair_share_kept",
         "pair share kept",
         Unit::COUNT,
-        "1 if every pair of pods keeps the share of its circuits that the rollout asks for, 0 otherwise.",
+        "1 if every pair of pods keeps the fraction of its circuits that the rollout requires, 0 \
+         otherwise.",
     ),
     MetricInfo::input(
         "predicted_makespan_s",

@@ -16,7 +16,7 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
         return without_effect(ANNEALING, why, "leave it out, or set wiring=two_sided").collect();
     }
     if params.int("anneal_rounds") == Some(0) {
-        let why = "beside anneal_rounds=0, which leaves annealing out";
+        let why = "with anneal_rounds=0, which skips annealing";
         return without_effect(ANNEALING[1..].iter().copied(), why, "raise `anneal_rounds`").collect();
     }
     Vec::new()
@@ -25,14 +25,14 @@ pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec
 /// Neighbourhoods of circuits that are left out.
 pub(super) fn freeing(params: &Params) -> Vec<Problem> {
     let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
-    let why = "beside free_patience=0, which leaves that search out";
+    let why = "with free_patience=0, which skips that search";
     without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
 }
 
 /// Halving that a method does not begin with.
 pub(super) fn halving(params: &Params) -> Vec<Problem> {
     let names = (params.text("polish_start") == Some("repair")).then_some(["bipartition", "best_of"]);
-    let why = "beside polish_start=repair, which leaves halving out";
+    let why = "with polish_start=repair, which skips halving";
     without_effect(names.into_iter().flatten(), why, "set polish_start=halving or both").collect()
 }
 

@@ -21,7 +21,7 @@ pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&Crossconn
     }
     facts.add("uniform", "same on every switch", scenario.is_uniform());
     if !scenario.failed_ports.is_empty() {
-        facts.add("failed_ports", "out of order", Cell::new(scenario.failed_ports.len()).note("ports"));
+        facts.add("failed_ports", "failed", Cell::new(scenario.failed_ports.len()).note("ports"));
     }
     let wanted = Cell::new(scenario.wanted_circuits());
     let wanted = if scenario.is_placed() { wanted.note("given port by port") } else { wanted };

@@ -164,7 +164,7 @@ fn toned(contended: usize) -> Cell {
 fn verdict(rule: PhaseRule, contended: usize, phases: usize) -> String {
     let rule = word(rule);
     if contended == 0 {
-        format!("{rule}: no GPU is hit twice")
+        format!("{rule}: no GPU receives two flows")
     } else {
         format!("{rule}: GPUs are hit twice in {contended} of {phases} phases")
     }

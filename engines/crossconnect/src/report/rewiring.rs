@@ -146,7 +146,7 @@ impl Ranked<'_> {
             facts.add("warm", "warm", "it began with a plan that was known; R solves from scratch");
         }
         if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
-            facts.add("run", "at work", "a run works on it");
+            facts.add("run", "at work", "a run is working on it");
         }
         facts
     }

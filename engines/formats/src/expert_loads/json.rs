@@ -239,7 +239,7 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
         let list = after.find('[').zip(after.rfind(']')).filter(|(from, to)| from < to);
         let parsed = list.map(|(from, to)| file.json(&after[from..=to]));
         let Some(Ok(value)) = parsed else {
-            problems.add(place, format!("has no list behind {NAME}"), "print it as a list: tensor.tolist()");
+            problems.add(place, format!("has no list after {NAME}"), "print it as a list: tensor.tolist()");
             continue;
         };
         let iteration = number_after(before, "iteration").or_else(|| number_after(before, "step"));

@@ -77,8 +77,7 @@ pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
         let _ = write!(message, "; {} is not known", printable(&unknown.join(", ")));
     }
     let words: Vec<String> = NAMES.iter().map(|(_, words)| words.join(" or ")).collect();
-    let remedy =
-        format!("call the columns {}, perhaps with more behind it, as in layer_id", words.join("; "));
+    let remedy = format!("call the columns {}, optionally with a suffix, as in layer_id", words.join("; "));
     Err(Problem::new("line 1", message, remedy))
 }
 

@@ -400,7 +400,7 @@ impl<'a> PlanRun<'a> {
             }
             let Some(sum) = self.memory.get(slot) else {
                 let message = format!("reads {what}, where nothing has been written");
-                self.problems.add(self.named(block), message, "wait for the signal behind the data");
+                self.problems.add(self.named(block), message, "wait for the signal after the data");
                 return None;
             };
             self.blocks[block].read.insert(slot);
@@ -431,7 +431,7 @@ impl<'a> PlanRun<'a> {
             (format!("{what}, which an operation before it writes"), "put a nop between them")
         } else {
             let message = format!("{what}, and nothing orders it with another access of that chunk");
-            (message, "signal, wait and put a nop behind the wait, or meet at a barrier")
+            (message, "signal, wait and put a nop after the wait, or meet at a barrier")
         };
         self.problems.add(self.named(block), message, remedy);
     }

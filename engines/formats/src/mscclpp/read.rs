@@ -90,7 +90,7 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
         let named: Vec<String> = others.iter().map(|(name, count)| format!("{count} x {name}")).collect();
         problems.add(
             "gpus",
-            format!("have operations that are not followed here: {}", named.join(", ")),
+            format!("have operations that lightbay does not follow: {}", named.join(", ")),
             "give a plan of puts, gets, copies, sums, signals and waits (protocol Simple, without pipelines and switches)",
         );
     }

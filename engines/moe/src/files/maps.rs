@@ -15,7 +15,8 @@ pub const NAME: &str = "expert_map";
 pub fn formats() -> Vec<FormatInfo> {
     let info = FormatInfo::new(
         NAME,
-        "Experts of the slots of all ranks by layer (physical to logical, back, and copies), as EPLB, SGLang and vLLM name them.",
+        "Maps between slots and experts per layer (physical to logical, logical to physical, replica \
+         counts), with the names of EPLB, SGLang and vLLM.",
         SubjectSort::Plan,
         "json",
     );

@@ -15,7 +15,8 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "iteration_ms",
     "iteration",
     ITERATION,
-    "Time of an iteration by an analytic model: all micro-batches through all stages, and the exchange of the gradients.",
+    "Iteration time by an analytic model: all micro-batches through all stages, and the gradient \
+     reduction.",
 );
 
 /// Every figure beside the objective, in the order in which tables show them.
@@ -24,7 +25,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "all_to_all_ms",
         "all-to-alls",
         MS,
-        "Time of all all-to-alls of a micro-batch in the fullest stage.",
+        "Time of all all-to-alls of a micro-batch in the stage with the most layers.",
     )
     .in_header(2)
     .in_table("a2a", 8, 2)
@@ -57,7 +58,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "cluster_usd",
         "cost",
         USD,
-        "Parts of the network of the cluster, at the prices of the scenario.",
+        "Price of the network parts of the cluster, at the prices of the scenario.",
     ),
     MetricInfo::gain(
         "performance_per_dollar",

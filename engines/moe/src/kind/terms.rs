@@ -29,7 +29,8 @@ pub(super) const TERMS: &[Term] = &[
     .source(PAPER),
     Term::new(
         "window",
-        "The phase during which circuits can change without delaying anything; what is longer stands out as a stall.",
+        "The phase during which circuits can change without delaying anything; a longer change causes a \
+         stall.",
     )
     .also(&["hidden reconfiguration"])
     .formula("stall = max(0, delay - window)"),

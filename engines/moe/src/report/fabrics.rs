@@ -166,7 +166,10 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
         .on_screens("worth", "Iterations for a dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)
         .remark(note)
-        .remark("pooled is a bound over all of them: all NICs of a server as one, which also evens out hot experts.")
+        .remark(
+            "pooled is a bound for all of them: it treats all NICs of a server as one, which also \
+             evens out hot experts.",
+        )
         .remark(
             "The paper reports TopoOpt 1.4 to 2.5 times slower; this model does not reproduce these ratios.",
         );

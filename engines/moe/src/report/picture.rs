@@ -147,6 +147,6 @@ fn lines(result: &MoeResult) -> Vec<String> {
         ANALYTIC.to_owned(),
         "Rows show one micro-batch in the fullest stage, all layers forward and back: hatched exchanges, black stalls, dotted changes of circuits."
             .to_owned(),
-        "Tensor-parallel exchanges are in the bar and not in the rows.".to_owned(),
+        "The bar includes tensor-parallel exchanges, the rows do not.".to_owned(),
     ]
 }

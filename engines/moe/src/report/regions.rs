@@ -71,7 +71,10 @@ pub(super) fn section(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         .subject(ANALYTIC_SHORT)
         .block("summary", "Regions of the cluster", facts)
         .block("regions", "Time of an iteration, slowest first", table)
-        .context("region 0 is the one of the plan; all have as many layers as the fullest stage")
+        .context(
+            "region 0 is the planned one; every region has as many layers as the stage with the \
+             most layers",
+        )
         .remark(ANALYTIC))
 }
 

@@ -19,7 +19,7 @@ pub(super) fn check(
         found.add(
             code::FAULTS,
             format!(
-                "the failure of switch {} stands behind that of {}",
+                "the failure of switch {} is listed after that of {}",
                 two[1].failed_ocs, two[0].failed_ocs
             ),
         );

@@ -189,7 +189,7 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
         let (source, target) = order(late);
         found.add(
             code::PAIR,
-            format!("{place}: the route from {source} to {target} stands behind a later one"),
+            format!("{place}: the route from {source} to {target} is listed after a later one"),
         );
     }
     for source in 0..sources {
@@ -257,7 +257,7 @@ impl Tally {
             if let Some(switch) = wiring.switch_at(node, port)
                 && avoided.contains(&switch)
             {
-                fault(code::FAILED, format!("crosses switch {switch}, which is out of order"));
+                fault(code::FAILED, format!("crosses switch {switch}, which has failed"));
             }
             let arc = PORTS * self.place_of(node) + port;
             self.loads[arc] += 1;

@@ -26,20 +26,21 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "hop bound",
-        "Bound on the MCF of a pod by its distances: links carry at most one flit per cycle each.",
+        "Upper bound on the MCF of a pod from its distances: every link carries at most one flit per \
+         cycle.",
     )
     .formula("6 n / sum of the distances of all ordered pairs"),
     Term::new(
         "Moore bound",
-        "Bound on the MCF of any network with six links at each chip, whatever its wiring.",
+        "Upper bound on the MCF of every network with six links per chip, for any wiring.",
     ),
     Term::new("PT", "Prismatic torus: the plain three-dimensional torus.").also(&["prismatic torus"]),
     Term::new("PDTT", "Prismatic doubly twisted torus: a torus with two of its wrap-around links shifted.")
         .also(&["doubly twisted torus", "twisted torus"]),
     Term::new(
         "certificate",
-        "A flow and lengths of links that together prove how much a pod carries: at least the one, at \
-         most the other.",
+        "A flow and lengths of links that prove the throughput of a pod: the flow is a lower bound, the \
+         lengths give an upper bound.",
     ),
     Term::new("dimension-order routing", "Routes that finish one axis before they turn to the next.")
         .also(&["DOR"]),

@@ -330,8 +330,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
         let entry = self.entry_of(&hot.topology);
         let why = match &entry {
-            Some(entry) => format!("the search also goes on from its voltages in {}", entry.family.name),
-            None => "it has no symmetry, so designs are searched beside it".to_owned(),
+            Some(entry) => format!("the search also continues from its voltages in {}", entry.family.name),
+            None => "it has no symmetry, so symmetric designs are searched too".to_owned(),
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
         self.best = Some(BestPod { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
@@ -400,7 +400,7 @@ impl<'s, 'a> FastSearch<'s, 'a> {
                             early = Some(BestPod { pod, entry: Some(entry.clone()), certificate, source });
                         }
                     }
-                    cx.phase("anneal", "the tournament goes on");
+                    cx.phase("anneal", "the tournament continues");
                 }
                 Ok(())
             },

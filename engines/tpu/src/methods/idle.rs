@@ -16,13 +16,13 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
     let faults = failing || params.bool("with_faults") || scenario.tolerated_ocs_faults > 0;
     match params.text("routing") {
         Some("none") => {
-            let why = "beside routing=none, which leaves routes out";
+            let why = "with routing=none, which computes no routes";
             let names = OF_TURNS.into_iter().chain(["balance", "with_routes"]);
             idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
         }
         // Failed switches are looked at with allowed turns, on tori too.
         Some("dor") if !faults => {
-            let why = "beside routing=dor, whose routes follow the order of dimensions";
+            let why = "with routing=dor, whose routes follow the order of dimensions";
             let names = OF_TURNS.into_iter().chain(["balance"]);
             idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
         }

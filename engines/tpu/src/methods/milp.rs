@@ -95,10 +95,7 @@ impl ModelMethod for Milp {
         };
         let wanted = params.float("mip_gap").unwrap_or(0.0);
         if reading.best.as_ref().is_some_and(|(known, _)| near_any(known, body.nodes(), wanted)) {
-            cx.note(
-                Severity::Info,
-                "the pod to start from is as near to what any pod can carry as mip_gap asks",
-            );
+            cx.note(Severity::Info, "the start pod is within mip_gap of the bound on every pod");
             return reading.close(Status::GapReached, None, body, cx);
         }
         let seed = cx.stream(SOLVER_STREAM).next_u64();

@@ -75,7 +75,10 @@ impl TpuScenario {
         if self.topology != TopologyChoice::Design {
             problems.add(
                 "group",
-                format!("stands beside a topology that is not designed ('{}')", self.topology.word()),
+                format!(
+                    "cannot be combined with a topology that is not designed ('{}')",
+                    self.topology.word()
+                ),
                 "leave it out: tori and given pods have their own",
             );
         } else if let Err(problem) = self.group() {

@@ -95,7 +95,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
         fault(format!("jobs of {least} and {most} Gb/s share ports, which have one rate"));
     }
     if replicas.len() > 1 {
-        fault(format!("jobs of {replicas:?} replicas share pods, must be equally many"));
+        fault(format!("jobs of {replicas:?} replicas share pods, but must have equal numbers of replicas"));
     }
     if !found.is_empty() {
         return None;

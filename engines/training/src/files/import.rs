@@ -208,7 +208,7 @@ fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
     if by_tflops && compute != ComputeSource::Auto {
         let problem = Problem::new(
             "tflops",
-            "stands beside another source of compute times",
+            "cannot be combined with another source of compute times",
             "leave out 'tflops=' or 'compute='",
         );
         return Err(problem.into());
@@ -230,7 +230,7 @@ fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
 fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) -> Order {
     if params.text("order") == Some("1f1b") {
         if workload.stages.iter().any(|stage| stage.order.is_some()) {
-            summary.skip("literal order", workload.pp, 0, "1F1B was asked for");
+            summary.skip("literal order", workload.pp, 0, "1F1B was requested");
             summary.notes.retain(|note| !note.starts_with("the literal order is kept"));
         }
         return Order::OneForwardOneBackward;

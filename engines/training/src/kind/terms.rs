@@ -78,7 +78,7 @@ pub(super) const TERMS: &[Term] = &[
     .also(&["contention"]),
     Term::new(
         "sensitivity",
-        "The gain of one port more and the cost of one circuit less: differences of best plans, \
+        "The gain of one more port and the cost of one fewer circuit: differences between best plans, \
          the shadow prices of ports and circuits.",
     )
     .also(&["shadow price", "prices"]),

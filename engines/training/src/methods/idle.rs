@@ -75,11 +75,11 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     if params.text("robust").is_some_and(|text| !text.trim().is_empty()) {
         let used = ["robust", "listed_vectors", "min_ports"];
         let names = info.params.iter().map(|param| param.name.as_ref()).filter(|name| !used.contains(name));
-        let why = "beside `robust`, which has a search of its own";
+        let why = "with `robust`, which has its own search";
         idle.extend(without_effect(names, why, "leave one of them out"));
     }
     if params.text("proof") == Some("outer") && !params.bool("min_ports") {
-        let why = "beside proof=outer, which solves no integer program";
+        let why = "with proof=outer, which solves no integer program";
         idle.extend(without_effect(
             ["mip_gap", "solver_process"],
             why,
@@ -95,11 +95,11 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.int("orders") == Some(0) {
         let names = ["orders_limit_s"];
-        idle.extend(without_effect(names, "beside orders=0, which leaves the search out", "raise `orders`"));
+        idle.extend(without_effect(names, "with orders=0, which skips the search", "raise `orders`"));
     }
     if params.int("lps") == Some(0) {
         let names = ["swaps", "restarts"];
-        idle.extend(without_effect(names, "beside lps=0, which leaves the search out", "raise `lps`"));
+        idle.extend(without_effect(names, "with lps=0, which skips the search", "raise `lps`"));
     }
     idle
 }
@@ -112,7 +112,7 @@ pub(super) fn intervals(params: &Params) -> Vec<Problem> {
         idle.extend(without_effect(["margin", "anchor"], why, "set windows=anchored, or leave it out"));
     }
     if params.ints("circuits").is_some() {
-        let why = "beside `circuits`, which are given and not looked for";
+        let why = "with `circuits`, which fixes them";
         idle.extend(without_effect(["start_generations", "min_ports"], why, "leave one of them out"));
     }
     idle

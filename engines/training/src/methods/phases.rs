@@ -103,7 +103,7 @@ impl SessionMethod for MovingCircuits {
             return without_effect(targets, "without `fewest_ports`", "set fewest_ports=true").collect();
         }
         let names = params.float(TARGET).is_some().then_some(OVER);
-        without_effect(names, "beside `target_s`, which is the target", "leave one of them out").collect()
+        without_effect(names, "with `target_s`, which is the target", "leave one of them out").collect()
     }
 
     fn moves(&self) -> bool {

@@ -166,7 +166,7 @@ fn check_lists(lists: &[Vec<Step>], stages: u32, micro_batches: u32) -> Result<(
                 continue;
             }
             if step.backward && !seen[0][micro_batch] {
-                problems.add(path, format!("is '{step}' before its forward"), "move it behind the forward");
+                problems.add(path, format!("is '{step}' before its forward"), "move it after the forward");
             } else if seen[usize::from(step.backward)][micro_batch] {
                 problems.add(path, format!("is '{step}' for the second time"), "name every step once");
                 continue;

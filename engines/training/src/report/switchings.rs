@@ -99,8 +99,10 @@ pub(super) fn section(
         .block("changes", "Changes", table)
         .remark(text);
     Ok(if group.delay_s < BRING_UP_S {
-        section
-            .remark("The dark time does not hold the bring-up of transceivers and NICs, which takes seconds.")
+        section.remark(
+            "The dark time does not include the bring-up of transceivers and NICs, which takes \
+                 seconds.",
+        )
     } else {
         section
     })

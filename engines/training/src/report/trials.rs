@@ -29,7 +29,7 @@ pub(super) fn section(
     let tried = Robustness::new(scenario, setting, circuits, Trials::default(), &mut limited)
         .map_err(|error| limited.why(error))?;
     let section = Section::empty("Robustness")
-        .context(Phrase::new().muted("circuits as planned, simulated anew"))
+        .context(Phrase::new().muted("circuits as planned, simulated again"))
         .answer(answer(&tried))
         .remark("Circuits are fixed; rates are recomputed for each case, scheduled or max-min fair.")
         .block("cases", "Compute that varies, and circuits that fail together", cases(&tried))

@@ -249,7 +249,7 @@ fn of_job(job: &Job) -> Vec<Problem> {
         }
         if model.moe_layers.is_some() {
             let remedy = "change `moe_layers`".to_owned();
-            add("dense_layers", "has no effect beside the list of layers with experts", remedy);
+            add("dense_layers", "has no effect with the list of layers with experts", remedy);
         }
         if model.mla.is_some() {
             for name in ["kv_heads", "head_dim"] {

@@ -206,7 +206,7 @@ impl SharedPods {
             .map(|(placed, shape)| placed.first_pod.saturating_add(shape.pods_per_replica).min(MAX_PODS));
         if let Some(pod) = (0..end.max().unwrap_or(0)).find(|pod| !covers(*pod)) {
             let message = format!("leave shared pod {pod} without a job");
-            problems.add("jobs", message, "lower `first_pod` of the jobs behind it");
+            problems.add("jobs", message, "lower `first_pod` of the jobs after it");
         }
     }
 

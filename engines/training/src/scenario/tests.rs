@@ -337,7 +337,7 @@ fn a_scenario_is_one_of_two_things() {
     assert!(problems(&json!({})).contains("has neither 'job' nor 'instance'"));
     let mut both = toy();
     both["job"] = json!({});
-    assert!(problems(&both).contains("stands beside 'instance'"));
+    assert!(problems(&both).contains("cannot be combined with 'instance'"));
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub(super) fn format() -> FormatInfo {
     .with(vec![
         super::collective(),
         super::buffer(),
-        ParamInfo::float("unit_gbyte_per_s", 1e-6, 1e6, UNIT_GBYTE_PER_S, "Rate of a bandwidth of 1. Default: 25.")
+        ParamInfo::float("unit_gbyte_per_s", 1e-6, 1e6, UNIT_GBYTE_PER_S, "Rate of a link whose \
+             bandwidth in the file is 1. Default: 25.")
             .unit("GB/s")
             .derived(),
         ParamInfo::float("alpha_us", 0.0, 1e6, super::ALPHA_US, "Latency of every link. Default: 0.7.")

@@ -334,7 +334,8 @@ impl ChunkNames {
                 }
                 self.roots.get(first.chunk as usize).map(|(root, local)| (*root, *root, *local))
             } else if sum.len() > 1 {
-                let what = format!("adds up chunks of {} ranks, though nothing is to be added", sum.len());
+                let what =
+                    format!("adds up chunks of {} ranks, although nothing is to be reduced", sum.len());
                 return Err(Problem::new("", what, "give a schedule that does what its collective says"));
             } else if self.sort == CollectiveSort::AllToAll {
                 Some((first.rank, first.chunk / self.per_rank, first.chunk % self.per_rank))

@@ -35,7 +35,8 @@ pub(super) fn format() -> FormatInfo {
     .with(vec![
         super::collective(),
         super::buffer(),
-        ParamInfo::int("nodes", 1, MOST_NODES, i64::from(NODES), "Nodes. Default: those of the sketch, or 1.")
+        ParamInfo::int("nodes", 1, MOST_NODES, i64::from(NODES), "Number of nodes. Default: that of the \
+             sketch, or 1.")
             .derived(),
         ParamInfo::text(
             "connections",

@@ -92,7 +92,7 @@ pub fn texts(
         let problem = Problem::new(
             "strays",
             "are connections that make no circuit; a change that is repeated cannot delete them",
-            "delete them first, and make the scenario anew",
+            "delete them first, and create the scenario again",
         );
         return Err(problem.into());
     }

@@ -100,12 +100,9 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     let header = from.header();
     let (laid, switching) = match (sources.value(LAYER), sources.value(PHASE)) {
         (Some(_), Some(_)) => {
-            return Err(Problem::new(
-                PHASE,
-                format!("has no effect beside {LAYER}"),
-                "leave one of them out",
-            )
-            .into());
+            return Err(
+                Problem::new(PHASE, format!("has no effect with {LAYER}"), "leave one of them out").into()
+            );
         }
         (Some(ParamValue::Int(layer)), _) => (Some(of_layer(from, *layer as u32)?), None),
         (_, Some(ParamValue::Int(phase))) => {
@@ -238,7 +235,8 @@ fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
             format!(", and {} a pod to itself left out", counted(inside, "circuit of", "circuits of"))
         };
         notes.push(format!(
-            "switch and ports of the {} in the plan are not kept{loops}: they are chosen anew; {KEEP_PORTS}=true keeps them",
+            "switch and ports of the {} in the plan are not kept{loops}: they are chosen again; \
+             {KEEP_PORTS}=true keeps them",
             counted(places.circuits.len() as u64, "circuit", "circuits")
         ));
     }

@@ -72,7 +72,7 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
             return Problem::new(
                 "",
                 message,
-                "no reply of a switch has as many; check that this is the file you meant",
+                "no reply of a switch has so many; check that this is the file you meant",
             );
         }
         let line = lines_before + error.pos().row as usize;

@@ -24,7 +24,7 @@ const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
 /// The importer.
 pub(crate) fn format() -> FormatInfo {
-    let help = "The config.json of a model of Hugging Face, with the run of the job as parameters.";
+    let help = "The config.json of a Hugging Face model; parameters set the run of the job.";
     FormatInfo::new(HF_CONFIG, help, SubjectSort::Scenario, "json")
         .leaving_out(&["biases, norms, and layers that predict further tokens"])
         .with(params_of::<RunConfig>().map(asked).collect())

@@ -35,7 +35,7 @@ pub(super) fn run(
     let given = |name: &str| params.int(name).and_then(|value| u64::try_from(value).ok());
     let (in_stage, in_pod) = match (given(PER_REPLICA), given(PER_POD)) {
         (Some(_), Some(_)) => {
-            problems.add(PER_POD, format!("stands beside '{PER_REPLICA}'"), "give one of the two");
+            problems.add(PER_POD, format!("cannot be combined with '{PER_REPLICA}'"), "give one of the two");
             return None;
         }
         (Some(per_replica), None) => (stage, per_replica),

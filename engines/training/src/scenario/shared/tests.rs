@@ -82,8 +82,8 @@ fn every_problem_of_a_file_is_named() {
     );
     refused(&json!({"jobs": [tiny("a")]}), &["jobs: has 1 entry; give at least two jobs, or one as `job`"]);
     refused(&json!({"jobs": [tiny("a"), tiny("a")]}), &["jobs[1].name: is 'a', the name of jobs[0]"]);
-    refused(&json!({"jobs": [], "job": {}}), &["job: stands beside 'jobs'; give one of the two"]);
-    refused(&json!({"jobs": [], "instance": {}}), &["instance: stands beside 'jobs'"]);
+    refused(&json!({"jobs": [], "job": {}}), &["job: cannot be combined with 'jobs'; give one of the two"]);
+    refused(&json!({"jobs": [], "instance": {}}), &["instance: cannot be combined with 'jobs'"]);
 }
 
 #[test]

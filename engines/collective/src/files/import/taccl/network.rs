@@ -76,7 +76,8 @@ impl TacclNetwork<'_> {
     fn listed(&mut self, wiring: &[Vec<f64>]) -> Result<(), Problems> {
         let given = self.given;
         let Some(costs) = &given.link_invbws_us_per_mb else {
-            let problem = Problem::new("invbws", "is missing beside links", "add the inverse bandwidths");
+            let problem =
+                Problem::new("invbws", "is missing although links are given", "add the inverse bandwidths");
             return Err(problem.into());
         };
         let mut problems = Problems::new();
