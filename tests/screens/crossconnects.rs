@@ -390,16 +390,16 @@ fn phases_are_counted_and_receivers_that_are_hit_twice_stand_out() {
     for style in STYLES {
         let mut bench = Bench::ordered(style, "corrected");
         let screen = bench.alone("crossconnect", 7, 140, 45);
-        has(line(&screen, "7 Phases"), "no receiver is hit twice");
+        has(line(&screen, "7 Phases"), "no receiver gets two flows");
         has(&screen, &format!("phase 1 of {phases}"));
-        has(&screen, "printed: GPUs are hit twice in");
+        has(&screen, "printed: GPUs receive two flows in");
         bench.draw(140, 45);
         bench.keys("l .");
         has(&bench.alone("crossconnect", 7, 140, 45), "> phase 2");
         bench.keys("v");
         let screen = bench.alone("crossconnect", 7, 140, 45);
         has(&screen, "By the printed rule");
-        has(&screen, "! 8 hit twice");
+        has(&screen, "! 8 with two flows");
     }
 }
 

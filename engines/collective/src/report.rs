@@ -59,7 +59,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         .place(2)
         .forms(&["links", "grid"]),
     SectionInfo::of_plan("links", "Links", "How much does each link carry?").place(6),
-    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted, and on which ways?").place(4)
+    SectionInfo::of_plan("chunks", "Chunks", "When does each chunk reach its destinations, and on which \
+         paths?").place(4)
         .items("chunk"),
     SectionInfo::of_plan("deliveries", "Deliveries", "How much is delivered by when?")
         .forms(&["curve", "points"]),

@@ -56,31 +56,31 @@ pub const TERMS: &[Term] = &[
     Term::new("port", "A fibre of a pod that a circuit can end at; a circuit uses one port at each end."),
     Term::new(
         "scenario",
-        "The question to be planned: a job, a pod or a set of switches, with all of its parameters.",
+        "A planning problem: a job, a pod or a set of switches, with all of its parameters.",
     ),
     Term::new("plan", "A result of a method for a scenario, with everything needed to check and repeat it."),
     Term::new("objective", "The one figure that plans of a kind are ranked by."),
     Term::new("incumbent", "The best plan that a search has found so far."),
     Term::new(
         "bound",
-        "A value that no plan of the question can beat. A verified bound is confirmed by the checker; a \
-         claimed one rests on the word of the method.",
+        "A value that no plan of the scenario can beat. The checker confirms a verified bound; a claimed \
+         bound is stated by the method alone.",
     )
     .also(&["lower bound", "upper bound", "verified bound", "claimed"]),
-    Term::new("gap", "Distance between the objective of a plan and the bound; 0 is proven best.")
+    Term::new("gap", "Distance between the objective of a plan and its bound; 0 means proven optimal.")
         .also(&["MIP gap"])
         .formula("|value - bound| / |value|"),
     Term::new(
         "best open node bound",
-        "Bound over the parts of the search that are not closed yet: what branch and bound \
-         could still find there.",
+        "Best bound of the open nodes of branch and bound: the best value that the search could still \
+         find.",
     )
     .also(&["next bound"]),
     Term::new("hot start", "Starting a method from a known plan instead of from nothing.")
         .also(&["warm start"]),
     Term::new(
         "relaxation",
-        "A problem with some rules left out; its optimum bounds the optimum of the whole.",
+        "A problem with some constraints omitted; its optimum bounds the optimum of the full problem.",
     ),
     Term::new("LP", "A linear program: linear costs and rules over continuous variables.")
         .also(&["linear program"]),
@@ -93,12 +93,12 @@ pub const TERMS: &[Term] = &[
         .also(&["genetic algorithm"]),
     Term::new(
         "solver process",
-        "The process of its own in which HiGHS solves a model, so that a stop or a crash of it \
-         does not take the program with it.",
+        "A separate process in which HiGHS solves a model, so that stopping or crashing it does not end \
+         lightbay.",
     )
     .also(&["helper process"]),
     Term::new("parameter", "A value of a scenario or a method that a person can change.").also(&["knob"]),
-    Term::new("sweep", "The same question for several values of parameters, a row each."),
+    Term::new("sweep", "The same problem solved for several parameter values, one row each."),
 ];
 
 /// The term that a word means, without regard to upper and lower case.

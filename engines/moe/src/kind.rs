@@ -111,7 +111,8 @@ impl Kind for Moe {
         let iteration = &plan.result.iteration;
         if plan.result.layers.iter().any(|layer| layer.placement.is_some()) && iteration.free_changes == 0 {
             return Some(
-                "computing takes all ranks as equally busy, and gradients of copies of experts are not added up"
+                "compute times assume equal load on all ranks; gradient synchronisation between expert \
+                 replicas is ignored"
                     .to_owned(),
             );
         }

@@ -262,7 +262,7 @@ record! {
         pub all_to_all_ms: f64 = any(),
         /// Stalls of a micro-batch in the stage.
         pub stall_ms: f64 = any(),
-        /// Exchange of the gradients between replicas, once in an iteration.
+        /// Time of the gradient reduction between replicas, once per iteration.
         pub data_parallel_ms: f64 = any(),
         /// All micro-batches through all stages, and the gradients.
         pub iteration_ms: f64 = any(),

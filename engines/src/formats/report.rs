@@ -149,7 +149,7 @@ pub(super) fn export(
                 return None;
             }
             if let Some(other) = settings.iter().find(|setting| setting.name != TABLE) {
-                let why = format!("has no effect on table={table}: it is about the changes to make");
+                let why = format!("has no effect on table={table}: it applies to the changes to make");
                 return Some(Err(Problem::new(other.name.clone(), why, "leave it out").into()));
             }
             Some(csv(subject, table))

@@ -232,7 +232,7 @@ fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
 
 fn in_words(error: MethodError) -> String {
     match error {
-        MethodError::Stopped(_) => "the time was up".to_owned(),
+        MethodError::Stopped(_) => "the time limit was reached".to_owned(),
         other => other.to_string(),
     }
 }

@@ -80,8 +80,13 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 5,
-        ..PaneInfo::new(7, "Phases", "Who sends to whom in an all-to-all, and is a receiver hit twice?")
-            .of_section("phases")
+        ..PaneInfo::new(
+            7,
+            "Phases",
+            "Who sends to whom in an all-to-all, and does a receiver get two \
+             flows?",
+        )
+        .of_section("phases")
     },
 ];
 

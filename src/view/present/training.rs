@@ -90,7 +90,7 @@ const PANES: &[PaneInfo] = &[
         )
     },
     PaneInfo {
-        modes: &["max-min fair beside scheduled", "as planned"],
+        modes: &["max-min fair and scheduled", "as planned"],
         zooms: true,
         steps: "link",
         ..PaneInfo::new(RATES, "Rates", "How do tasks share a link, and what does rate control buy?")

@@ -13,8 +13,13 @@ const LOWER_BOUND: Unit = MICROSECONDS.bounding(Sense::Min);
 pub(crate) const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
 
 /// The objective.
-pub(super) const OBJECTIVE: ObjectiveInfo =
-    ObjectiveInfo::min("finish_us", "finish", MICROSECONDS, "Time until the last delivery, in whole epochs.");
+pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
+    "finish_us",
+    "finish",
+    MICROSECONDS,
+    "Completion time in whole epochs: the time \
+         until the last delivery.",
+);
 
 /// Every figure beside the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
@@ -22,7 +27,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::LOWER_BOUND,
         "at least",
         LOWER_BOUND,
-        "Time that every schedule of whole chunks of this size takes in epochs of this length.",
+        "Lower bound on the completion time of schedules of whole chunks of this size in epochs of this \
+         length.",
     )
     .early_in_header(1)
     .in_table("at least", 0, 2),
@@ -62,7 +68,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "algorithm bandwidth",
         GBYTE_PER_S,
         Sense::Max,
-        "Bytes of the buffer by the time until the last delivery.",
+        "Buffer size divided by the completion time.",
     )
     .in_header(2)
     .titled("algbw")
@@ -72,16 +78,17 @@ pub(super) const METRICS: &[MetricInfo] = &[
         figure::REPLAY,
         "replay",
         MICROSECONDS,
-        "Time until the last delivery if every send starts as soon as its data is there and its link is free.",
+        "Completion time without epochs: every transmission starts as soon as its data is there and its \
+         link is free.",
     )
     .in_header(4)
     .in_comparison("replay", [3, 1]),
-    MetricInfo::cost(figure::SENDS, "sends", Unit::COUNT, "Starts of chunks on links.")
+    MetricInfo::cost(figure::SENDS, "sends", Unit::COUNT, "Number of transmissions of chunks on links.")
         .in_comparison("sends", [0, 0]),
     MetricInfo::neutral(
         figure::BUSIEST,
         "busiest link",
         Unit::PERCENT,
-        "Share of the time in which the busiest link transmits.",
+        "Fraction of the completion time in which the busiest link transmits.",
     ),
 ];

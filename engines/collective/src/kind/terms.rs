@@ -12,17 +12,17 @@ pub(super) const TERMS: &[Term] = &[
         .also(&["collectives", "collective communication"]),
     Term::new("rank", "A GPU that takes part in a collective, by its place in the list.").also(&["ranks"]),
     Term::new("chunk", "Part of the data of a rank that is sent as a whole.").also(&["chunks"]),
-    Term::new("epoch", "Slot of time; sends start at the beginning of epochs.")
+    Term::new("epoch", "Time slot; transmissions start at the beginning of epochs.")
         .also(&["epochs"])
         .source(PAPER),
-    Term::new("alpha", "Fixed latency of a link, whatever is sent.").also(&["latency"]),
-    Term::new("straggler", "A link that takes longer than others of its sort.").also(&["stragglers"]),
+    Term::new("alpha", "Fixed latency of a link, independent of the size.").also(&["latency"]),
+    Term::new("straggler", "A link that is slower than others of its type.").also(&["stragglers"]),
     Term::new("cut-through", "Switches that pass a chunk on as soon as its first byte arrives: a chain of hops takes its slowest transmission once.")
         .also(&["cut_through"]),
     Term::new("store-and-forward", "Switches that receive a chunk whole before they send it on.")
         .also(&["store_and_forward"]),
     Term::new("AllGather", "Every rank gets the chunks of all ranks.").also(&["all_gather", "allgather"]),
-    Term::new("AllToAll", "Every rank gets another chunk from every rank.").also(&["all_to_all", "alltoall"]),
+    Term::new("AllToAll", "Every rank gets a different chunk from every rank.").also(&["all_to_all", "alltoall"]),
     Term::new("ReduceScatter", "Every rank gets a part of the sum of what all ranks have.")
         .also(&["reduce_scatter", "reducescatter"]),
     Term::new("AllReduce", "Every rank gets the sum of what all ranks have.")

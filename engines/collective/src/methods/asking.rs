@@ -108,7 +108,7 @@ impl ProgramSolver for RunSolver<'_, '_> {
     fn built(&mut self, program: &BuiltProgram) {
         let folded = match program.folded_by {
             1 => "whole".to_owned(),
-            order => format!("folded by {order} symmetries"),
+            order => format!("symmetry-reduced, order {order}"),
         };
         self.cx.phase("question", format!("{} epochs, {folded}", program.epochs));
         for (after, extent) in [("written in full", program.whole), ("time windows", program.pruned)] {

@@ -39,7 +39,8 @@ pub(super) fn sizes(
         let remedy = "take a collective by name, such as all_gather";
         return Err(Unavailable::absent("sizes are those of collectives by name", remedy));
     }
-    let wrong = |_| Unavailable::absent("the network cannot be held exactly", "give rates with fewer digits");
+    let wrong =
+        |_| Unavailable::absent("the network cannot be represented exactly", "give rates with fewer digits");
     let listed_sizes = &scenario.demand.sizes_bytes;
     let sizes: Vec<f64> = if listed_sizes.is_empty() {
         (0..SIZES).map(|step| 1e3 * 2_f64.powi(step)).collect()

@@ -64,7 +64,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
         table.row(cells);
     }
     let last = rows.iter().map(|(_, (_, arrival))| *arrival).max().unwrap_or(0);
-    let section = Section::new(format!("ways of chunk {chunk}"), table)
+    let section = Section::new(format!("paths of chunk {chunk}"), table)
         .context(Phrase::new().muted(format!("{} sends", rows.len())))
         .answer(Phrase::new().answer(last.to_string()).muted(" epochs"));
     if rows.len() > MOST_ROWS {

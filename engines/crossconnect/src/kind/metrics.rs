@@ -23,7 +23,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
     .early_in_header(2)
     .titled("of"),
-    MetricInfo::bound("bound", "bound", Unit::COUNT, "Removals that no plan is proven to avoid.")
+    MetricInfo::bound("bound", "bound", Unit::COUNT, "Proven lower bound on the removals of every plan.")
         .derived(|figures| figures.bound)
         .early_in_header(1),
     MetricInfo::restated(
@@ -46,7 +46,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "lower_bound_removed_circuits",
         "removed, at least",
         Unit::COUNT,
-        "Removals that no plan avoids, by counting the circuits of every pair of pods.",
+        "Lower bound on the removals of every plan, from counting the circuits of every pair of pods.",
     ),
     MetricInfo::input(
         "forced_removed_circuits",
@@ -58,13 +58,13 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "unmet_circuits",
         "unmet",
         Unit::COUNT,
-        "Wanted circuits that the plan does not set because ports have failed.",
+        "Target circuits that the plan does not set because ports have failed.",
     ),
     MetricInfo::input(
         "lower_bound_unmet_circuits",
         "unmet, at least",
         Unit::COUNT,
-        "Wanted circuits that no plan sets, by counting working ports.",
+        "Lower bound on the unmet target circuits of every plan, from counting working ports.",
     ),
     MetricInfo::cost("batches", "batches", Unit::COUNT, "Steps in which the change is made.")
         .in_header(3)
@@ -74,7 +74,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "max_dark_circuits",
         "most dark",
         Unit::COUNT,
-        "Circuits that carry nothing during the largest batch.",
+        "Number of circuits that carry nothing during the largest batch.",
     ),
     MetricInfo::cost(
         "max_dark_per_pod",
@@ -88,7 +88,8 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "least_pair_share",
         "smallest pair share",
         Unit::RATIO,
-        "Smallest share of its circuits that a pair of pods keeps during a batch; 0 cuts a pair off.",
+        "Smallest fraction of its circuits that a pair of pods keeps during a batch; 0: a pair is cut \
+         off.",
     ),
     MetricInfo::gain(
         "dark_limit_kept",
@@ -114,7 +115,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "max_flows_per_pod_pair",
         "most flows of a pair",
         Unit::COUNT,
-        "Flows between two pods in the fullest phase of the all-to-all.",
+        "Maximum number of flows between two pods in any phase of the all-to-all.",
     ),
     MetricInfo::cost(
         "contended_phases",

@@ -17,7 +17,7 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("installed circuits", "Circuits that the switches hold now."),
     Term::new(
         "rewiring",
-        "Removing and adding cross-connects to get from the installed to the wanted circuits.",
+        "Removing and adding cross-connects to get from the installed to the target circuits.",
     ),
     Term::new(
         "dark circuit",
@@ -25,9 +25,13 @@ pub(super) const TERMS: &[Term] = &[
     )
     .also(&["dark"]),
     Term::new("batch", "A step of a change that is made on all switches before the next one begins."),
-    Term::new("rollout", "The order in which a change is made, and what has to stay lit meanwhile."),
+    Term::new(
+        "rollout",
+        "The order in which a change is made, and the circuits that must stay in \
+         service meanwhile.",
+    ),
     Term::new("two-sided", "Switches whose circuits join an A port with a B port.").also(&["two sided"]),
     Term::new("pinned circuit", "An installed circuit that no plan may touch."),
-    Term::new("all-to-all", "Traffic in which every GPU sends to every other one, phase by phase.")
+    Term::new("all-to-all", "Traffic in which every GPU sends to every other GPU, phase by phase.")
         .also(&["phases"]),
 ];

@@ -90,7 +90,7 @@ impl<'a> SizedOrder<'a> {
         let columns = vec![
             Column::counts("phase", "phase"),
             Column::counts("flows_per_pod_pair", "flows").priority(2),
-            Column::counts("hit_twice", "hit twice"),
+            Column::counts("hit_twice", "incast"),
             Column::counts("idle", "idle").priority(3),
             Column::words("destinations", "destinations").priority(4),
         ];
@@ -134,7 +134,7 @@ pub(super) fn section(order: &PhaseOrder) -> Section {
     facts.sentence(verdict(other.rule, other_contended, other.phases.len()));
     let answer = Phrase::new().text(format!("{}  ", word(own.rule)));
     let answer = if own_contended == 0 {
-        answer.good("no receiver is hit twice")
+        answer.good("no receiver gets two flows")
     } else {
         answer.bad(format!("! in {own_contended} of {} phases some GPU receives two flows", own.phases.len()))
     };
@@ -166,7 +166,7 @@ fn verdict(rule: PhaseRule, contended: usize, phases: usize) -> String {
     if contended == 0 {
         format!("{rule}: no GPU receives two flows")
     } else {
-        format!("{rule}: GPUs are hit twice in {contended} of {phases} phases")
+        format!("{rule}: GPUs receive two flows in {contended} of {phases} phases")
     }
 }
 
@@ -182,7 +182,7 @@ fn sentence(number: usize, figures: &PhaseFigures) -> Phrase {
     let named: Vec<String> = figures.hit_twice.iter().take(NAMED).map(u32::to_string).collect();
     let dots = if figures.hit_twice.len() > NAMED { " …" } else { "" };
     phrase
-        .bad(format!("  ! {} hit twice", figures.hit_twice.len()))
+        .bad(format!("  ! {} with two flows", figures.hit_twice.len()))
         .muted(format!(": GPU {}{dots}", named.join(" ")))
 }
 
@@ -245,9 +245,9 @@ fn matrix(sized: &SizedOrder<'_>, phase: &[u32]) -> Matrix {
         match (twice, idle) {
             (0, 0) => Phrase::new().muted("each receives once"),
             (0, idle) => Phrase::new().text(format!("{idle} receive nothing")),
-            (twice, 0) => Phrase::new().bad(format!("{twice} hit twice")),
+            (twice, 0) => Phrase::new().bad(format!("{twice} with incast")),
             (twice, idle) => {
-                Phrase::new().bad(format!("{twice} hit twice")).muted(format!(", {idle} receive nothing"))
+                Phrase::new().bad(format!("{twice} with incast")).muted(format!(", {idle} receive nothing"))
             }
         }
     };

@@ -34,17 +34,23 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "stall_ms",
         "stalls",
         MS,
-        "Waiting for circuits of a micro-batch in the fullest stage.",
+        "Time per micro-batch that the stage with the most layers waits for circuits.",
     )
     .in_header(1)
     .in_table("stall", 8, 3)
     .in_comparison("stalls", [3, 1]),
-    MetricInfo::input("compute_ms", "compute", MS, "Computing of a micro-batch in the fullest stage."),
+    MetricInfo::input(
+        "compute_ms",
+        "compute",
+        MS,
+        "Compute time of a micro-batch in the stage with the \
+         most layers.",
+    ),
     MetricInfo::neutral(
         "data_parallel_ms",
         "gradients",
         MS,
-        "Exchange of the gradients between replicas, once in an iteration.",
+        "Time of the gradient reduction between replicas, once per iteration.",
     ),
     MetricInfo::neutral(
         "to_fat_tree",
@@ -72,6 +78,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "reconfigurations",
         "changes",
         Unit::COUNT,
-        "Changes of circuits of a region in a micro-batch that are charged.",
+        "Number of circuit changes of a region per micro-batch, without those that are free of charge.",
     ),
 ];

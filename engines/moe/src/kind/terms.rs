@@ -34,10 +34,11 @@ pub(super) const TERMS: &[Term] = &[
     )
     .also(&["hidden reconfiguration"])
     .formula("stall = max(0, delay - window)"),
-    Term::new("optical degree", "NICs of a server at the optical switch.").also(&["alpha"]).source(PAPER),
+    Term::new("optical degree", "Number of NICs per server connected to the optical switch.").also(&["alpha"]).source(PAPER),
     Term::new(
         "copilot",
-        "The prediction of the loads of a layer from those of the layer before, so that circuits are set in advance.",
+        "The prediction of the loads of a layer from those of the previous layer, so that circuits can \
+         be set in advance.",
     )
     .also(&["predictor"])
     .formula("min over P of sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2, columns of P on the simplex")

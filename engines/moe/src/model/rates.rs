@@ -10,7 +10,7 @@ const GBPS: f64 = 1e9 / 8.0 / 1e3;
 pub struct RegionRates {
     /// Servers.
     pub servers: usize,
-    /// NICs of a server at the optical switch.
+    /// Number of NICs per server connected to the optical switch.
     pub optical: u32,
     /// NICs of a server at packet switches.
     pub electrical: u32,

@@ -100,7 +100,8 @@ pub(super) fn check(
     }
     if open > 0 {
         remarks.push(format!(
-            "the saturation of {open} failed switches is claimed: their routes are not in the plan (with_faults=true), or the time was up"
+            "the saturation of {open} failed switches is claimed: their routes are not in the plan \
+             (with_faults=true), or the time limit was reached"
         ));
     }
 }

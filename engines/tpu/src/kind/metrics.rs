@@ -23,7 +23,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "bound",
         "bound",
         PER_PAIR.bounding(Sense::Max),
-        "Concurrent flow that no pod of this question is proven to exceed.",
+        "Proven upper bound on the concurrent flow of every pod of this scenario.",
     )
     .derived(|figures| figures.bound)
     .early_in_header(2),
@@ -31,7 +31,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "mcf_upper",
         "MCF upper",
         PER_PAIR.bounding(Sense::Max),
-        "Concurrent flow that this pod is proven not to exceed: the other end of its certificate.",
+        "Proven upper bound on the concurrent flow of this pod: the upper end of its certificate.",
     ),
     MetricInfo::restated(
         "n_mcf",
@@ -53,7 +53,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "max_channel_load",
         "max channel load",
         Unit::COUNT,
-        "Routes over the fullest directed link, with one route for every ordered pair of chips.",
+        "Number of routes over the most loaded directed link, with one route per ordered pair of chips.",
     )
     .in_table("load", 5, 1)
     .in_comparison("max load", [0, 0]),
@@ -61,7 +61,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "load_over_ideal",
         "load over ideal",
         Unit::new("x ideal load", 1.0, Some(2)),
-        "Max channel load over that of ideally split routes (1 / MCF), where it is more than 1.25 times that.",
+        "Max channel load divided by that of ideally split routes (1 / MCF); shown if it exceeds 1.25.",
     )
     .derived(|figures| Some(figures.get("max_channel_load")? * figures.value).filter(|times| *times > LOSSY))
     .warning_in_header(1)
@@ -70,14 +70,14 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "vc_ratio",
         "VC ratio",
         Unit::RATIO,
-        "Hops on the emptiest virtual channel over those on the fullest; 1 is even.",
+        "Hops on the least used virtual channel divided by hops on the most used one; 1 is balanced.",
     )
     .in_comparison("VC ratio", [4, 2]),
     MetricInfo::bound(
         "certified_gap",
         "certified gap",
         Unit::PERCENT,
-        "Distance between both ends of the certificate of this pod, as a share of the lower one.",
+        "Upper minus lower end of the certificate of this pod, divided by the lower end.",
     )
     .derived(|figures| Some(figures.get("mcf_upper")? / figures.value - 1.0).filter(|gap| gap.is_finite()))
     .in_header(3)

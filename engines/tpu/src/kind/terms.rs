@@ -10,8 +10,8 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "virtual channel",
-        "A buffer of its own at a link: routes change channels in an order that cannot close a \
-         cycle, so that they never wait for each other for ever.",
+        "A separate buffer of a link: routes change virtual channels in an order without cycles, so that \
+         they cannot deadlock.",
     )
     .also(&["VC", "VCs", "virtual channels"]),
     Term::new(
@@ -22,7 +22,8 @@ pub(super) const TERMS: &[Term] = &[
     .source("TONS, throughput-centric synthesis"),
     Term::new(
         "cover bound",
-        "Bound on the MCF of any pod of a size, from how many chips can lie within each number of hops.",
+        "Upper bound on the MCF of every pod of a size, from the number of chips that can lie within \
+         each number of hops.",
     ),
     Term::new(
         "hop bound",

@@ -31,7 +31,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "loss over ideal",
         Unit::MILLISECONDS,
         Sense::Min,
-        "Makespan over that of the ideal network.",
+        "Makespan minus that of the ideal network.",
     )
     .derived(|figures| Some(figures.value - figures.get("ideal_makespan_s")?))
     .in_comparison("loss ms", [3, 2]),
@@ -97,6 +97,6 @@ pub(super) const METRICS: &[MetricInfo] = &[
         "ports_taken",
         "ports in",
         Unit::COUNT,
-        "Ports that jobs use and others brought.",
+        "Ports that one job uses and another job brought.",
     ),
 ];

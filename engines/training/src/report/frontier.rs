@@ -71,7 +71,10 @@ pub(super) fn section(
     Ok(Section::new("Ports over time", table(setting, &targets, best.makespan))
         .on_screens("curves", "", curves(&targets))
         .remark(text)
-        .remark("Ports are counted pod by pod at the moment of most use. What is freed saves hardware only if it is not installed, or is lent to another job."))
+        .remark(
+            "Ports are counted pod by pod at the moment with the most ports in use. What is freed \
+             saves hardware only if it is not installed, or is lent to another job.",
+        ))
 }
 
 fn target(

@@ -61,7 +61,7 @@ fn answer(instance: &Instance, prices: &Prices) -> Phrase {
 fn on_pod(instance: &Instance, price: &PortPrice) -> Phrase {
     let mut phrase = Phrase::new()
         .answer(format!("> {}", pod_name(instance, price.pod as usize)))
-        .muted("  a port more gains ")
+        .muted("  one more port gains ")
         .answer(ms(price.gain_s))
         .muted(if price.exact { " (proven)" } else { " (estimate)" });
     match price.first {
@@ -85,7 +85,7 @@ fn on_link(instance: &Instance, price: &CircuitPrice) -> Phrase {
         .text(format!("  {circuits}"));
     match price.loss {
         Some(loss) => phrase
-            .muted("; one less adds ")
+            .muted("; one fewer adds ")
             .answer(ms(loss.replanned_s))
             .muted(if loss.exact { " (proven), " } else { " (estimate), " })
             .text(ms(loss.kept_s))

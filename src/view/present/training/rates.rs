@@ -89,7 +89,7 @@ impl RatesPane {
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[way as usize / 2];
         let both = input.mode().starts_with("max-min fair") && area.width >= BOTH;
-        let mut form = Piece::muted(if both { "max-min fair beside scheduled" } else { "as planned" });
+        let mut form = Piece::muted(if both { "max-min fair and scheduled" } else { "as planned" });
         if let Some(task) = around {
             form = Piece::muted(format!("{}, around {}", form.text, facts.name(task)));
         }

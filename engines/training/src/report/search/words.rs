@@ -135,7 +135,7 @@ pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
         ));
     }
     if let Some(offer) = &run.offer {
-        let taken = if offer.taken { "accepted" } else { "not better than the own plan" };
+        let taken = if offer.taken { "accepted" } else { "not better than this run's own plan" };
         lines.push(format!("solution imported from {}: {} s, {taken}", offer.from, seconds(offer.value)));
     }
     lines.extend(run.markers.iter().map(|(at_s, text)| format!("{at_s:.1} s  {text}")));
