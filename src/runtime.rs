@@ -71,7 +71,7 @@ pub struct Opening {
     pub launcher: Option<Arc<dyn Launcher>>,
     /// Colours and characters.
     pub theme: Theme,
-    /// `true` if the terminal is asked for its background.
+    /// `true` if the terminal is asked for its background colour.
     pub ask_background: bool,
     /// `true` if the mouse is captured.
     pub mouse: bool,

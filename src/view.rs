@@ -44,7 +44,7 @@ impl ViewCache {
         Self { presenter: Presenter::new(), ..Self::default() }
     }
 
-    /// Takes in the result of a job that a frame asked for.
+    /// Takes in the result of a job that a frame requested.
     pub fn accept(&mut self, key: JobKey, result: JobResult) {
         self.presenter.accept(key, result);
     }

@@ -76,7 +76,7 @@ impl ScenarioDifferences {
                 found.fields.push(difference);
             }
         }
-        // Names and origins ask nothing.
+        // Names and origins do not change the problem.
         let asks_nothing_else = found.asked().next().is_none();
         found.is_same_question |= asks_nothing_else;
         Ok(found)

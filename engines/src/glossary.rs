@@ -92,7 +92,7 @@ pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
         .iter()
         .flat_map(|entry| std::iter::once(entry.word.as_str()).chain(entry.also.iter().copied()))
         .collect();
-    // A list of all words would hide the answer.
+    // A list of all terms would hide the answer.
     let near = nearest(word, words.iter().copied());
     Err(near.map_or_else(
         || "`lightbay explain` lists all words".to_owned(),

@@ -123,7 +123,7 @@ impl Question {
         Ok(self.model()?.size())
     }
 
-    /// The checked plan that a point of the model stands for. Nothing is proven by it, so it claims no bound.
+    /// The checked plan that a point of the model represents. Nothing is proven by it, so it claims no bound.
     ///
     /// # Errors
     /// If the point is none of the model, or the checker finds a rule that the plan breaks.

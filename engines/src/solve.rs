@@ -68,7 +68,7 @@ pub fn suited(scenario: &AnyScenario, settings: &[Setting]) -> &'static str {
         .filter(|setting| knobs.iter().any(|info| info.name == setting.name))
         .cloned()
         .collect();
-    // What is wrong with a setting is said where all are applied.
+    // Problems of a setting are reported where all settings are applied.
     change(scenario, &own).map_or_else(|_| scenario.suited_method(), |(changed, _)| changed.suited_method())
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn apply_own(
     problems.into_result((changed, params))
 }
 
-/// Like [`apply_own`], whatever the method leaves without effect.
+/// Like [`apply_own`], for any method leaves without effect.
 fn change_own(
     scenario: &AnyScenario,
     method_name: &str,

@@ -20,7 +20,7 @@ mod text;
 
 pub use apart::{Apart, NotRanked};
 
-/// The relative tolerance below which two figures are called a tie unless another is asked for.
+/// The relative tolerance below which two figures are called a tie unless another is requested.
 pub const TOLERANCE: f64 = 1e-9;
 
 /// A plan to be compared.

@@ -89,7 +89,7 @@ pub enum SessionError {
     /// There is no session of that name.
     #[error("there is no session '{}'; {remedy}", printable(.name))]
     NoSession {
-        /// Name that was asked for.
+        /// Name that was requested.
         name: String,
         /// The nearest name, or what else to do.
         remedy: String,

@@ -108,7 +108,7 @@ struct Shared {
     status: Mutex<(SaveStatus, u64)>,
     /// The status changed.
     told: Condvar,
-    /// The disk did not answer when it was asked for the last time.
+    /// The disk did not answer when it was requested the last time.
     stuck: AtomicBool,
     book: Arc<PlanBook>,
     clock: Arc<dyn Clock>,
@@ -345,7 +345,7 @@ impl SessionWriter {
             Err(why) => why,
         };
         if !matches!(self.status().state, SaveState::Failing { .. }) {
-            // The disk does not answer: the thread may stand still for ever.
+            // The disk does not answer: the thread may block forever.
             self.shared.stuck.store(true, Ordering::Relaxed);
             return Ending::Lost { why };
         }

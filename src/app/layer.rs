@@ -100,7 +100,7 @@ pub struct CellEdit {
     pub values: Vec<i64>,
     /// Entry that keys change.
     pub entry: usize,
-    /// Number of the newest evaluation asked for; older results are dropped.
+    /// Number of the newest evaluation requested; older results are dropped.
     pub key: u64,
     /// `true` if the newest evaluation is still under way.
     pub waiting: bool,
@@ -135,7 +135,7 @@ pub struct Question {
     pub answers: Vec<&'static str>,
     /// Answer that Enter takes.
     pub chosen: usize,
-    /// Steps for the answers after the first, in their order; the last one is the step that was asked for.
+    /// Steps for the answers after the first, in their order; the last one is the step that was requested.
     pub then: Vec<Confirmed>,
 }
 
@@ -235,7 +235,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Its sort.
+    /// Its type.
     pub const fn kind(&self) -> LayerKind {
         match self {
             Self::Help(_) => LayerKind::Help,

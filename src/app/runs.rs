@@ -364,7 +364,7 @@ impl Run {
 
     fn add_row(&mut self, at_s: f64, what: &'static str, source: String) {
         if self.rows.len() == SEARCH_ROWS {
-            // The first rows tell how it began and the last where it is; the middle gives way.
+            // The first rows show the start and the last rows the present state; rows in the middle are dropped.
             self.rows.remove(SEARCH_ROWS / 4);
         }
         let number = self.rows.last().map_or(0, |last| last.number.wrapping_add(1));

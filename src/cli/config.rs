@@ -121,7 +121,7 @@ impl Config {
         }
     }
 
-    /// Threads asked for by flag or file.
+    /// Threads requested by flag or file.
     pub fn threads(&self, flag: Option<u16>) -> Option<usize> {
         flag.or(Some(self.solve.threads).filter(|threads| *threads > 0)).map(usize::from)
     }

@@ -141,7 +141,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// A name for the folder of several files: that of the file that was asked for, without its ending.
+/// A name for the folder of several files: that of the file that was requested, without its ending.
 fn folder_name(output: Option<&Path>) -> String {
     let stem = output.filter(|path| path.as_os_str() != "-").map(|path| path.with_extension(""));
     stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Minimum time between two frames that input asked for.
+/// Minimum time between two frames that input requested.
 const INPUT_GAP: Duration = Duration::from_millis(10);
 
 /// Minimum time between two frames while the size changes.

@@ -35,7 +35,7 @@ const STOP_WITHIN: Duration = Duration::from_millis(500);
 /// Maximum time that stopping the process waits for runs to stand still.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
-/// Maximum time that a save that was asked for may take.
+/// Maximum time that a save that was requested may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// Maximum time that moving a session to another folder may take.
@@ -91,7 +91,7 @@ impl OpenScenario {
         let solved_sha256 = solved.map(|solved| solved.sha256.clone());
         let writer = writer.map(Arc::new);
         let key = opened.session.key;
-        // As it is now: what the writer said before this was opened was heard by nobody.
+        // The current state: messages of the writer from before this was opened were not received.
         let now = writer.as_ref().map_or_else(Saving::default, |writer| saving(key, &writer.status()));
         opened.session.name = now.name;
         opened.session.failing = match &writer {

@@ -42,7 +42,7 @@ pub enum ActivityKind {
 pub struct ActivityRow {
     /// Reported when it is hit, and kept as the selection.
     pub id: u32,
-    /// Its sort.
+    /// Its type.
     pub kind: ActivityKind,
     /// Name of the task, or `of 3`.
     pub name: Label,

@@ -71,7 +71,7 @@ impl StatefulWidget for &Confirm<'_> {
             return;
         }
         let width = pen.width();
-        // The answers keep the last row whatever the size: a question without them cannot be left.
+        // The answers keep the last row for any size: a question without them cannot be left.
         let last = pen.height() - 1;
         let mut body = pen.part(0, 0, width, last);
         let mut y = wrap(&mut body, 0, 0, width, self.question, Tone::Answer);

@@ -119,7 +119,7 @@ impl<'a> Pen<'a> {
         self.area
     }
 
-    /// The theme in use. Outlives the pen, so styles can be asked for while drawing.
+    /// The theme in use. Outlives the pen, so styles can be requested while drawing.
     pub const fn theme(&self) -> &'a Theme {
         self.theme
     }
@@ -235,7 +235,7 @@ impl<'a> Pen<'a> {
             }
             return at;
         }
-        // A blank stands before the ellipsis, or it would look like a digit that is missing.
+        // A blank precedes the ellipsis, or it would look like a digit that is missing.
         let available = (room - i32::from(text::width_of_ellipsis(glyphs)) - 1).max(0);
         // Columns used, and where the last word ended.
         let (mut at, mut end) = (0, 0);

@@ -1,7 +1,7 @@
 //! Demand against capacity over time, one row: a shade and a glyph per column.
 //!
-//! Up to the capacity a column is a bar of the share that is asked for; above it the digit says how many times the
-//! capacity is asked for, rounded up.
+//! Up to the capacity a column is a bar of the share that is requested; above it the digit says how many times the
+//! capacity is requested, rounded up.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;

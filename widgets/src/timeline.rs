@@ -1,7 +1,7 @@
 //! The graph of tasks at true time: lanes, items, folded repeats, and the one edge that decides when the selected
 //! item starts.
 //!
-//! The time axis has parts: spans drawn to scale and folds that stand for a steady state, with a count per lane. An
+//! The time axis has parts: spans drawn to scale and folds that represent a steady state, with a count per lane. An
 //! item shorter than a column still takes one cell; items that fall into the same cell are counted there.
 
 use std::ops::Range;

@@ -61,7 +61,7 @@ fn task(scenario: &CollectiveScenario) -> CollectiveTask {
     CollectiveTasks::of(scenario, None).unwrap().tasks.remove(0)
 }
 
-/// Asks for schedules of so many epochs, of their bound if none are given: whole chunks, or parts of them.
+/// Asks for schedules of that many epochs, of their bound if none are given: whole chunks, or parts of them.
 fn question(name: &str, scenario: &CollectiveScenario, epochs: Option<u32>, parts: bool, seconds: f64) {
     let task = task(scenario);
     let links = FluidLinks::of(&task);

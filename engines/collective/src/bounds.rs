@@ -19,7 +19,7 @@ pub use fluid::fluid_bound;
 pub enum BoundReason {
     /// Nobody wants anything.
     Nothing,
-    /// The way of one chunk.
+    /// The path of one chunk.
     Path {
         /// Node that has it.
         from: u32,
@@ -134,13 +134,13 @@ pub(crate) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
 /// The reason to stop.
 pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
-    // Path bound: no chunk is anywhere before its shortest way allows.
+    // Path bound: no chunk reaches a node before its shortest path allows.
     let sources = sets::sources(task);
     for &(source, chunk_begin, chunk_end) in &sources {
         let row = task.distances.from(&task.network, source);
         for chunk in chunk_begin..chunk_end {
             for dest in task.chunks.dests(chunk) {
-                // Ties keep the first reason, so that bounds are named alike every time.
+                // Ties keep the first reason, so that equal runs name the same reason.
                 best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
             }
         }

@@ -41,11 +41,11 @@ pub mod figure {
     pub const REPLAY: &str = "replay_us";
     /// Finish that no schedule of whole chunks in these epochs can beat.
     pub const LOWER_BOUND: &str = "lower_bound_us";
-    /// Finish that no schedule can beat, whatever its chunks and epochs.
+    /// Finish that no schedule can beat, for any chunks and epochs.
     pub const FLOOR: &str = "floor_us";
-    /// Replay that no schedule can beat, whatever its chunks and epochs.
+    /// Replay that no schedule can beat, for any chunks and epochs.
     pub const LATENCY_FLOOR: &str = "latency_floor_us";
-    /// Finish by that floor, less one.
+    /// Finish divided by that floor, minus 1.
     pub const FLOOR_GAP: &str = "gap_to_floor";
     /// Starts of pieces on links.
     pub const SENDS: &str = "sends";
@@ -68,7 +68,7 @@ pub fn whole_chunks(
     for ((task, schedule), begin) in tasks.tasks.iter().zip(schedules).zip(&begins) {
         let first = pieces.len() as u32;
         for chunk in 0..task.chunks.len() {
-            // Chunks of a unicast demand stand for copies of one chunk.
+            // Chunks of a unicast demand represent copies of one chunk.
             let copy = tasks.copies.as_ref().map(|copies| copies[chunk]);
             let whole = copy.map_or(chunk as u32, |(chunk, _)| chunk);
             pieces.push(ChunkPiece {
@@ -105,12 +105,13 @@ pub fn whole_chunks(
     Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
 }
 
-/// Returns `true` if a plan that lists so many sends and pieces is read back: its text stays below the limit of the reader.
+/// Returns `true` if a plan that lists that many sends and pieces is read back: its text stays below the limit of the
+/// reader.
 pub fn is_readable(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> bool {
     listed_bytes(scenario, sends, pieces) <= MAX_FILE_BYTES
 }
 
-/// Bytes that the text of a plan takes at most which lists so many sends and pieces.
+/// Bytes that the text of a plan takes at most which lists that many sends and pieces.
 fn listed_bytes(scenario: &CollectiveScenario, sends: usize, pieces: usize) -> u64 {
     // Lengths of entries with ids of seven digits, as they are written. Upper limits, so that no plan is too large to
     // read.
@@ -219,7 +220,7 @@ pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> B
         (figure::ALGBW.to_owned(), claims.algbw_gbyte_per_s),
     ]);
     metrics.extend(claims.replay_us.map(|replay_us| (figure::REPLAY.to_owned(), replay_us)));
-    // Trees in short form stand for sends that nobody has counted.
+    // Trees in compact form represent transmissions that are not counted yet.
     if trees.is_empty() {
         metrics.insert(figure::SENDS.to_owned(), sends.len() as f64);
         let share = if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 };

@@ -100,7 +100,7 @@ pub(crate) fn export(
     }
 }
 
-/// The plan with every send, which trees in short form stand for.
+/// The plan with every send, which trees in short form represent.
 fn listed<'p>(
     scenario: &CollectiveScenario,
     result: &'p CollectiveResult,

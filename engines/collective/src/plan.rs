@@ -27,8 +27,8 @@ record! {
         /// Starts of pieces on links, by epoch, from, to and piece. A piece that starts several times on a link in one epoch,
         /// because a switch at its end cannot copy or reduce it, is listed as often.
         pub sends: Vec<PieceSend> = any(),
-        /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans. Data that
-        /// is added up takes the hops of a tree the other way, from the end of its part.
+        /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans.
+        /// Data that is reduced takes the hops of a tree the other way, from the end of its part.
         pub trees: Vec<CompactPlan> = list(),
         /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
         pub ranges: Vec<SizeRange> = list(),
@@ -126,7 +126,7 @@ record! {
         pub offset_bytes: f64 = within(0.0..=HUGE),
         /// Size.
         pub size_bytes: f64 = within(0.0..=HUGE),
-        /// `true` if it is added up on its way to the rank that the chunk belongs to, instead of spread from there.
+        /// `true` if it is reduced on its way to the rank that the chunk belongs to, instead of spread from there.
         pub adds_up: bool = any().or(false).omitted(),
         /// The destinations that it is for, if not all of the chunk: chunks that are sent to each one by one.
         pub dests: Option<Vec<u32>> = index(),
@@ -157,8 +157,8 @@ record! {
         pub finish_us: f64 = within(0.0..=HUGE),
         /// Bytes of the buffer by time until the last delivery, GB/s.
         pub algbw_gbyte_per_s: f64 = within(0.0..=HUGE),
-        /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs; missing
-        /// where trees stand for sends.
+        /// Time of the last delivery if every send starts as soon as its data is there and its link is free, µs;
+        /// missing where trees represent sends.
         pub replay_us: Option<f64> = within(0.0..=HUGE),
         /// Epochs that every schedule of this discipline in epochs of this length takes; missing if nothing is proven.
         pub lower_bound_epochs: Option<u32> = within(0..=MOST),
@@ -166,13 +166,13 @@ record! {
         pub bounds: Vec<BoundClaim> = list(),
         /// `true` if the finish meets that bound.
         pub optimal: bool = any().or(false),
-        /// Times that no schedule can beat, whatever its chunks and epochs; missing if none were worked out.
+        /// Times that no schedule can beat, for any chunks and epochs; missing if none were worked out.
         pub floor: Option<FloorClaim> = any(),
     }
 }
 
 record! {
-    /// Times that no schedule can beat, whatever its chunks and epochs.
+    /// Times that no schedule can beat, for any chunks and epochs.
     pub struct FloorClaim, ignoring "cut_through_credit" {
         /// Floor under the finish of every schedule, also of those in epochs that leave latencies out.
         pub without_latency: FloorProof = any(),
@@ -205,9 +205,9 @@ pub const MIN_PIECE_BYTES: f64 = 1024.0;
 pub mod floor_words {
     /// Nothing has to move.
     pub const NOTHING: &str = "nothing has to move";
-    /// Every delivery takes as many links as its shortest way has.
+    /// Every delivery takes as many links as its shortest path has.
     pub const HOPS: &str = "hops of all data against all links";
-    /// Every delivery takes as much time of links as its cheapest way does.
+    /// Every delivery takes as much time of links as its cheapest path does.
     pub const TIMES: &str = "time of all data on all links";
     /// Sums need two transfers of every byte for each GPU but one.
     pub const GPUS: &str = "two transfers of all data for each GPU but one";

@@ -6,7 +6,7 @@
 //! | [`finish`] | the finish of a schedule and what bounds it |
 //! | [`occupancy`] | links by epochs |
 //! | [`progress`] | chunks and deliveries over time, and every send |
-//! | [`tree`] | the ways of one chunk |
+//! | [`tree`] | the paths of one chunk |
 //! | [`questions`] | steps of a run, and epoch counts that its programs tested |
 //! | [`sizes`] | bandwidth against size |
 
@@ -97,7 +97,7 @@ impl ExplainedPlan<'_> {
     }
 }
 
-/// The plan with every send, which trees in short form stand for.
+/// The plan with every send, which trees in short form represent.
 fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unavailable> {
     if subject.result.trees.is_empty() {
         return Ok(Cow::Borrowed(subject.result));

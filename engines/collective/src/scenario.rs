@@ -25,9 +25,9 @@ use lightbay_core::{record, words};
 pub const MAX_NODES: usize = 16_384;
 /// Maximum number of links of a scenario.
 pub const MAX_LINKS: usize = 1 << 20;
-/// Maximum number of chunks that a demand stands for.
+/// Maximum number of chunks that a demand represents.
 pub const MAX_CHUNKS: usize = 1 << 21;
-/// Maximum number of deliveries of chunks to destinations that a demand stands for.
+/// Maximum number of deliveries of chunks to destinations that a demand represents.
 pub const MAX_DELIVERIES: usize = 1 << 25;
 /// Largest number in a file: bytes, microseconds, GB/s.
 const HUGE: f64 = 1e18;

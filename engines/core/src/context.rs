@@ -173,13 +173,13 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     /// Begins or ceases to end the search at checkpoints, with [`Stop::Proven`], when a bound that another run proved
-    /// meets the best plan. For methods that seek nothing beside the objective. A method with work to do after its
+    /// meets the best plan. For methods that seek nothing other than the objective. A method with work to do after its
     /// search, such as routing, takes this stop as the end of the search alone.
     pub const fn end_when_proven(&mut self, wanted: bool) {
         self.ends_when_proven = wanted;
     }
 
-    /// Tells whether the best plan is within the gap that was asked for of a bound, the run's own or one that another
+    /// Tells whether the best plan is within the gap that was requested of a bound, the run's own or one that another
     /// run proved. A method that proves nothing puts no bound of others into its plans, so that only its own counts.
     fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();

@@ -124,7 +124,7 @@ pub enum EventBody {
 }
 
 impl EventBody {
-    /// Returns `true` if only the newest of its sort matters, so that a slow reader may miss some.
+    /// Returns `true` if only the newest of its type matters, so that a slow reader may miss some.
     pub const fn is_progress(&self) -> bool {
         matches!(self, Self::Bound(_) | Self::Solver(_) | Self::Generation(_) | Self::Series(_))
     }
@@ -185,8 +185,8 @@ pub struct Bound {
     pub only: Option<String>,
 }
 
-/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes
-/// `this event order alone`.
+/// Returns the plans that a bound covers, as words to follow `for`: `this event order only` becomes `this event order
+/// alone`.
 pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Name of the format that writes the explicit inputs which a scenario or plan stands for.
+/// Name of the format that writes the explicit inputs which a scenario or plan represents.
 pub const INSTANCE: &str = "instance";
 
 /// Subjects of an exporter.
@@ -158,7 +158,7 @@ pub struct Artifact {
     pub name: String,
     /// Content.
     pub bytes: Vec<u8>,
-    /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
+    /// For a file that only makes sense beside the first one: what follows the name of that one to name it.
     pub beside: Option<&'static str>,
     /// The name by which the content speaks of the file beside this one; other names of both go with
     /// [`Self::content_as`].

@@ -73,7 +73,7 @@ pub struct InHeader {
     pub title: Option<&'static str>,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
-    /// Stands before the gap, else behind it.
+    /// Precedes the gap, else behind it.
     pub early: bool,
     /// Marked as something that needs attention.
     pub warning: bool,
@@ -101,7 +101,7 @@ pub struct InComparison {
     pub decimals: [u8; 2],
 }
 
-/// A figure that plans of a kind may carry beside their objective, or that follows from those that they carry.
+/// A figure that plans of a kind may carry other than the objective, or that follows from those that they carry.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
     /// Name with unit, as in files.
@@ -164,7 +164,7 @@ impl MetricInfo {
         }
     }
 
-    /// An outcome of which less is better.
+    /// An outcome of which lower is better.
     pub const fn cost(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self::new(name, label, unit, Role::Result, Some(Sense::Min), definition)
     }

@@ -231,7 +231,7 @@ impl ParamInfo {
 
     /// Returns the valid values in words, for messages: `a whole number from 1 to 9`.
     pub fn valid(&self) -> String {
-        // The limits of i64 and u32 stand for "no limit" and would only confuse.
+        // The limits of i64 and u32 represent "no limit" and would only confuse.
         let list = |min: &i64, max: &i64| match *max {
             NO_LIMIT | i64::MAX => format!("{min} up"),
             max => format!("{min} to {max}"),

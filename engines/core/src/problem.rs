@@ -238,7 +238,7 @@ pub fn few(items: &[String]) -> String {
     }
 }
 
-/// `did you mean 'x'?` or the valid names, for unknown names of any sort.
+/// `did you mean 'x'?` or the valid names, for unknown names of any type.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),

@@ -1,7 +1,7 @@
 //! Reading JSON from untrusted files: every problem of a file at once, each with path, value and remedy.
 //!
-//! `serde` stops at the first mistake; a person who writes a scenario by hand wants all of them. Kinds read
-//! their bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody asked for.
+//! `serde` stops at the first mistake; a person who writes a scenario by hand wants all of them. Kinds read their
+//! bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody requested.
 
 use crate::problem::{Problem, Problems, suggestion};
 use crate::record::Place;
@@ -80,8 +80,8 @@ impl Content {
         json::parse_without(&self.bytes, json::tree_limit(self.stored), left_out)
     }
 
-    /// Parses it like [`parse_json`]. What the tree may take depends on the size of the file as it is stored, so that a
-    /// small compressed file cannot stand for a large tree.
+    /// Parses it like [`parse_json`]. What the tree may take depends on the size of the file as it is stored, so that
+    /// a small compressed file cannot represent a large tree.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -257,7 +257,7 @@ pub fn text_at<'v>(value: &'v Value, place: impl Display, problems: &mut Problem
     Some(text)
 }
 
-/// One of several names, given with what each stands for, read from the value at `place`.
+/// One of several names, given with what each represents, read from the value at `place`.
 pub fn choice_at<T: Clone>(
     value: &Value,
     place: impl Display,
@@ -415,7 +415,7 @@ impl<'v> Fields<'v> {
         text_at(value, self.place(key), problems)
     }
 
-    /// One of several names, given with what each stands for.
+    /// One of several names, given with what each represents.
     pub fn choice<T: Clone>(
         &mut self,
         key: &'static str,
@@ -432,7 +432,8 @@ impl<'v> Fields<'v> {
         list_at(value, self.place(key), problems)
     }
 
-    /// A list of objects, each read by `read`; keys that nobody asked for are problems. `None` if any of them is wrong.
+    /// A list of objects, each read by `read`; keys that nobody requested are problems. `None` if any of them is
+    /// wrong.
     pub fn each<T>(
         &mut self,
         key: &'static str,
@@ -485,7 +486,7 @@ impl<'v> Fields<'v> {
         self.known.push(key);
     }
 
-    /// Keys that nobody asked for, as problems with the nearest valid name.
+    /// Keys that nobody requested, as problems with the nearest valid name.
     pub fn unknown(&self) -> Vec<Problem> {
         // A key may be read twice: its length first, then its entries.
         let mut known: Vec<&str> = Vec::with_capacity(self.known.len());
@@ -501,7 +502,7 @@ impl<'v> Fields<'v> {
             .collect()
     }
 
-    /// Ends reading: every key that nobody asked for is a problem.
+    /// Ends reading: every key that was not requested is a problem.
     pub fn finish(self, problems: &mut Problems) {
         for problem in self.unknown() {
             problems.push(problem);

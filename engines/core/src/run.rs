@@ -244,7 +244,7 @@ impl<K: Kind> Job for TypedJob<K> {
     }
 }
 
-/// Says which of the parameters that were asked for nothing in the run depended on.
+/// Says which of the parameters that were requested nothing in the run depended on.
 fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
     let names: Vec<String> = cx.params().in_vain(infos).into_iter().map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {

@@ -165,7 +165,7 @@ pub fn check(
         }
         CrossconnectResult::Order(order) => {
             let figures = phases::check(scenario, order, envelope, &mut found).map(Vec::from);
-            // No order removes less than nothing.
+            // The sum cannot be negative.
             let nothing = |_, _| program::Proof::default();
             (figures, Some(figures::bound(0, envelope, nothing, depth, &mut found, &mut remarks)))
         }

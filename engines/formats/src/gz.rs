@@ -51,7 +51,7 @@ pub struct StoredText {
 }
 
 impl StoredText {
-    /// Parses the text, or a part of it, as JSON. A small compressed file cannot stand for a large tree.
+    /// Parses the text, or a part of it, as JSON. A small compressed file cannot represent a large tree.
     ///
     /// # Errors
     /// Anything that is not JSON, and trees that are too large for the file.
@@ -174,7 +174,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-/// A reader that fails once more than `left` bytes were asked for and are there.
+/// A reader that fails once more than `left` bytes were requested and are there.
 struct Capped<R> {
     inner: R,
     cap: u64,
@@ -275,7 +275,7 @@ mod tests {
         assert!(packed.len() < 40_000);
         let told = json(packed.as_slice(), &Limits::default(), u64::MAX).unwrap_err().to_string();
         assert!(told.contains("holds so many values"), "{told}");
-        // As it is, the same text is as large as it says.
+        // Uncompressed, the text has the stated size.
         let plain = "[0, 1]".as_bytes();
         assert_eq!(
             json(gzip(plain).as_slice(), &Limits::default(), u64::MAX).unwrap(),

@@ -2,8 +2,8 @@
 //!
 //! Every GPU has a program of thread blocks that read and write their own buffers and those of others. Nothing is
 //! received: who writes into the buffer of another GPU signals on a channel, and the other one waits there. The k-th
-//! channel of a sort from one GPU to another is the k-th one of that sort back. [`read`] resolves the indices of a file,
-//! which lead from an operation by way of its thread block to its GPU; [`execute`] runs a plan chunk by chunk.
+//! channel of a sort from one GPU to another is the k-th one of that type back. [`read`] resolves the indices of a
+//! file, which lead from an operation by way of its thread block to its GPU; [`execute`] runs a plan chunk by chunk.
 
 mod execute;
 mod read;
@@ -19,7 +19,7 @@ use crate::collective::{Buffer, CollectiveOp};
 
 /// Operations of a thread block that the executor takes.
 pub const MOST_OPERATIONS: usize = 64;
-/// Channels of one sort of a thread block that the executor takes.
+/// Channels of one type of a thread block that the executor takes.
 pub const MOST_CHANNELS: usize = 16;
 /// Channels of an operation that the executor takes.
 pub const MOST_CHANNELS_OF_OPERATION: usize = 8;
@@ -60,7 +60,7 @@ impl ChannelSort {
 /// Effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlanAction {
-    /// Waits until all threads of the block have done what stands before.
+    /// Waits until all threads of the block have done what precedes.
     Synchronize,
     /// Waits for other thread blocks of the GPU.
     Barrier,

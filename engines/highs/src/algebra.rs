@@ -81,7 +81,7 @@ impl Model {
                     None => Err(Error::Model("an expression names a variable of another model".to_owned())),
                 })
                 .collect::<Result<Vec<_>, _>>()?;
-            // They come in the order of a hash table.
+            // Their order is that of a hash table.
             terms.sort_by_key(|(column, _)| *column);
             Ok(terms)
         };

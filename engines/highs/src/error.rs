@@ -29,7 +29,7 @@ pub enum Error {
     Missing {
         /// `column` or `row`.
         what: String,
-        /// The position asked for.
+        /// The position requested.
         index: usize,
         /// Number of columns or rows of the model.
         count: usize,
@@ -55,7 +55,7 @@ pub enum Error {
     /// The solver refused a call or failed in a run; with what it said, if it said anything.
     #[error("the solver failed to {what}{}", colon(.said))]
     Solver {
-        /// Action that it was asked for, as a verb with its object.
+        /// Requested action, as a verb with its object.
         what: String,
         /// Its own words.
         said: String,

@@ -37,7 +37,7 @@ impl ModelFormat {
     }
 }
 
-/// A name in a file and the words it stands for.
+/// A name in a file and the words it represents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name {
     /// As it stands in the file.

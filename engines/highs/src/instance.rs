@@ -112,7 +112,7 @@ impl Instance {
         };
         let known = match (why, &given, &broken) {
             (Some(why), ..) => Some(StartFate::Rejected(why)),
-            // HiGHS says nothing of the start of a linear program.
+            // HiGHS reports nothing about the start of a linear program.
             (None, Some(Given::Full(_)), Some(broken)) if !mip => Some(StartFate::Rejected(broken.clone())),
             (None, Some(Given::Full(values)), None) if !mip => {
                 Some(StartFate::Accepted(self.model.objective(values)))

@@ -62,7 +62,7 @@ pub fn isolated(params: &Params) -> bool {
     params.text("solver_process") != Some("own")
 }
 
-/// The options that the knobs and the seed of a run stand for. Knobs that are not there keep the solver's default.
+/// The options that the knobs and the seed of a run represent. Knobs that are not there keep the solver's default.
 pub fn options_of(params: &Params, seed: u64) -> Options {
     // The solver takes seeds up to 2^31 - 1; the upper bits of the golden ratio's multiple keep others apart.
     let folded = i32::try_from(seed).unwrap_or((seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as i32);

@@ -21,7 +21,7 @@ pub trait Modelled<K: Kind>: Send + Sync {
     /// If the scenario or a parameter does not suit the method, or the run was asked to stop.
     fn model(&self, scenario: &Scenario<K>, params: &Params) -> Result<Model, MethodError>;
 
-    /// The plan that a point of that model stands for: one value per column.
+    /// The plan that a point of that model represents: one value per column.
     ///
     /// # Errors
     /// If the point is none of the model (what it breaks is named), or the scenario does not suit the method.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Reason that a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Solved to the tolerances and gap that were asked for.
+    /// Solved to the tolerances and gap that were requested.
     Optimal,
     /// No point satisfies all rows and bounds.
     Infeasible,

@@ -105,7 +105,7 @@ pub fn run<K: Kind>(
                 let accident = ending.accident.map(|how| bridge.cut_short(&how));
                 let closed = close(ask.model, ending.solution, bridge);
                 return match (closed, accident) {
-                    // A solve that was cut short is no end of the search, whatever the method makes of its point.
+                    // A solve that was cut short is no end of the search, for any method makes of its point.
                     (Ok(_), Some(accident)) => Err(accident),
                     (closed, _) => closed,
                 };
@@ -179,7 +179,7 @@ pub fn why_infeasible<K: Kind>(
 }
 
 /// Options that keep a solve within the time a run has left, the only limit that works in every stage of the own
-/// process; and whether that time is shorter than what was asked for.
+/// process; and whether that time is shorter than what was requested.
 fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
     let asked = match options.get("time_limit") {
         Some(OptionValue::Float(seconds)) => *seconds,

@@ -323,7 +323,7 @@ fn progress(spans: &[(u32, f64, f64)]) -> Section {
     Section::empty("Progress").block("curve", "Curve", curves).block("points", "Points", points)
 }
 
-/// Exchanges neighbours until every transfer stands behind a shorter one.
+/// Exchanges neighbours until every transfer follows a shorter one.
 #[derive(Debug)]
 struct Swap;
 

@@ -32,7 +32,7 @@ pub fn is_model(format: &str) -> bool {
     format_of(format).is_some()
 }
 
-/// The format of model files that a name stands for.
+/// The format of model files that a name represents.
 fn format_of(name: &str) -> Option<ModelFormat> {
     FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
 }

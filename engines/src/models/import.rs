@@ -115,7 +115,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
             .map_err(|problem| Problems::from(problem).named(&input.name))?;
         let place = match opened.format {
             Format::Names | Format::Scenario | Format::Plan => &mut beside,
-            // Whatever else it is: the reader of solutions says so.
+            // For anything else, the reader of solutions reports the error.
             _ => &mut solution,
         };
         if let Some(before) = place.replace(input) {
@@ -190,7 +190,7 @@ fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<Strin
     Ok((only(written.names.columns), only(written.names.rows)))
 }
 
-/// Takes the column out that stands for the constant of the objective in LP files: the model knows it by itself.
+/// Takes the column out that represents the constant of the objective in LP files: the model knows it by itself.
 fn without_constant(mut file: SolutionFile, columns: usize) -> Result<SolutionFile, Problem> {
     let is_constant = |key: &Key| match key {
         Key::Name(name) => name == file::CONSTANT,

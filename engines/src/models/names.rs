@@ -1,4 +1,4 @@
-//! The file beside a model: which column stands for what, and the question that the model asks.
+//! The file beside a model: which column represents what, and the question that the model asks.
 
 use super::Question;
 use crate::subject::AnyScenario;

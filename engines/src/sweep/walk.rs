@@ -72,7 +72,7 @@ impl CellSink {
 impl EventSink for CellSink {
     fn report(&self, mut event: Event) {
         let mut heard = self.lock();
-        // Whoever listens knows cells, not the runs that a board has counted.
+        // Listeners know cells, not the run numbers of a board.
         event.run = RunId(heard.cell as u64);
         match &event.body {
             EventBody::HotStart(report) => heard.hot_start = Some(report.fate),

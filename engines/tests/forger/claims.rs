@@ -26,7 +26,7 @@ pub fn of(plan: &Value) -> Vec<(&'static str, Value)> {
     forged
 }
 
-/// Values that a free field cannot have either, whatever the kind.
+/// Values that a free field cannot have either, for any kind.
 pub fn nonsense(plan: &Value) -> Vec<(&'static str, Value)> {
     let long = "0".repeat(64);
     let table = [

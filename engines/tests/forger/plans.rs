@@ -18,7 +18,7 @@ const SIMULATED: &str = "cubes=1 steps=300 chains=2 rounds=0 with_faults=true fa
 /// A pod without symmetry.
 const GENERAL: &str = "routing=none symmetry=free steps=300 chains=2 rounds=0 certificate_rounds=5";
 
-/// Kind, preset (or the instance that it stands for), method and settings.
+/// Kind, preset (or the instance that it represents), method and settings.
 const CASES: &[(&str, &str, &str, &str)] = &[
     ("training", "tiny4", "prop-alloc", ""),
     ("training", "tiny4", "delta-fast", SHORT),

@@ -171,7 +171,7 @@ const HANDED_ON: &[(&str, &str)] = &[
     ("node_cuts", "false"),
 ];
 
-/// Runs of one method that were asked for before.
+/// Runs of one method that were requested before.
 #[derive(Default)]
 struct Runs(HashMap<(&'static str, String), Rc<Ran>>);
 

@@ -26,7 +26,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The plan without what says how it was asked for and found.
+    /// The plan without what says how it was requested and found.
     pub fn plan(&self) -> String {
         let mut value = self.done.plan.as_ref().unwrap().to_value().unwrap();
         let map = value.as_object_mut().unwrap();

@@ -123,7 +123,7 @@ impl Schedule {
         Ok(Self { expand: Expansion::None, sends, ..*self })
     }
 
-    /// Returns the number of cubes that a listed send stands for.
+    /// Returns the number of cubes that a listed send represents.
     fn copies(&self, pod: &Topology) -> Result<usize, Problem> {
         match self.expand {
             Expansion::None => Ok(1),
@@ -136,7 +136,7 @@ impl Schedule {
         }
     }
 
-    /// The sends that a listed one stands for.
+    /// The sends that a listed one represents.
     fn each_copy(&self, pod: &Topology, send: &Send, mut each: impl FnMut(Send)) {
         let (Expansion::Translation, Some(symmetry)) = (self.expand, pod.symmetry()) else {
             each(*send);

@@ -24,11 +24,11 @@ record! {
         pub claims: Claims = any(),
         /// Proofs of the claims.
         pub certificates: Certificates = any().or(Certificates::default()),
-        /// One route for every pair of chips, if routes were asked for.
+        /// One route for every pair of chips, if routes were requested.
         pub routing: Option<Routing> = any().or_null(),
-        /// Cases of one failed switch, in order of the failed switch; empty if the sweep was not asked for.
+        /// Cases of one failed switch, in order of the failed switch; empty if the sweep was not requested.
         pub faults: Vec<FaultCase> = any().or(Vec::new()),
-        /// Saturation by the flit simulator, if asked for.
+        /// Saturation by the flit simulator, if requested.
         pub simulation: Option<Simulation> = any().or_null(),
     }
 }
@@ -220,11 +220,11 @@ record! {
         pub max_channel_load: Option<u64> = index().or_null(),
         /// Mean length of the routes, hops.
         pub avg_hops: f64 = sane(),
-        /// Saturation by the flit simulator, if asked for.
+        /// Saturation by the flit simulator, if requested.
         pub saturation_flits_per_cycle_per_node: Option<f64> = sane().or_null(),
         /// Pairs without a route: source in cube 0 (translation) or anywhere, target. At most 20 are named.
         pub unreachable: Vec<(u32, u32)> = index().or(Vec::new()),
-        /// The routes, if asked for.
+        /// The routes, if requested.
         pub routing: Option<Routing> = any().or_null(),
     }
 }

@@ -176,7 +176,7 @@ pub enum RouteError {
     /// The settings do not suit the pod.
     #[error("{0}")]
     Invalid(Problem),
-    /// The watch says stop.
+    /// The watch requests a stop.
     #[error("{0}")]
     Stopped(#[from] MethodError),
 }
@@ -295,7 +295,7 @@ pub fn find(
 /// Turns in an order of priority, without seeds.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn allowed_turns(
     frame: &Frame,
     priority: TurnPriority,
@@ -416,7 +416,7 @@ fn rescue(
     }
     let frame = Frame::new(pod, &settings.failed, true);
     if let Err(problem) = memory::check(&frame, settings) {
-        // Small wonder: without symmetry there are as many routes as pairs.
+        // Expected: without symmetry there is one route per pair.
         return Err(if missing.total > 0 {
             RouteError::Unreachable(missing)
         } else {
@@ -467,7 +467,7 @@ pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError>
         routes.push(Route { source, target, ports: ports.to_vec(), vcs });
     }
     let copies = frame.copies() as u64;
-    // Routes of cube 0 stand for their images.
+    // Routes of cube 0 represent their images.
     let expanded = |hops: &[u64]| hops.iter().map(|hops| hops * copies).collect::<Vec<u64>>();
     // The same routes without balance, for comparison.
     let unbalanced = if balance {

@@ -186,7 +186,7 @@ fn plans_of_many_values_are_written_so_that_they_are_read_back() {
     let (_folder, store) = store();
     let session = store.create("box", "toy", &scenario(), DATE).unwrap();
     let folder = session.plans_folder();
-    // Three million numbers take 206 MiB of memory: more than the 192 MiB that a file of some kilobytes may stand for.
+    // Three million numbers take 206 MiB of memory: more than the 192 MiB that a file of some kilobytes may represent.
     let mut json = br#"{"values": ["#.to_vec();
     json.extend(b"1000000,".repeat(3_000_000));
     json.extend(b"0]}");

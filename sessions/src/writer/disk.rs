@@ -46,7 +46,7 @@ pub(crate) struct Folder {
     path: PathBuf,
     log_path: PathBuf,
     log: File,
-    /// Length of the whole lines; what stands behind it is the rest of a failed write.
+    /// Length of the whole lines; what follows it is the rest of a failed write.
     length: u64,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct WaitingPlan {
     pub(super) plan: PlanId,
     pub(super) content: SharedPlan,
     pub(super) reported: Duration,
-    /// The run is over, or a person asked for it: no reason to wait for a better one.
+    /// The run is over, or a person requested it: no reason to wait for a better one.
     pub(super) at_once: bool,
     /// Tells this one from a newer one that took its place.
     pub(super) stamp: u64,

@@ -56,12 +56,12 @@ pub(super) struct Batch {
 pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
-    /// Whoever asked for another place, which it is now.
+    /// Whoever requested another place, which it is now.
     moved: Option<Sender<Result<Place, String>>>,
 }
 
 impl Written {
-    /// Tells whoever asked for another place how that went, once everybody can see it.
+    /// Tells whoever requested another place how that went, once everybody can see it.
     pub(super) fn answer<D: Disk>(self, pending: &PendingWrites<D>) {
         if let Some(reply) = self.moved {
             let outcome = pending.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.message.clone()));

@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Does the action that a rectangle stands for, without the round through `update`.
+    /// Does the action that a rectangle represents, without the round through `update`.
     fn do_hit(&mut self, action: Action, effects: &mut Effects) {
         match action {
             Action::Do(command) => self.run(command, effects),

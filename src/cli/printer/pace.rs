@@ -18,8 +18,8 @@ pub struct EventIdentity {
 }
 
 impl EventIdentity {
-    /// Of an event; `None` if every one of its sort matters. A plan that is not checked yet is a figure: only its value
-    /// is known.
+    /// Of an event; `None` if every one of its type matters. A plan that is not checked yet is a figure: only its
+    /// value is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);
         (event.body.is_progress() || unchecked).then(|| Self {

@@ -58,7 +58,7 @@ impl Saver {
         }
     }
 
-    /// Writes if it is time. A failure is said once and tried again with the next plan: the run continues.
+    /// Writes if it is time. A failure is reported once and retried with the next plan: the run continues.
     pub fn save_if_due(&mut self, console: &mut Console) {
         if self.due().is_none_or(|due| due > Instant::now()) {
             return;

@@ -54,7 +54,7 @@ impl Plans {
         self.folder.as_ref().map(|folder| folder.join(format!("{PREFIX}{cell}{SUFFIX}")))
     }
 
-    /// Makes the folder that was asked for, and finds out whether anything is in the way.
+    /// Makes the folder that was requested, and finds out whether anything is in the way.
     ///
     /// # Errors
     /// A plan that would be overwritten, or what the system says.

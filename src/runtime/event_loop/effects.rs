@@ -1,4 +1,4 @@
-//! Doing what the state asked for.
+//! Doing what the state requested.
 
 use super::{CLOSE_WITHIN, Shell, View};
 use crate::app::action::Fact;

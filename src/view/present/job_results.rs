@@ -1,4 +1,4 @@
-//! Work of helper threads by key: asked for while drawing, kept for a while, never done on the loop.
+//! Work of helper threads by key: requested while drawing, kept for a while, never done on the loop.
 
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 /// Outcome of a job: shared data, or the reason why there is none.
 pub type Made<T> = Result<Arc<T>, String>;
 
-/// Results of one sort of job.
+/// Results of one type of job.
 ///
-/// A result that is not there is asked for by every frame that wants it: the helpers do nothing twice, and a job that
+/// A result that is not there is requested by every frame that wants it: the helpers do nothing twice, and a job that
 /// had to make room for a newer one comes back when it is looked for again.
 #[derive(Debug)]
 pub struct JobResults<K, T> {

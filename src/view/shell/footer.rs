@@ -33,7 +33,7 @@ impl FooterLine {
             let info = table::all().get(hit.id as usize)?;
             let click = match &info.make {
                 Make::Plain(command) => Action::Do(command.clone()),
-                // An argument is asked for, as if the key was pressed.
+                // An argument is requested, as if the key was pressed.
                 Make::With(_) => match key::sequence(info.keys.first()?).ok()?.as_slice() {
                     [key] => Action::Key(*key),
                     _ => return None,

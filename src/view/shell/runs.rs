@@ -62,7 +62,7 @@ impl NoteParts {
     }
 }
 
-/// Returns the reason that a run ended without what was asked for, in its own words.
+/// Returns the reason that a run ended without what was requested, in its own words.
 pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(

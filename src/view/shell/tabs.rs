@@ -57,7 +57,7 @@ impl TabLine {
         }
         (self.panes, self.extra) = (panes, extra);
         self.tabs.clear();
-        // Those without a place on the screen are in the list of panes; here only the one with the focus is.
+        // Panes that do not fit on the screen are in the list of panes; here only the focused one is shown.
         let shown =
             panes.iter().filter(|info| (info.number <= 9 && info.home <= 9) || Some(info.number) == extra);
         self.tabs.extend(shown.map(|info| {

@@ -298,7 +298,7 @@ impl Timeline<'_> {
             let rect = if count == 1 {
                 self.draw_point(pen, (x, y), item, room, selected)
             } else {
-                // Never two items in one cell without saying so.
+                // Two items in one cell are always marked.
                 let digit = [if count > 9 { b'+' } else { b'0' + count as u8 }];
                 let style = if selected { self.theme.cursor() } else { self.theme.style(Tone::Answer) };
                 pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("+"), style);

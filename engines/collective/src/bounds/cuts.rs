@@ -60,7 +60,7 @@ fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     };
     let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
     let head_of = |source: u32| (0..entries.len()).map(|at| before(at, source)).min().unwrap_or(FAR);
-    // What nobody can bring in, or nobody waits for, is left out.
+    // Chunks that no node can bring in, or that no node waits for, are omitted.
     let mut items = items(task, &is_in, &tail_of, &head_of);
     items.retain(|item| item.head < FAR && item.tail < FAR);
     if items.is_empty() {
@@ -176,8 +176,7 @@ fn items(
 }
 
 /// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with
-/// a way of some length behind it.
-/// Room only grows with the finish, so bisection finds the smallest.
+/// a path of some length behind it. Room only grows with the finish, so bisection finds the smallest.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {

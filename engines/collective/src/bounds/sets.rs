@@ -1,4 +1,5 @@
-//! Sets of nodes whose entry links may bind, and sources that stand for others (docs/methods/collective.md, section 4).
+//! Sets of nodes whose entry links may bind, and sources that represent others (docs/methods/collective.md, section
+//! 4).
 
 use crate::model::task::CollectiveTask;
 use crate::scenario::network::LinkNetwork;
@@ -12,7 +13,7 @@ const MOST_TRIPLES: usize = 16;
 const MOST_SUBSETS: usize = 8;
 /// GPUs up to which balls and half-spaces are tried around every node: their number grows with GPUs times radii.
 const MOST_BALLS: usize = 64;
-/// GPUs above which one node stands for its orbit; below that every one is tried.
+/// GPUs above which one node represents its orbit; below that every one is tried.
 const MOST_SINGLES: usize = 128;
 
 /// Sources with the range of their chunks; in large tasks one of every orbit, if the demand looks the same from all.
@@ -38,7 +39,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     if gpus <= MOST_SINGLES || task.real.generators().is_empty() {
         return None;
     }
-    // An orbit may stand only if all GPUs send and want the same.
+    // An orbit may represent its GPUs only if all of them send and receive the same.
     let mut per_source = vec![0usize; task.network.node_count()];
     let mut wanted = vec![0usize; task.network.node_count()];
     let unicast = task.chunks.is_unicast();

@@ -152,9 +152,9 @@ impl Checker<'_> {
         if self.plan.discipline == CompactDiscipline::Fluid { 1 } else { self.window(link).0 }
     }
 
-    /// Every link of a path through switches with the epochs, from the start of the way, at which its data can start
-    /// on it and at which the link begins to transmit it; and those until the end of the way. Where switches cut
-    /// through, the way takes its slowest transmission once.
+    /// Every link of a path through switches with the epochs, from the start of the path, at which its data can start
+    /// on it and at which the link begins to transmit it; and those until the end of the path. Where switches cut
+    /// through, the path takes its slowest transmission once.
     fn passes(&self, links: &[u32]) -> (Vec<(u32, u64, u64)>, u64) {
         let cuts_through = self.topology.switch_model.hop == SwitchHop::CutThrough;
         let (mut time, mut pace) = (0, 0);

@@ -1,4 +1,4 @@
-//! Ways of chunks through switches that cut through, where a hop takes the longer the faster what arrives was sent: a
+//! Paths of chunks through switches that cut through, where a hop takes the longer the faster what arrives was sent: a
 //! switch counts once for every pace at which chunks can arrive.
 
 use super::links::CheckedLink;
@@ -92,7 +92,7 @@ impl<'a> Lanes<'a> {
         Self { links: lanes.collect(), count, is_switch }
     }
 
-    /// Shortest ways from a node, or to it, for lengths of lanes; to nodes and switches at a pace.
+    /// Shortest paths from a node, or to it, for lengths of lanes; to nodes and switches at a pace.
     pub(super) fn distances(
         &self,
         node: usize,

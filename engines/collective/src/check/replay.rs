@@ -101,8 +101,8 @@ fn replay_part(
     }
     let mut waiting: Vec<Replayed> = Vec::new();
     for of_epoch in sends.chunk_by(|a, b| a.begin == b.begin) {
-        // A send may feed another one of its own epoch, so the epoch is swept until nothing moves. A hop that waits then
-        // is fed by a fast one after a slow one, which transmits in the last of its epochs.
+        // A transmission may feed another one of the same epoch, so the epoch is processed until nothing changes. A
+        // hop that waits then is fed by a fast one after a slow one, which transmits in the last of its epochs.
         waiting.extend(of_epoch);
         loop {
             let before = waiting.len();

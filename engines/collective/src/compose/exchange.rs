@@ -139,7 +139,7 @@ fn path(
         }
     }
     let links: usize = edges.iter().map(|edge| edge.len() - 1).sum();
-    // Starts that are left over belong to no path.
+    // The remaining starts belong to no path.
     (links == starts.len()).then(|| CompactTree {
         root,
         share: format!("1/{chunks_per_rank}"),

@@ -87,7 +87,7 @@ impl<'u> Unfolding<'u> {
     ) -> Self {
         // Equal pieces of the shard of a root.
         let piece_bytes = part.shard_bytes / f64::from(part.pieces_per_tree.max(1));
-        // Pieces of an epoch share a link, so that each takes one epoch whatever its size.
+        // Pieces of an epoch share a link, so that each takes one epoch for any size.
         let occupying = match part.discipline {
             CompactDiscipline::WholeChunk => piece_bytes,
             CompactDiscipline::Fluid => {
@@ -220,8 +220,8 @@ impl<'u> Unfolding<'u> {
         Ok(hops)
     }
 
-    /// Passages over the links of a hop in their order, each beside that of data that is added up, which takes the way from
-    /// its end; and the epochs that the hop takes.
+    /// Passages over the links of a hop in their order, each beside that of data that is reduced, which takes the way
+    /// from its end; and the epochs that the hop takes.
     pub(super) fn way(&self, links: &[u32]) -> (Vec<(u32, Passage, Passage)>, u32) {
         let hops = || links.iter().map(|link| self.epochs.links[*link as usize].hop());
         let forwards = passages(hops(), self.network.is_cut_through());
@@ -248,10 +248,10 @@ impl<'u> Unfolding<'u> {
             let (way, takes) = self.way(links);
             for (link, passage, back) in way {
                 let time = start + passage.starts;
-                // Hops through one switch share the way to it where switches copy.
+                // Hops through one switch share the path to it if switches copy.
                 if sent.insert((link, time)) || !copies {
                     let ends = &self.network.links()[link as usize];
-                    // Reduced data takes the way backwards, mirrored in time.
+                    // Reduced data takes the reversed path, mirrored in time.
                     let (from, to, epoch) = if self.adds {
                         let finish = self.part.finish_epochs as u32;
                         let begins = finish.checked_sub(start + takes).ok_or("a tree ends too late")?;

@@ -21,7 +21,7 @@ pub struct LinkUse {
     pub pieces: u32,
     /// Size of all of them, bytes.
     pub bytes: f64,
-    /// `true` if it is added up on its way.
+    /// `true` if it is reduced on its way.
     pub adds_up: bool,
 }
 
@@ -86,7 +86,8 @@ impl PartUses {
 
     fn add(&mut self, part: &Unfolding<'_>, tree: &CompactTree, orbit_of: &[u32]) -> Result<(), String> {
         let hops = part.hops(tree, &|node| Ok(node))?;
-        // Pieces of periodic schedules take the same way one epoch after the other, so one use stands for all of them.
+        // Pieces of periodic schedules take the same path one epoch after the other, so one use represents all of
+        // them.
         let (runs, pieces, bytes) = match part.part.discipline {
             CompactDiscipline::WholeChunk => (tree.starts.len(), 1, part.piece_bytes),
             CompactDiscipline::Fluid => {

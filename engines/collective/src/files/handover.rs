@@ -59,7 +59,7 @@ const USUAL_BYTES: f64 = 1e9;
 /// by more than half a chunk, 2 % of the largest.
 const MOST_CHUNKS: f64 = 24.0;
 
-/// Parameters that can be asked for.
+/// Parameters that can be requested.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![ParamInfo::text(
@@ -194,12 +194,12 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Collecti
     Ok(ConvertedScenario { scenario: Scenario::new(header.name, body), notes })
 }
 
-/// Returns `true` if the bytes of the plan are asked for.
+/// Returns `true` if the bytes of the plan are requested.
 fn wants_traffic(sources: Sources<'_>) -> bool {
     matches!(sources.value(DEMAND), Some(ParamValue::Text(given)) if given == TRAFFIC)
 }
 
-/// Network and bytes of the plan: of the layer that is asked for, if one is.
+/// Network and bytes of the plan: of the layer that is requested, if one is.
 fn of_layer(
     from: &SharedPlan,
     sources: Sources<'_>,

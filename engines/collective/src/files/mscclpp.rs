@@ -1,9 +1,9 @@
 //! Schedules as execution plans of MSCCL++.
 //!
-//! The sends of a schedule fall into levels: those of what ranks have from the beginning, then those of what has arrived
-//! by a send of the level before. On every rank a thread block for each peer puts what it sends at a level, signals once,
-//! and waits for what its peer sends; before the next level the blocks meet. What is added up arrives in room of its own
-//! and is added by one of the blocks. What has been written is executed before it leaves.
+//! The sends of a schedule fall into levels: those of what ranks have from the beginning, then those of what has
+//! arrived by a send of the level before. On every rank a thread block for each peer puts what it sends at a level,
+//! signals once, and waits for what its peer sends; before the next level the blocks meet. What is reduced arrives in
+//! room of its own and is added by one of the blocks. What has been written is executed before it leaves.
 
 use super::places::{ChunkPlaces, size_knobs, size_range};
 use super::transfers::transfers;

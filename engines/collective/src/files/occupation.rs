@@ -29,7 +29,7 @@ pub(crate) struct Transmission {
     pub(crate) ends_us: f64,
     /// Beginning of the epoch in which it can be used at the other end, µs.
     pub(crate) usable_us: f64,
-    /// `true` if it is added up on its way.
+    /// `true` if it is reduced on its way.
     pub(crate) adds_up: bool,
 }
 

@@ -141,7 +141,7 @@ fn lines(
     lines
 }
 
-/// Transmissions of a link with those that touch joined: begin and end, how many, whether they are added up.
+/// Transmissions of a link with those that touch joined: begin and end, how many, whether they are reduced.
 fn blocks(row: &[Transmission], gap_us: f64) -> Vec<(f64, f64, u64, bool)> {
     let mut blocks: Vec<(f64, f64, u64, bool)> = Vec::new();
     for one in row {

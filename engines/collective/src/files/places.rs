@@ -134,7 +134,7 @@ impl ChunkPlaces {
             CollectiveSort::AllToAll if begins => at(Buffer::Input, only),
             CollectiveSort::AllToAll => at(Buffer::Output, source),
             CollectiveSort::Scatter if begins => at(Buffer::Input, only),
-            // What is gathered goes the other way.
+            // Gathered data travels in the other direction.
             CollectiveSort::Gather if begins => at(Buffer::Output, only),
             CollectiveSort::Gather => at(Buffer::Input, 0),
             _ => at(Buffer::Output, 0),

@@ -11,7 +11,7 @@ use lightbay_formats::chakra::{self, ChakraSort};
 use lightbay_formats::msccl::{ExecuteOptions, execute, read};
 use std::collections::BTreeMap;
 
-/// A plan of whole chunks, constructed or along the ways of a baseline.
+/// A plan of whole chunks, constructed or along the paths of a baseline.
 fn made(scenario: &CollectiveScenario, method: &str) -> CollectiveResult {
     let ended = Ask::of(&methods::all(), method, scenario.clone()).run();
     let Some(plan) = &ended.done.plan else { panic!("no plan: {:?}", ended.done) };
@@ -277,7 +277,7 @@ fn loads_of_links_add_up_and_name_the_next_circuit() {
     assert_eq!(rows.len(), scenario.topology.links.len());
     let total: f64 = rows.iter().map(|row| row[5].parse::<f64>().unwrap()).sum();
     assert_eq!(total, 4000.0 * result.sends.len() as f64);
-    // Eight chunks of 4 kB go each way between the chassis, over one link of 12.5 GB/s.
+    // Eight chunks of 4 kB go each path between the chassis, over one link of 12.5 GB/s.
     let groups =
         traffic::table(&scenario, &result, &defaults(traffic::format(), &[("between", "groups")])).unwrap();
     let rows: Vec<Vec<String>> = groups.lines().skip(1).map(cells).collect();

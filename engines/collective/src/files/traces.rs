@@ -44,7 +44,7 @@ pub fn files(
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len();
     let mut traces = vec![ChakraTrace { version: VERSION.to_owned(), ..ChakraTrace::default() }; ranks];
     let mut tags: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    // Receives of a rank that what it sends of a chunk depends on. What is spread after it was added up depends on the
+    // The receives of a rank on which its sends of a chunk depend. What is spread after it was reduced depends on the
     // sums, which are pieces of their own.
     let mut brought: FxHashMap<(u32, u32, bool), Vec<u64>> = FxHashMap::default();
     for one in &transfers {

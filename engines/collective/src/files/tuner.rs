@@ -1,6 +1,6 @@
 //! Hints for the library: the built-in algorithm by size that is faster on the network of a scenario.
 //!
-//! The ways of both algorithms are fixed once and replayed without epochs for every size.
+//! The paths of both algorithms are fixed once and replayed without epochs for every size.
 
 use crate::model::schedule::EpochSchedule;
 use crate::model::task::{CollectiveTask, CollectiveTasks};
@@ -20,7 +20,7 @@ pub const NAME: &str = "nccl_tuner";
 const SIZES: std::ops::RangeInclusive<u32> = 10..=34;
 /// Upper end of the last range, bytes.
 const LAST: u64 = 1 << 40;
-/// Maximum number of ranks that ways are fixed for.
+/// Maximum number of ranks that paths are fixed for.
 const MOST_RANKS: usize = 256;
 /// Channels of the library at most.
 const MOST_CHANNELS: u32 = 32;
@@ -77,7 +77,8 @@ pub(super) fn remark(scenario: &CollectiveScenario) -> String {
 /// The table.
 ///
 /// # Errors
-/// A collective that the plug-in does not know, more ranks than are compared, and a network that the ways cannot be laid in.
+/// A collective that the plug-in does not know, more ranks than are compared, and a network that the paths cannot be
+/// laid in.
 pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, Problems> {
     let sort = scenario.demand.collective;
     let Some(collective) = word_of(sort) else {
@@ -134,7 +135,7 @@ pub fn table(scenario: &CollectiveScenario, params: &Params) -> Result<String, P
     write(&rows)
 }
 
-/// Schedules along fixed ways, to be replayed with chunks of any size.
+/// Schedules along fixed paths, to be replayed with chunks of any size.
 struct Replays {
     parts: Vec<(CollectiveTask, EpochSchedule)>,
 }

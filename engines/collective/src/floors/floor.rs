@@ -7,7 +7,7 @@ use super::spread::{SpreadData, SpreadFloor, spread_floor};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::rational::Rational;
 
-/// Returns the network as a graph of whole capacities, and the GB/s that a capacity of one stands for.
+/// Returns the network as a graph of whole capacities, and the GB/s that a capacity of one represents.
 ///
 /// # Errors
 /// If the capacities need more than 128 bits.

@@ -182,7 +182,7 @@ impl FlowNetwork {
     /// Returns the nodes that the last flow, if it was not limited, leaves reachable from its source: the smallest
     /// source side of a minimum cut.
     pub fn source_side(&mut self, source: u32) -> Vec<bool> {
-        // Dead ends of the last layers lost their level, so that the layers are computed again.
+        // Dead ends lost their level in the last layers, so the levels are computed again.
         self.layers(source, source);
         self.levels.iter().map(|level| *level != u32::MAX).collect()
     }

@@ -11,7 +11,7 @@ use crate::plan::{FloorProof, ScenarioFloors, floor_words};
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
 
-/// Maximum number of looks at chunks and links that cuts, or ways, may take: floors never take longer than schedules.
+/// Maximum number of looks at chunks and links that cuts, or paths, may take: floors never take longer than schedules.
 const MOST_WORK: usize = 20_000_000;
 /// Nodes up to which smallest cuts of AllReduce are looked for by flows.
 const PLAIN_NODES: usize = 150;
@@ -113,7 +113,7 @@ impl<'t> FloorSearch<'t> {
             let both = within > 0 && within < self.ranks.len();
             return if both { self.all_bytes() } else { 0.0 };
         }
-        // Chunks from outside that somebody inside wants.
+        // Chunks from outside with a destination inside.
         let crosses = |chunk: &usize| {
             !inside[self.chunks.source(*chunk) as usize]
                 && self.chunks.dests(*chunk).any(|dest| inside[dest as usize])
@@ -202,7 +202,7 @@ impl<'t> FloorSearch<'t> {
             for source in sources {
                 shards[*source as usize] = 1;
             }
-            // Symmetries may serve only if all GPUs play one part.
+            // Symmetries are usable only if all GPUs have the same role.
             let symmetric = all_gpus && sources.len() == ends.len();
             network_floor(network, &shards, ends, symmetric).ok()
         };
@@ -255,10 +255,10 @@ impl<'t> FloorSearch<'t> {
         ranges
     }
 
-    /// Bytes times the length of the shortest way, summed over all deliveries.
+    /// Bytes times the length of the shortest path, summed over all deliveries.
     fn ways(&self, sources: &[(u32, usize, usize)], length: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
-        // Shortest paths are the least that any routing takes, whatever their length stands for.
+        // Shortest paths are a lower bound for every routing, for any meaning of the lengths.
         for &(source, begin, end) in sources {
             let row = arrivals(self.network, source, false, |link, at| at + length(link as usize));
             let of_chunk =

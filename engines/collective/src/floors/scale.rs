@@ -1,4 +1,4 @@
-//! Whole numbers that stand for exact fractions, as flows need them.
+//! Whole numbers that represent exact fractions, as flows need them.
 
 use crate::scenario::rational::Rational;
 use thiserror::Error;
@@ -13,7 +13,7 @@ pub struct Overflow;
 pub struct Scaled {
     /// The numbers, without a common divisor.
     pub numbers: Vec<i128>,
-    /// Quantity that a number of one stands for.
+    /// Quantity that a number of one represents.
     pub unit: Rational,
 }
 

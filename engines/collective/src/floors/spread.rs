@@ -116,7 +116,7 @@ impl Destination<'_> {
         for arc in self.graph.arcs() {
             network.add(arc.from, arc.to, arc.capacity * denominator);
         }
-        // An arc from the source for every shard, as large as the rate asks for.
+        // One arc from the source per shard, with the capacity that the rate requires.
         for (node, &shard) in self.shards.iter().enumerate() {
             if shard > 0 {
                 network.add(source, node as u32, shard * numerator);

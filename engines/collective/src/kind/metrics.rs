@@ -21,7 +21,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
          until the last delivery.",
 );
 
-/// Every figure beside the objective, in the order in which tables show them.
+/// Every figure other than the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         figure::LOWER_BOUND,

@@ -1,4 +1,4 @@
-//! Names of scenarios that nobody named.
+//! Names of scenarios without a given name.
 
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 

@@ -6,7 +6,7 @@ use lightbay_core::term::Term;
 const PAPER: &str =
     "Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow Problem, section 3";
 
-/// Words of this kind beside its figures.
+/// Words of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("collective", "Exchange of data among all ranks of a job, such as AllGather or AllReduce.")
         .also(&["collectives", "collective communication"]),

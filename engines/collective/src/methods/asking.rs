@@ -1,4 +1,4 @@
-//! Parts that the methods on programs share: knobs, the solver of a run, and questions asked for all tasks of a
+//! Parts that the methods on programs share: knobs, the solver of a run, and questions requested all tasks of a
 //! scenario.
 
 use super::session::EpochSession;
@@ -205,7 +205,7 @@ pub(super) struct Asking<'p> {
     pub(super) params: &'p Params,
     /// Epochs to ask for, instead of all from the bound upward.
     pub(super) only: Option<u32>,
-    /// `true` if symmetric schedules are asked for first.
+    /// `true` if symmetric schedules are requested first.
     pub(super) fold: bool,
     /// Columns of a program, with all chunks in all epochs, above which nothing is asked.
     pub(super) most_columns: u64,

@@ -55,7 +55,7 @@ pub(super) fn epochs(scenario: &CollectiveScenario, others: bool) -> Result<Vec<
     let of = |time: &TimeRule| epoch_us(time, &network, chunk_bytes).0;
     let ruled = |epoch| of(&TimeRule { epoch, epoch_us: None, epoch_multiplier: 1.0, ..scenario.time });
     let mut epochs = vec![of(&scenario.time)];
-    // Chosen epochs bind; of the others each rule suits another network.
+    // Epochs that the scenario sets are binding. Otherwise each rule is best for another kind of network.
     if others && !scenario.time.is_chosen() {
         let (slow, fast) = (ruled(EpochRule::SlowestLink), ruled(EpochRule::FastestLink));
         for epoch in [slow, fast, (slow * fast).sqrt()] {
@@ -130,7 +130,7 @@ fn one_size(
     } else if pieces && trees::suits(scenario).is_ok() {
         // Exact latencies: sizes are compared by them.
         let exact = CollectiveTasks::in_pieces(scenario, None, 1, 0.0)?;
-        // Chunk by chunk takes minutes, and its sends fill files that nobody reads back.
+        // Placing chunk by chunk takes minutes, and its transmissions make files too large to read back.
         if exact.deliveries() > MOST_WHOLE
             && let Some(kept) = along_trees(scenario, &exact, f64::INFINITY, cx)?
         {
@@ -311,7 +311,7 @@ fn more_pieces(
     }
     // Trees have to beat the pieces, too.
     let piece_us = best.as_ref().map_or(known_us, |(best_us, _)| *best_us);
-    // Constructions keep to buffers, trees do not.
+    // Constructions respect buffer limits, trees do not.
     if !scenario.time.is_chosen()
         && trees::suits(scenario).is_ok()
         && (holds_nothing(scenario) || !buffers_bind(scenario, &exact))

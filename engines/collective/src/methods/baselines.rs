@@ -1,4 +1,4 @@
-//! `ring`, `shortest-path` and `single-tree`: what schedules with fixed ways take.
+//! `ring`, `shortest-path` and `single-tree`: what schedules with fixed paths take.
 
 use super::session::EpochSession;
 use crate::Collective;
@@ -13,9 +13,9 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A schedule with fixed ways.
+/// A schedule with fixed paths.
 pub(super) struct FixedWaysMethod {
-    /// Rule that fixes the ways.
+    /// Rule that fixes the paths.
     pub(super) ways: FixedWays,
 }
 
@@ -62,15 +62,15 @@ impl Method<Collective> for FixedWaysMethod {
             schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(late)?);
         }
         match session.offer(schedules, self.info().name, cx) {
-            // Paths that were fixed before anything is timed may meet at a switch so that no order of its arrivals
-            // serves all.
+            // Paths that were fixed before times are known may meet at a switch such that no order of its arrivals
+            // serves all of them.
             Err(MethodError::Rejected(found)) => Err(unsuited(self.info().name, &found)),
             offered => offered.map(|()| Outcome::done(Status::Heuristic)),
         }
     }
 }
 
-/// The refusal of fixed ways of which the checker finds no schedule.
+/// The refusal of fixed paths of which the checker finds no schedule.
 fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     let why = found.first().map_or_else(String::new, |violation| format!(": {}", violation.message));
     let message = format!("has ways on which {name} cannot send{why}");
@@ -79,7 +79,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     )
 }
 
-/// The refusal of fixed ways that lead over links at times at which they are not up.
+/// The refusal of fixed paths that lead over links at times at which they are not up.
 fn late() -> MethodError {
     let message = "lets a link be up too early or too short for fixed ways";
     let remedy = "lengthen it, or solve with auto, which chooses other ways";

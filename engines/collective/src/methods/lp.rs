@@ -107,13 +107,13 @@ impl Method<Collective> for FluidMethod {
             {
                 break Err(error);
             }
-            // No finer epochs end before what their bound says.
+            // Schedules in finer epochs cannot complete before their bound.
             if factor == 1 || best.is_some_and(|best| best.finish_us <= least_us * (1.0 + SAME)) {
                 break Ok(());
             }
             factor = (factor / FINER).max(1);
         };
-        // A bound is one of epochs of a length, so it is stated for those of the plan that is kept.
+        // A bound holds for one epoch length, so the bound for the epochs of the plan is reported.
         if let Some(best) = best {
             best.state_bound(cx);
         }
@@ -162,7 +162,7 @@ fn coarse(
     let session = EpochSession::open(scenario, Some(epoch_us), cx)?.bounded(cx)?;
     let whole = match session.construct(limits(params, cx), cx) {
         Ok(schedules) => session.epochs_of(&schedules),
-        // Links that come and go may be up for less than a coarse epoch.
+        // Time-varying links may be up for less than a coarse epoch.
         Err(MethodError::Failed(_)) if is_coarse => return Ok(()),
         Err(error) => return Err(error),
     };

@@ -48,7 +48,7 @@ pub(super) fn plan_ranges(
     cx: &mut Context<'_, Collective>,
 ) -> Result<(), MethodError> {
     let mut search = RangeSearch::of(scenario, limits)?;
-    // A stop keeps what was planned so far.
+    // If the run stops, the schedules planned so far are kept.
     let ended = search.plan_all(cx);
     if matches!(ended, Err(MethodError::Failed(_) | MethodError::Infeasible(_) | MethodError::Rejected(_))) {
         return ended;

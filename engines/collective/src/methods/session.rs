@@ -193,7 +193,7 @@ impl EpochSession {
         Ok(schedule)
     }
 
-    /// Refuses schedules on fixed ways that do not fit the buffers.
+    /// Refuses schedules on fixed paths that do not fit the buffers.
     fn fits_buffers(&self, schedules: &[EpochSchedule]) -> Result<(), MethodError> {
         let Some(limit) = self.scenario.buffer_limit_chunks else { return Ok(()) };
         let held =

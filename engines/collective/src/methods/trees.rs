@@ -217,7 +217,7 @@ pub(super) fn shard_bytes(scenario: &CollectiveScenario) -> f64 {
     scenario.demand.chunk_size(&scenario.topology) * f64::from(scenario.demand.chunks_per_rank)
 }
 
-/// Effort for schedules of at most so many sends, of which lists are preferred where they can hold some pieces.
+/// Effort for schedules of at most that many sends, of which lists are preferred where they can hold some pieces.
 pub(super) fn effort(scenario: &CollectiveScenario, tasks: &CollectiveTasks, most_sends: u64) -> TreeEffort {
     let ranks = scenario.demand.rank_nodes(&scenario.topology).len() as u64;
     // Two links for each hop.

@@ -1,4 +1,4 @@
-//! Shortest ways between nodes: earliest arrivals, and distances in epochs that are computed when they are needed.
+//! Shortest paths between nodes: earliest arrivals, and distances in epochs that are computed when they are needed.
 
 use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
@@ -41,8 +41,8 @@ fn distances(network: &LinkNetwork, lengths: &[u32], node: u32, towards: bool) -
     ways.into_iter().map(|way| (way as u32).min(FAR)).collect()
 }
 
-/// Earliest times at all nodes for data that is at `node` at time 0, by Dijkstra's algorithm; infinite where no path leads.
-/// With `towards`, links are followed backwards: the shortest ways from all nodes to `node`.
+/// Earliest times at all nodes for data that is at `node` at time 0, by Dijkstra's algorithm; infinite where no path
+/// leads. With `towards`, links are followed backwards: the shortest paths from all nodes to `node`.
 ///
 /// `arrival(link, at)` is the time at the other end of a link for data that is at this end at time `at`, or infinity. It is
 /// not before `at`, and later data does not arrive earlier.
@@ -61,7 +61,7 @@ pub fn arrivals(
     let mut open = BinaryHeap::from([Reverse((0_u64, node))]);
     while let Some(Reverse((bits, node))) = open.pop() {
         let at = f64::from_bits(bits);
-        // The node was reached earlier by another way.
+        // The node was reached earlier by another path.
         if at > best[node as usize] {
             continue;
         }

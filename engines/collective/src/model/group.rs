@@ -103,7 +103,7 @@ impl Symmetry {
     }
 }
 
-/// Chunks of one source with the same destinations and weight, which may stand for each other.
+/// Chunks of one source with the same destinations and weight, which may represent each other.
 struct ChunkClasses {
     /// Source, destinations ascending and weight of every class, with its chunks ascending.
     members: FxHashMap<(u32, Vec<u32>, u64), Vec<u32>>,

@@ -217,7 +217,7 @@ mod tests {
         let even = lanes(100.0, 100.0);
         assert_eq!((even.network.node_count(), even.network.links().len()), (4, 6));
         assert_eq!((latency(&even, 0, 3), latency(&even, 3, 1)), (Some(1), Some(0)));
-        // A slow way up is as good as a fast one for ways down that are fast.
+        // For fast down links, a slow up link is as good as a fast one.
         let slow_up = lanes(10.0, 100.0);
         assert_eq!((slow_up.network.node_count(), latency(&slow_up, 1, 3)), (4, Some(10)));
         assert_eq!(latency(&slow_up, 3, 0), Some(0));
@@ -228,7 +228,7 @@ mod tests {
         let differ = |up, down| differ_by_rate(&star(up, down));
         // 99 and 100 GB/s take an epoch each if epochs are long enough.
         assert!(differ(99.0, 99.0) && !differ(100.0, 100.0));
-        // What arrives slower than every way down is as good as what arrives at its pace.
+        // An arrival slower than every down link is as good as one at the rate of the down link.
         assert!(!differ(10.0, 100.0) && differ(10.0, 50.0));
     }
 

@@ -54,7 +54,7 @@ fn following(task: &CollectiveTask, starts: &[ChunkStart]) -> Vec<Vec<usize>> {
 }
 
 /// The starts of a schedule that ends at `finish`, one by one, as they are on the reversed network and played
-/// backwards. Ways begin in the mirrored epochs; a hop out of a switch starts when the last byte is there.
+/// backwards. Paths begin in the mirrored epochs; a hop out of a switch starts when the last byte is there.
 pub fn mirrored(task: &CollectiveTask, starts: &[ChunkStart], finish: u32) -> Vec<MirroredStart> {
     let model = |at: usize| &task.epochs.links[starts[at].link as usize];
     let after = following(task, starts);
@@ -103,7 +103,7 @@ impl Taken {
     }
 }
 
-/// A way from GPU to GPU as it is on the real network.
+/// A path from GPU to GPU as it is on the real network.
 struct MirroredWay {
     /// Epoch in which it is planned to begin.
     begins: u32,
@@ -111,9 +111,10 @@ struct MirroredWay {
     hops: Vec<usize>,
 }
 
-/// Settles the starts of a schedule played backwards whose transmissions, as they are on the real network, could meet, or
-/// whose chunks could meet in a switch at several paces: ways are put in the order of their epochs, none earlier than planned or than what it waits for, and each as soon as
-/// all of its links are free (list scheduling). Returns the finish.
+/// Settles the starts of a schedule played backwards whose transmissions, as they are on the real network, could meet,
+/// or whose chunks could meet in a switch at several paces: paths are put in the order of their epochs, none earlier
+/// than planned or than what it waits for, and each as soon as all of its links are free (list scheduling). Returns
+/// the finish.
 pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) -> u32 {
     let ends = |start: &ChunkStart| &task.network.links()[start.link as usize];
     let real = mirrored(task, starts, finish);
@@ -178,7 +179,7 @@ pub fn settled(task: &CollectiveTask, starts: &mut [ChunkStart], finish: u32) ->
     let end = settled.iter().map(|(_, arrival)| *arrival).max().unwrap_or(finish).max(finish);
     for (way, (begin, _)) in ways.iter().zip(settled) {
         for &at in &way.hops {
-            // Planned the other way round, what is later begins earlier.
+            // In the reversed schedule, later transmissions begin earlier.
             starts[at].epoch = starts[at].epoch + (end - finish) - (begin - way.begins);
         }
     }

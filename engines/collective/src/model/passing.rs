@@ -31,7 +31,7 @@ impl Passing {
     }
 }
 
-/// A link on a way from GPU to GPU through switches, in epochs from the start of the way.
+/// A link on a way from GPU to GPU through switches, in epochs from the start of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// Epochs until the data starts on the link: those at whose beginning its last byte is there.
@@ -42,8 +42,8 @@ pub struct Passage {
     pub arrives: u32,
 }
 
-/// Passages over links in order, each with its latency and the epochs that it is occupied. Where switches cut through, the
-/// way takes its slowest transmission once.
+/// Passages over links in order, each with its latency and the epochs that it is occupied. Where switches cut through,
+/// the path takes its slowest transmission once.
 pub fn passages(links: impl IntoIterator<Item = (u32, u32)>, cuts_through: bool) -> Vec<Passage> {
     let (mut starts, mut pace) = (0u32, 0);
     let pass = |(delay, occupied): (u32, u32)| {

@@ -111,7 +111,7 @@ fn prune(task: &CollectiveTask, starts: &[ChunkStart], kept: &mut Vec<ChunkStart
                 None
             } else if task.network.is_switch(tail) {
                 let feeding = into_switch.get(&(tail, start.epoch)).map_or(&[][..], Vec::as_slice);
-                // Without copies every departure takes an arrival of its own.
+                // Without copies, every departure needs a separate arrival.
                 let own = feeding.iter().find(|&&arrived| task.switch_copies && marked[arrived]);
                 own.or_else(|| feeding.iter().find(|&&arrived| !marked[arrived])).copied()
             } else {
@@ -184,7 +184,7 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
             return false;
         }
         let data = if task.network.is_switch(link.from) {
-            // Without copies every departure takes an arrival of its own.
+            // Without copies, every departure needs a separate arrival.
             at_switch.get_mut(&place(send)).and_then(|pieces| first(pieces, !shares))
         } else {
             at_gpu.get(&(start.chunk, link.from)).copied()
@@ -214,8 +214,9 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
         let link = &task.real.links()[task.epochs.links[send.start.link as usize].carrier as usize];
         (send.begin, link.from, link.to, send.start.chunk)
     });
-    // A send may feed another one of its own epoch, so an epoch is swept until nothing moves before the next one begins.
-    // What still waits is fed by a fast hop after a slow one, which transmits later than a slow one after it.
+    // A transmission may feed another one of the same epoch, so an epoch is processed until nothing changes before the
+    // next one begins. What still waits is fed by a fast hop after a slow one, which transmits later than a slow one
+    // after it.
     let mut pending: Vec<Replayed> = Vec::new();
     for of_epoch in order.chunk_by(|a, b| a.begin == b.begin) {
         pending.extend(of_epoch);

@@ -167,7 +167,7 @@ impl FreeGroup {
 
 struct SymmetrySearch<'n> {
     network: &'n LinkNetwork,
-    /// Sort of every link: links of one sort are alike.
+    /// Sort of every link: links of one type are alike.
     sorts: Vec<u64>,
     visits_left: usize,
     leaves_left: u32,
@@ -233,9 +233,9 @@ impl<'n> SymmetrySearch<'n> {
         group
     }
 
-    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, is as it is asked
-    /// for, and is taken; whether there was one. `last` is the image that was chosen last, `shift` the distance of the
-    /// first node and its image.
+    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, is as it is
+    /// requested, and is taken; whether there was one. `last` is the image that was chosen last, `shift` the distance
+    /// of the first node and its image.
     fn complete(
         &mut self,
         (from, to): (Vec<u32>, Vec<u32>),
@@ -262,8 +262,8 @@ impl<'n> SymmetrySearch<'n> {
         let colour = from[node as usize];
         let mut images: Vec<u32> =
             (0u32..).zip(&to).filter(|(_, other)| **other == colour).map(|(image, _)| image).collect();
-        // Symmetries that keep no GPU are the useful ones, so its own place comes last; numbers of regular networks are
-        // shifted evenly.
+        // Symmetries that fix no GPU are the useful ones, so the GPU's own position is tried last; numbers of regular
+        // networks are shifted evenly.
         let salt = self.salt;
         images.sort_by_key(|image| {
             let shifted = (i64::from(*image) - i64::from(node) - shift).unsigned_abs();

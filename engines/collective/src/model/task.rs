@@ -34,7 +34,7 @@ pub struct CollectiveTask {
     pub switch_copies: bool,
     /// `true` if a schedule is played backwards.
     pub backwards: bool,
-    /// `true` if data is added up on the way.
+    /// `true` if data is reduced on the way.
     pub adds: bool,
     /// `true` if a schedule is played backwards and starts have to be settled for it: see [`super::mirror::settled`]. What
     /// the reversed network does not allow then proves nothing of the network as it is, and no switch reduces.
@@ -56,7 +56,7 @@ pub struct CollectiveTasks {
     pub remarks: Vec<String>,
     /// Chunk of the scenario and destination of every chunk, where every delivery has a chunk of its own.
     pub copies: Option<Vec<(u32, u32)>>,
-    /// Floors of the scenario, once they are asked for: see [`crate::floors::proof::floors_of`].
+    /// Floors of the scenario, once they are requested: see [`crate::floors::proof::floors_of`].
     pub floors: OnceLock<Option<ScenarioFloors>>,
 }
 
@@ -194,7 +194,7 @@ impl CollectiveTask {
         Self::over(real, epochs, self.chunks.clone(), self.switch_copies, (self.backwards, self.adds))
     }
 
-    /// The task for parts of chunks, which take an epoch on every link whatever its rate, so that links have no lanes.
+    /// The task for parts of chunks, which take an epoch on every link for any rate, so that links have no lanes.
     #[must_use]
     pub fn in_parts(mut self) -> Self {
         if self.has_lanes() {

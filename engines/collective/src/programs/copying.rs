@@ -1,10 +1,9 @@
 //! Whole chunks that GPUs keep and copy: an integer program on starts of chunks on links in epochs (TE-CCL, section 3.1
 //! and appendices A, B and F; docs/methods/collective.md, section 7).
 //!
-//! F\[c, e, k\] says how often chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning of k.
-//! Only starts exist that can be in time: no chunk is at a node before its shortest way allows, and none leaves when it
-//! cannot be of use any more. Of chunks that a symmetry maps on each other one is kept, see
-//! [`Folding`].
+//! F\[c, e, k\] says how often chunk c starts on link e in epoch k, B\[c, n, k\] that it is at GPU n at the beginning
+//! of k. Only starts exist that can be in time: no chunk is at a node before its shortest path allows, and none leaves
+//! when it cannot be of use any more. Of chunks that a symmetry maps on each other one is kept, see [`Folding`].
 //!
 //! | module | what |
 //! |---|---|
@@ -135,7 +134,7 @@ impl<'t> CopyProgram<'t> {
         self.starts[at][link as usize].iter()
     }
 
-    /// The starts of all chunks that a point stands for.
+    /// The starts of all chunks that a point represents.
     pub fn starts(&self, point: &[f64]) -> Vec<ChunkStart> {
         let mut starts = Vec::new();
         for (at, &chunk) in self.folding.chunks.iter().enumerate() {
@@ -146,7 +145,7 @@ impl<'t> CopyProgram<'t> {
                     std::iter::repeat_n(epoch, count)
                 });
                 for epoch in counted {
-                    // A start of a representative stands for its images.
+                    // A start of a representative also represents its images.
                     let elements = self.folding.elements.iter().enumerate();
                     starts.extend(elements.map(|(place, element)| ChunkStart {
                         epoch,
@@ -159,7 +158,7 @@ impl<'t> CopyProgram<'t> {
         starts
     }
 
-    /// The schedule that a point stands for, without starts that no delivery needs.
+    /// The schedule that a point represents, without starts that no delivery needs.
     pub fn schedule(&self, point: &[f64]) -> EpochSchedule {
         EpochSchedule::pruned(self.task, self.starts(point))
     }

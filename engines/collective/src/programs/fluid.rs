@@ -9,7 +9,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`columns`] | amounts that can be in time, and what they obey |
-//! | [`pieces`] | from amounts to parts of chunks with a way each |
+//! | [`pieces`] | from amounts to parts of chunks with a path each |
 //! | [`questions`] | the fewest epochs |
 
 mod columns;

@@ -21,7 +21,7 @@ const ANSWERS: [QuestionOutcome; 3] =
 /// A question as its series have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuestionRecord {
-    /// Epochs of the schedules that were asked for.
+    /// Epochs of the schedules that were requested.
     pub epochs: u32,
     /// Number of symmetries that the program was folded by; 1 for the whole one.
     pub folded_by: u32,

@@ -1,4 +1,4 @@
-//! The fewest epochs, by one question after the other: is there a schedule of so many epochs?
+//! The fewest epochs, by one question after the other: is there a schedule of that many epochs?
 //! (docs/methods/collective.md, section 10).
 //!
 //! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule
@@ -150,7 +150,7 @@ pub fn fewest_epochs<S: ProgramSolver>(
             told(solver, &asked, schedule.as_ref())?;
             outcome = asked.outcome;
             result.asked.push(asked);
-            // A schedule may end earlier than was asked.
+            // A schedule may complete earlier than the tested number of epochs.
             if let Some(schedule) = schedule {
                 ladder.reach(schedule.finish);
                 result.schedule = Some(schedule);

@@ -114,7 +114,7 @@ pub fn any_point<S: ProgramSolver>(
     solver: &mut S,
 ) -> Result<FeasibilityEnd, MethodError> {
     if model.columns() == 0 {
-        // HiGHS calls such a model empty, whatever its rows say.
+        // HiGHS reports such a model as empty, regardless of its rows.
         let is_broken = model.first_broken(&[], 1e-5).is_some();
         return Ok(if is_broken { FeasibilityEnd::Infeasible } else { FeasibilityEnd::Point(Vec::new()) });
     }

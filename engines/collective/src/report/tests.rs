@@ -178,7 +178,7 @@ fn lanes_have_every_transmission_and_begin_with_the_last_delivery() {
     }
 }
 
-/// Trees state no bound in epochs: the cut between the chassis, one link each way, binds the floor.
+/// Trees state no bound in epochs: the cut between the chassis, one link each path, binds the floor.
 #[test]
 fn the_cut_of_a_floor_is_marked_too() {
     let (_, spans, _) = lanes_of("ndv2x2-allgather-1gb", "trees");
@@ -234,7 +234,7 @@ fn questions_are_listed_as_they_are_asked() {
     let beside = Surroundings { run: Some(run), ..Surroundings::default() };
     let section = report.in_session("questions", &beside, Deadline::NEVER).unwrap();
     let Body::Table(table) = &section.blocks[0].body else { panic!("no table") };
-    // The construction ends after 5 epochs; 4 are asked for with symmetries, then whole. The newest stands first.
+    // The construction ends after 5 epochs; 4 are requested with symmetries, then whole. The newest stands first.
     let words: Vec<String> = table.rows.iter().map(|row| row.sentence.to_string()).collect();
     assert_eq!(words.len(), 2, "{words:?}");
     assert!(words[0].contains("proven: there is no such schedule"), "{words:?}");

@@ -1,4 +1,4 @@
-//! The ways of one chunk, as a tree from its source to all that get it.
+//! The paths of one chunk, as a tree from its source to all that get it.
 
 use super::ExplainedPlan;
 use super::progress::arrivals;
@@ -12,11 +12,11 @@ const MOST_ROWS: usize = 2000;
 /// A send of the chunk with the epoch at which it can be used.
 type Arrival = (PieceSend, u32);
 
-/// Sends of the pieces of a chunk by piece and by the node that they leave, or that they reach if they are added up.
+/// Sends of the pieces of a chunk by piece and by the node that they leave, or that they reach if they are reduced.
 type ByTail = BTreeMap<(u32, u32), Vec<Arrival>>;
 
 /// The paths of a chunk: every send with the node that it reaches, indented below the send that it needs. Pieces that
-/// are added up are drawn from the GPU that gets the sum back to those that give.
+/// are reduced are drawn from the GPU that gets the sum back to those that give.
 pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section, Unavailable> {
     let pieces: BTreeMap<u32, bool> = subject
         .result

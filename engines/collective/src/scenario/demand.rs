@@ -175,7 +175,7 @@ impl CollectiveSort {
         matches!(self, Self::ReduceScatter | Self::AllReduce | Self::Gather)
     }
 
-    /// Returns `true` if data is added up on the way.
+    /// Returns `true` if data is reduced on the way.
     pub const fn reduces(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::AllReduce)
     }

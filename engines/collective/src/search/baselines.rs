@@ -1,6 +1,6 @@
 //! Baseline schedules with paths fixed in advance, regardless of other traffic (docs/methods/collective.md, section 1).
 //!
-//! Every chunk has a tree of ways from GPU to GPU; ways start in the order in which their chunks are ready.
+//! Every chunk has a tree of paths from GPU to GPU; paths start in the order in which their chunks are ready.
 
 use super::construct::{ChainTable, LinkTracks, NEVER};
 use crate::model::distances::FAR;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rule that fixes the ways.
+/// Rule that fixes the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FixedWays {
     /// One ring through all GPUs, nearest neighbour by nearest neighbour.
@@ -23,10 +23,10 @@ pub enum FixedWays {
     SingleTree,
 }
 
-/// A way of a chunk: from a GPU that has it, by a chain of links.
+/// A path of a chunk: from a GPU that has it, by a chain of links.
 #[derive(Clone, Copy, Debug)]
 struct ChunkWay {
-    /// The way before it; none from the source.
+    /// The path before it; none from the source.
     after: Option<u32>,
     chain: u32,
 }
@@ -38,7 +38,7 @@ struct WayTree {
     reached: FxHashMap<u32, Option<u32>>,
 }
 
-/// The schedule that fixed ways give; `None` if some GPU cannot be reached by them, or never.
+/// The schedule that fixed paths give; `None` if some GPU cannot be reached by them, or never.
 ///
 /// # Errors
 /// The reason to stop.
@@ -58,10 +58,10 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
         _ => FxHashMap::default(),
     };
     let mut trees = Vec::with_capacity(task.chunks.len());
-    // The ways of every chunk, without times.
+    // The paths of every chunk, without times.
     for chunk in 0..task.chunks.len() {
         let source = task.chunks.source(chunk);
-        // The source has its chunk without any way.
+        // The source has its chunk without a path.
         let mut tree = WayTree { ways: Vec::new(), reached: FxHashMap::from_iter([(source, None)]) };
         let complete = match rule {
             FixedWays::Ring => along_ring(task, &chains, &around, chunk, &mut tree),
@@ -75,7 +75,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
             return Ok(None);
         }
         trees.push(tree);
-        // A look at the clock every 64 chunks costs nothing beside the paths.
+        // A stop check every 64 chunks costs nothing compared with the paths.
         if chunk % 64 == 0 {
             watch.checkpoint()?;
         }
@@ -83,7 +83,7 @@ pub fn by_fixed_ways<W: Watch<S>, S>(
     timed(task, &chains, &trees, watch)
 }
 
-/// The ways in epochs: those whose chunks are ready first go first.
+/// The paths in epochs: those whose chunks are ready first go first.
 fn timed<W: Watch<S>, S>(
     task: &CollectiveTask,
     chains: &ChainTable,
@@ -92,13 +92,13 @@ fn timed<W: Watch<S>, S>(
 ) -> Result<Option<EpochSchedule>, MethodError> {
     let mut tracks = LinkTracks::new(task.real.links().len());
     let mut children: Vec<Vec<Vec<u32>>> = Vec::with_capacity(trees.len());
-    // Event order: the earliest ready way first, ties by chunk and place, so that schedules are reproducible.
+    // Event order: the earliest ready path first, ties by chunk and position, so that schedules are reproducible.
     let mut open: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
     for (chunk, tree) in (0u32..).zip(trees) {
         let mut next = vec![Vec::new(); tree.ways.len()];
         for (index, way) in (0u32..).zip(&tree.ways) {
             match way.after {
-                // Ways from the source are ready at once; all others after the way before them.
+                // Paths from the source are ready at once; all others after their predecessor.
                 None => open.push(Reverse((0, chunk, index))),
                 Some(before) => next[before as usize].push(index),
             }
@@ -193,7 +193,7 @@ fn along_ring(
 ) -> bool {
     let source = task.chunks.source(chunk);
     let mut left: rustc_hash::FxHashSet<u32> = task.chunks.dests(chunk).collect();
-    // A source outside the ring has nobody to send to.
+    // A source outside the ring has no neighbour to send to.
     let Some(begin) = around.iter().position(|gpu| *gpu == source) else { return left.is_empty() };
     let mut at = source;
     // Around the ring until the last destination has the chunk.

@@ -4,7 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`tracks`] | which epochs of a link are free |
-//! | [`chains`] | ways from GPU to GPU through switches |
+//! | [`chains`] | paths from GPU to GPU through switches |
 //! | [`place`] | the tree of one chunk |
 //! | [`orders`] | orders of the chunks |
 //! | [`matched`] | all chunks at once, link by link as time passes |
@@ -56,8 +56,8 @@ const PLAIN: [PlacementRule; 3] = [
     PlacementRule { fan_out: FanOut::None, price: 1.0, noise: 0.0, slow_first: 0.0 },
     SLOW_FIRST,
 ];
-/// Rule for networks whose links take a chunk several times. A weight of 2 serves a slow GPU first as long as that makes a
-/// fast one wait for less than the difference of their ways.
+/// Rule for networks whose links take a chunk several times. A weight of 2 serves a slow GPU first as long as that
+/// makes a fast one wait for less than the difference of their paths.
 const SLOW_FIRST: PlacementRule =
     PlacementRule { fan_out: FanOut::None, price: 0.0, noise: 0.0, slow_first: 2.0 };
 
@@ -123,7 +123,7 @@ pub fn construct<W: Watch<S>, S>(
         }
     }
     if matched::suits(task) {
-        // A stream of their own: other passes stay the same.
+        // A separate random stream, so that other passes do not change.
         let mut random = Streams::new(limits.seed).stream(1);
         let most = limits.restarts * MATCHED_PASSES;
         matched::passes(task, most, &mut random, watch, |watch, finish, starts| {
@@ -296,5 +296,5 @@ const MOST_ONE_BY_ONE: usize = 8_192;
 const FOLDED_PASSES: u32 = 8;
 /// Passes that match chunks to links for each restart: about as long as placing all chunks one by one.
 const MATCHED_PASSES: u32 = 4;
-/// Noise of ways as shares of the longest path of a chunk.
+/// Noise of paths as shares of the longest path of a chunk.
 const NOISE: [f64; 6] = [0.0, 0.02, 0.1, 0.3, 0.05, 0.6];

@@ -127,7 +127,7 @@ struct GivenRun<'a> {
     task: &'a CollectiveTask,
     chains: ChainTable,
     tracks: LinkTracks,
-    /// `true` if chunks are added up: every rank has a part of each, and sends what it has to one other.
+    /// `true` if chunks are reduced: every rank has a part of each, and sends what it has to one other.
     adds: bool,
     /// Epochs from which on GPUs have chunks.
     there: FxHashMap<(u32, u32), u32>,
@@ -207,7 +207,7 @@ impl<'a> GivenRun<'a> {
                 return Err(self.no_way(send.from, send.to));
             };
             let head = self.chains.head(chain);
-            // GPUs on the way that have the chunk already need no send.
+            // GPUs on the path that already have the chunk need no transmission.
             if let Some(&held) = self.there.get(&(chunk, head)) {
                 there = there.max(held);
             } else {

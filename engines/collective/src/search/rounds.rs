@@ -72,7 +72,7 @@ pub fn in_rounds<S: ProgramSolver>(
     // Doubled beyond the time that every schedule takes, a round that still starts nothing is stuck for another reason.
     let most_epochs = bound.saturating_mul(2).max(epochs);
     let mut first = 0;
-    // Generous: rounds of a good schedule come to bound / epochs. Beyond them something is stuck.
+    // A generous limit: a good schedule needs about bound / epochs rounds. Beyond the limit, the rounds are stuck.
     let most_rounds = 4 * (bound / epochs) + 10;
     let mut state = RoundState::new(task, folding);
     let mut starts: Vec<ChunkStart> = Vec::new();

@@ -3,7 +3,7 @@
 //!
 //! First the rate x is maximised at which every rank's data passes through trees that together keep within all
 //! capacities. Then, at that rate or at a share of it, the latency is minimised that the data meets on its way, summed
-//! over all ranks that it reaches. One root stands for its orbit and one link for its orbit.
+//! over all ranks that it reaches. One root represents its orbit and one link for its orbit.
 
 mod price;
 
@@ -245,7 +245,7 @@ impl<'q, 'n> TreeProgram<'q, 'n> {
     fn price<W: Watch>(&mut self, solution: &Solution, watch: &mut W) -> Result<bool, MethodError> {
         let dual = |row: Row| solution.row_duals.get(row.index()).copied().unwrap_or(0.0);
         let order = self.question.fold.order() as f64;
-        // A row stands for its orbit: its dual is shared out over the links.
+        // A row represents its orbit: its dual is shared out over the links.
         let classes: Vec<f64> = self
             .class_rows
             .iter()

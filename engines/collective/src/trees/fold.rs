@@ -1,5 +1,5 @@
 //! A network folded by a group of symmetries that moves every GPU and every link: what is planned for one GPU of each
-//! orbit holds for its images at the same time, and one link of each orbit stands for all of them
+//! orbit holds for its images at the same time, and one link of each orbit represents all of them
 //! (docs/methods/collective.md, section 11).
 
 use crate::model::group::freely_generated;
@@ -41,7 +41,7 @@ impl Fold {
         Self::with(network, elements, generators)
     }
 
-    /// No fold: every GPU and link stands for itself.
+    /// No fold: every GPU and link represents itself.
     pub fn trivial(network: &LinkNetwork) -> Self {
         Self::with(network, vec![identity(network.node_count())], Vec::new())
     }

@@ -55,11 +55,11 @@ impl Growth<'_> {
         while missing > 0 {
             let Reverse((_, node, entry)) = heap.pop()?;
             let reach = entries[entry as usize];
-            // A node that a cheaper hop has reached meanwhile.
+            // Stale entry: a cheaper hop has reached the node.
             if joined[node as usize] {
                 continue;
             }
-            // A switch passes on at once: its entry stands for the way to it.
+            // A switch forwards at once: its entry represents the path to it.
             if self.network.is_switch(node) {
                 if self.key(&reach) <= best[node as usize] {
                     self.relax(node, reach, entry, &joined, &mut best, &mut entries, &mut heap);

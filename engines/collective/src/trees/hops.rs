@@ -6,7 +6,7 @@ use crate::scenario::network::LinkNetwork;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The cheapest way from one GPU to another over switches only.
+/// The cheapest path from one GPU to another over switches only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedHop {
     /// GPU that it leaves.

@@ -18,7 +18,7 @@ use lightbay_core::watch::Watch;
 use std::sync::{Arc, OnceLock};
 
 /// Trees of a network for data that every rank has one shard of, at several rates: the lower the rate, the shorter the
-/// ways.
+/// paths.
 #[derive(Clone, Debug)]
 pub struct TreeLibrary<'n> {
     network: &'n LinkNetwork,
@@ -42,12 +42,12 @@ struct Variants {
     wholes: Vec<u32>,
 }
 
-/// Shares of the best rate at which ways are made short, and the weight of the deepest GPU beside the mean. Large data
-/// wants the rate, small data short ways; the shares between suit sizes between.
+/// Shares of the best rate at which paths are made short, and the weight of the deepest GPU beside the mean. Large
+/// data wants the rate, small data short paths; the shares between suit sizes between.
 const RATES: [(f64, f64); 8] =
     [(1.0, 0.0), (1.0, 2.0), (0.995, 0.0), (0.98, 0.0), (0.9, 0.0), (0.9, 2.0), (0.8, 0.0), (0.6, 0.0)];
 
-/// Pieces of each rank that may be tried whatever the network's size.
+/// Pieces of each rank that may be tried for any network's size.
 const LEAST_PIECES: u64 = 64;
 
 /// Largest number of pieces that is taken for a common denominator of shares.
@@ -202,7 +202,7 @@ impl<'n> TreeLibrary<'n> {
     pub fn prepare<W: Watch>(&self, watch: &mut W) -> Result<bool, MethodError> {
         if self.variants.get().is_none() {
             let made = self.make(watch)?;
-            // Nobody else fills it meanwhile.
+            // No other thread fills it in the meantime.
             let _ = self.variants.set(made);
         }
         Ok(self.variants.get().is_some_and(Option::is_some))

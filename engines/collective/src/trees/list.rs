@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 /// Order in which pieces that wait for the same link are sent: the one with the longest path left first, less what its
 /// place among the pieces of its tree takes off.
 ///
-/// With a pace of zero, pieces of the deepest trees go first, and links that end ways fill gaps; with a pace of one,
+/// With a pace of zero, pieces of the deepest trees go first, and links that end paths fill gaps; with a pace of one,
 /// piece `j` of `n` counts as coming `j / n` of the busiest link's whole time later, as in a periodic schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListOrder {
@@ -44,7 +44,7 @@ pub struct ListSchedule {
     pub starts: Vec<Vec<u32>>,
 }
 
-/// A way over links that hops take.
+/// A path over links that hops take.
 #[derive(Debug)]
 struct HopChain {
     /// Class, epochs after the start, epochs occupied.

@@ -2,9 +2,9 @@
 //! (docs/methods/collective.md, section 11), on the folded network: whenever a link is free, it starts a piece that its
 //! far end neither has nor awaits.
 //!
-//! Every piece so gets a tree of its own whose load no rounding of shares unbalances: on direct networks with many links
-//! alike, all of them are busy until shortly before the end. One link stands for its class, because the images of a
-//! piece take the other links of the class at the same time.
+//! Every piece so gets a tree of its own whose load no rounding of shares unbalances: on direct networks with many
+//! links alike, all of them are busy until shortly before the end. One link represents its class, because the images
+//! of a piece take the other links of the class at the same time.
 
 use super::fold::Fold;
 use super::timing::PieceTiming;
@@ -64,8 +64,8 @@ pub fn suits(network: &LinkNetwork) -> bool {
     network.gpus().len() == network.node_count()
 }
 
-/// Returns trees of `pieces` pieces for each of `roots`, which stand for their orbits; `None` if some GPU cannot be reached, or if
-/// there are too many epochs.
+/// Returns trees of `pieces` pieces for each of `roots`, which represent their orbits; `None` if some GPU cannot be
+/// reached, or if there are too many epochs.
 ///
 /// # Errors
 /// The reason of the run to stop.

@@ -24,7 +24,7 @@ pub struct TreeParts<'n> {
 pub struct PartsPlan {
     /// Time until the last part ends, µs.
     pub finish_us: f64,
-    /// Schedule of each part; of one sort, with equal numbers of pieces.
+    /// Schedule of each part; of one type, with equal numbers of pieces.
     pub plans: Vec<TreePlan>,
 }
 
@@ -103,7 +103,7 @@ impl<'n> TreeParts<'n> {
             }
             let floor_us: f64 = self.libraries.iter().map(|library| library.floor_us(shard_bytes)).sum();
             let is_close = best.as_ref().is_some_and(|best| best.finish_us <= floor_us * (1.0 + CLOSE));
-            // Matching is close enough: the other kinds take longer and gain less.
+            // Matching is close enough to the floor: the other kinds take longer and gain little.
             if sorts == TreeSorts::Matching && is_close {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same way one epoch later than
+//! Periodic schedules: every tree sends one piece per epoch, and every piece takes the same path one epoch later than
 //! the one before (docs/methods/collective.md, section 11).
 
 use super::timing::latency_epochs;

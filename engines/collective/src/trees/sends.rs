@@ -59,7 +59,7 @@ pub fn list_sends(
             }
         }
     }
-    // Copies share the way into a switch: equal sends are one.
+    // Copies share the path into a switch: equal transmissions are merged.
     all.sends.sort_unstable();
     all.sends.dedup();
     all

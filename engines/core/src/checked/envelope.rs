@@ -1,4 +1,4 @@
-//! The envelope of a plan: what has to hold together whatever the kind.
+//! The envelope of a plan: what has to hold together for any kind.
 //!
 //! Nothing here knows the method; whether it exists, takes these parameters and can prove a bound is for the catalogue.
 

@@ -135,7 +135,7 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Returns `true` if a pause was asked for.
+    /// Returns `true` if a pause was requested.
     pub fn is_paused(&self) -> bool {
         *lock(&self.paused)
     }

@@ -1,6 +1,6 @@
 //! Parsing JSON into a tree, with limits that hold before memory is taken, and without keys given twice.
 //!
-//! A small file can stand for a large tree: `0,` takes two bytes in a file, gzip packs a thousand of them into four,
+//! A small file can represent a large tree: `0,` takes two bytes in a file, gzip packs a thousand of them into four,
 //! and each is a value of 72 bytes in memory. So the tree is counted while it grows, against a limit that depends on
 //! the size of the file as it is stored.
 

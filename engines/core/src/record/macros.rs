@@ -1,6 +1,6 @@
 //! The declarations.
 
-/// Declares a struct that stands for a JSON object: each field with its doc comment, its type and, behind `=`, its
+/// Declares a struct that represents a JSON object: each field with its doc comment, its type and, behind `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
 ///
 /// Keys behind `ignoring` may be there and say nothing. A struct whose fields depend on each other in files is written

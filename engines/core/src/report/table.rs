@@ -12,7 +12,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, those that matter most first where an overview shows only some.
     pub rows: Vec<Row>,
-    /// Rows that an overview shows; the rest is shown when the section is asked for by name. 0 for all.
+    /// Rows that an overview shows; the rest is shown when the section is requested by name. 0 for all.
     pub overview: usize,
     /// Name of one row and of several: `task`, `tasks`.
     pub of: [&'static str; 2],

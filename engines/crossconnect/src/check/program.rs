@@ -118,7 +118,7 @@ impl Program {
             all.saturating_sub(down.get(&(side, pod, ocs)).copied().unwrap_or(0))
         };
         let far = if single { Side::A } else { Side::B };
-        // Circuits at failed ports go whatever is planned: they are neither kept nor counted.
+        // Every plan removes circuits at failed ports: they are neither kept nor counted.
         let old = counted(scenario, switches, |judged| judged.was() && !judged.at_failed_port);
         let mut pinned: BTreeMap<CircuitPlace, u32> = BTreeMap::new();
         for pin in &scenario.pinned {
@@ -127,7 +127,7 @@ impl Program {
             *pinned.entry((pin.ocs_id as usize, a, b)).or_default() += 1;
         }
         let mut variables = ProblemVariables::new();
-        // The objective: what is installed less what stays.
+        // The objective: installed circuits minus kept circuits.
         let mut removed = Expression::from(old.values().map(|&count| f64::from(count)).sum::<f64>());
         let mut entries = Vec::new();
         let mut by_pair: BTreeMap<(usize, usize), Expression> = BTreeMap::new();
@@ -231,7 +231,7 @@ impl Program {
             None => Start::Full(start.to_vec()),
             Some(_) => Start::None,
         };
-        // Removed circuits are whole: what is less than one better is not better.
+        // The number of removed circuits is an integer: an improvement below 1 is none.
         let options = Options::new().set("mip_abs_gap", 1.0 - 1e-4).set("mip_rel_gap", 0.0);
         let mut listener = Listener { depth, claimed, bound: f64::NEG_INFINITY };
         let Some(solution) = solved(&self.model, options, &start, &mut listener) else {

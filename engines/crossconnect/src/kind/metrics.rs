@@ -12,7 +12,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "Installed circuits that the change takes away, on all switches.",
 );
 
-/// Every figure beside the objective, in the order in which tables show them.
+/// Every figure other than the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::input(
         "installed_circuits",

@@ -2,7 +2,7 @@
 
 use lightbay_core::term::Term;
 
-/// Words of this kind beside its figures.
+/// Words of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new(
         "cross-connect",

@@ -28,7 +28,7 @@ impl Method<Crossconnect> for BaselineMethod {
         } else {
             ("lumos-scratch", "Baseline: assigns circuits as if nothing were installed.")
         };
-        // Without a look at what is installed, another bipartition only names the switches in another way.
+        // If installed circuits are ignored, another bipartition only renumbers the switches.
         let params = if self.renamed { Vec::new() } else { vec![finish::bipartition()] };
         MethodInfo { name, help, proves: false, hot_start: false, params }
     }

@@ -64,7 +64,7 @@ impl Method<Crossconnect> for Lns {
                     starts.extend(finish::otherwise(&session, cx)?);
                 }
             }
-            // A start that was asked for, if it was found.
+            // The requested start, if it was found.
             let only = params.text("lns_start").unwrap_or("both");
             if starts.iter().any(|start| start.source == only) {
                 starts.retain(|start| start.source == only);

@@ -38,7 +38,7 @@ pub(super) fn prove(
     let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
     let program = ExactProgram::watched(&session.task, orientation, cx)?;
     if program.model().columns() == 0 {
-        // Nothing is wanted, or no circuit that is has two ports on one switch.
+        // There are no target circuits, or none of them has two ports on one switch.
         if session.circuits() > 0 {
             return Ok(Outcome::Infeasible(infeasible(&session.task, orientation, None)));
         }
@@ -66,7 +66,7 @@ pub(super) fn prove(
     if let Some(nodes) = nodes {
         options = options.set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX));
     }
-    // Removed circuits are whole: what is less than one better is not better, so the tree may close there.
+    // The number of removed circuits is an integer: an improvement below 1 is none, so the tree may close there.
     options = options.set("mip_abs_gap", 1.0 - 1e-4);
     let mut reading = PlanReader { session: Arc::clone(session), program, fixed: oriented.is_some() };
     let program = reading.program.clone();
@@ -84,7 +84,7 @@ pub(super) fn prove(
             Outcome::Infeasible(infeasible(&session.task, orientation, conflict.as_ref()))
         }
         Ending::Optimal => match outcome(cx, Limit::Work) {
-            // The solver stopped at the gap that was asked for.
+            // The solver stopped at the requested gap.
             Outcome::Done { status: Status::Feasible, .. } => Outcome::done(Status::GapReached),
             outcome => outcome,
         },

@@ -110,7 +110,7 @@ impl ExactProgram {
             entries: Vec::new(),
             places: FxHashMap::default(),
         };
-        // Removals are what is installed less what is kept, so kept circuits cost -1.
+        // Removals are installed minus kept circuits, so kept circuits cost -1.
         program.model.offset = task.installed.circuits() as f64;
         let asked = asked(task, orientation);
         for (pair, &(cell, both)) in asked.iter().enumerate() {
@@ -271,7 +271,7 @@ impl ExactProgram {
         &self.model
     }
 
-    /// The point that a solution of the task stands for; none if the model has no such point.
+    /// The point that a solution of the task represents; none if the model has no such point.
     pub fn point(&self, plan: &Assignment) -> Option<Vec<f64>> {
         let mut point = vec![0.0; self.model.columns()];
         for (ocs, cells) in plan.ocs.iter().enumerate() {

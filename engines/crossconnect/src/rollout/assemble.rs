@@ -17,10 +17,10 @@ const PAIR_LIMIT: &str = "pair_share_kept";
 /// Tolerance of shares.
 const SHARE_TOLERANCE: f64 = 1e-9;
 
-/// The plan that reaches a target: ports, batches, totals and figures for comparison. Where the scenario gives its circuits
-/// port by port they are the target, whatever is asked for.
+/// The plan that reaches a target: ports, batches, totals and figures for comparison. Where the scenario gives its
+/// circuits port by port they are the target, whatever is requested.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
-    // Ports first, batches from them: figures are those of the plan as it is made.
+    // Ports first, then batches: the figures are those of the plan in execution order.
     let wired = if scenario.is_placed() { ports::given(scenario) } else { ports::assign(scenario, target) };
     let schedule = batches::schedule(scenario, &wired);
     let totals = totals(scenario, &wired);
@@ -123,7 +123,7 @@ pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     }
     let wanted = scenario.wanted_pairs();
     let surplus = |(pair, count): ((u32, u32), u64)| {
-        // Surplus of a pair has to go, whatever the plan.
+        // Every plan removes the surplus of a pair.
         count.saturating_sub(wanted.get(&pair).copied().unwrap_or(0).into())
     };
     old.into_iter().map(surplus).sum()

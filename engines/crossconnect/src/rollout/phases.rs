@@ -57,7 +57,7 @@ impl Counter {
         let (mut most, mut contended) = (0, false);
         for (from, &to) in phase.iter().enumerate() {
             let to = to as usize;
-            // What a GPU keeps is no flow to another.
+            // Data that a GPU keeps is no flow.
             if from != to {
                 self.received[to] += 1;
                 contended |= self.received[to] > 1;

@@ -115,7 +115,7 @@ pub fn anneal<W: Watch>(
         if removed <= bound {
             break;
         }
-        // Every chain of every round has a stream of its own number, whichever thread runs it.
+        // Every chain of every round has its own random stream, independent of the thread that runs it.
         let mut chains: Vec<AnnealChain> = (0..settings.chains)
             .map(|chain| {
                 let number = u64::from(round) * u64::from(settings.chains) + u64::from(chain);

@@ -100,7 +100,7 @@ pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
         return single::kept(task, sound);
     }
     let mut watch = Unwatched::default();
-    // Nobody can ask these short flows to stop.
+    // These flows are short and have no stop check.
     kept_by_flows(task, sound, &mut watch).ok().flatten()
 }
 
@@ -158,8 +158,8 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
         let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
         // A pair never gets more circuits than some switch pairs of its ports allow.
         let most = cell.count.min(reach(task, switches, cell.a, cell.b));
-        // The first circuit that is kept is the last one that would be lost.
-        // Convex loss (2s - 1)/C: the flow loses in proportion to what pairs want.
+        // The first circuit kept is the last one lost. Convex loss (2s - 1)/C: the flow loses in proportion to what
+        // pairs want.
         for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
             let cost = -prize - (2 * lost - 1) * SCALE / whole;
             let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };

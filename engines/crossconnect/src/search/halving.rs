@@ -251,7 +251,7 @@ fn next_level(
     }
     let stop = watch.stop_test();
     let go_on = || {
-        // Only says that it ended: the checkpoint below knows why.
+        // Only signals the end: the checkpoint below returns the reason.
         if stop() { Err(MethodError::Failed("stopped".to_owned())) } else { Ok(()) }
     };
     let found: Vec<Result<[Node; 2], Failure>> = watch
@@ -270,8 +270,7 @@ fn children(
     settings: HalvingSettings,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<[Node; 2], Failure> {
-    // Step H at one node.
-    // Numbered as a heap, so that no stream is used twice whatever the order of work.
+    // Step H at one node. Numbered as a heap, so that no stream is used twice in any order of work.
     let stream = settings.preference.map(|seed| Streams::new(seed).stream(node.number));
     let candidates = settings.bipartition.candidates(task, &node.switches);
     let several = candidates.len() > 1;
@@ -321,7 +320,7 @@ fn lost(
                     removed += one(here).lacks(&one(task.installed.ocs[a].clone()));
                     removed += one(there).lacks(&one(task.installed.ocs[b].clone()));
                 }
-                // This way leads nowhere.
+                // This branch is a dead end.
                 Err(Failure::Stuck(_)) => return Ok(u64::MAX),
                 Err(ended) => return Err(ended),
             }

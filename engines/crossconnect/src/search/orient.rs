@@ -51,7 +51,7 @@ impl From<MethodError> for Failure {
 }
 
 impl Failure {
-    /// Returns the failure of a flow, with the pods that its nodes stand for.
+    /// Returns the failure of a flow, with the pods that its nodes represent.
     pub(crate) fn of(error: FlowError, switches: &[usize], pods: impl Fn(u32) -> Option<u32>) -> Self {
         match error {
             FlowError::Ended(error) => Self::Ended(error),

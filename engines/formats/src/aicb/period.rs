@@ -1,8 +1,8 @@
 //! Limits of the micro-batches in a SimAI text.
 //!
 //! The generator repeats the layers of the stage once per micro-batch, each repetition starting with a row
-//! `embedding_layer`. What stands before the first is done once per iteration (gradients, norms), and so is what
-//! follows the last (loss, optimizer).
+//! `embedding_layer`. What precedes the first is done once per iteration (gradients, norms), and so is what follows
+//! the last (loss, optimizer).
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! SimAI text workloads: a header, a row count, and one row per layer with three computations and three collectives.
 //!
 //! A row is `name dep fwd_ns fwd_comm fwd_bytes ig_ns ig_comm ig_bytes wg_ns wg_comm wg_bytes update_ns`, split at any
-//! white space; `ig` is the input-gradient half of the backward pass, `wg` the weight-gradient half. The file stands
-//! for one rank of one stage and already repeats its layers once per micro-batch.
+//! white space; `ig` is the input-gradient half of the backward pass, `wg` the weight-gradient half. The file
+//! represents one rank of one stage and already repeats its layers once per micro-batch.
 
 use std::io::BufRead;
 

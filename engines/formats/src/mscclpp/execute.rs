@@ -359,7 +359,7 @@ impl<'a> PlanRun<'a> {
                 }
             }
             read = vec![total; operation.destinations.len()];
-            // What sums are read from elsewhere comes from there to here.
+            // Sums that are read from another place move from there to here.
             for span in operation.sources.iter().filter(|span| span.rank.is_some()) {
                 let passage =
                     PlanPassage { from: at(span), to: rank as u32, operation: place, sums: Vec::new() };
@@ -437,7 +437,7 @@ impl<'a> PlanRun<'a> {
     }
 }
 
-/// The other end of every channel: the k-th of a sort to a rank faces the k-th of that sort back.
+/// The other end of every channel: the k-th of a sort to a rank faces the k-th of that type back.
 fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
     let mut by_pair: HashMap<(usize, u32, ChannelSort), Vec<usize>> = HashMap::new();
     for (rank, gpu) in plan.gpus.iter().enumerate() {

@@ -101,7 +101,7 @@ fn written_block(number: usize, block: &[PlanOperation], gpu: &PlanGpu, all: &[R
         used.sort_unstable();
         used.dedup();
         if !used.is_empty() {
-            // Channels are counted among those of their sort.
+            // Channels are counted per type.
             let place = |channel: &u32| {
                 gpu.channels[..*channel as usize].iter().filter(|other| other.sort == sort).count()
             };

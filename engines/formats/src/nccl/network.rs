@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// Rate of one NVLink each way by compute capability, GB/s, as NCCL counts it. A GPU takes the last row that its
-/// capability reaches; 86 stands for itself only.
+/// capability reaches; 86 represents itself only.
 pub const NVLINK_GBYTE_PER_S: [(u32, f64); 6] =
     [(60, 18.0), (70, 20.0), (80, 20.0), (86, 12.0), (90, 20.6), (100, 40.1)];
 
@@ -76,7 +76,7 @@ pub struct ChassisLink {
     pub from: u32,
     /// Node that it enters.
     pub to: u32,
-    /// Links that it stands for.
+    /// Links that it represents.
     pub count: u32,
     /// Rate of all of them, GB/s.
     pub gbyte_per_s: f64,
@@ -282,7 +282,7 @@ fn own_links(
     made: &mut Imported<ChassisNetwork>,
 ) {
     const SWITCH_CLASS: u32 = 0x06_8000;
-    // Of a divided device the first part stands for a target that is given by its bus id alone.
+    // Of a divided device the first part represents a target that is given by its bus id alone.
     let mut places: HashMap<(usize, &str), u32> = HashMap::new();
     for (number, gpu) in (0..).zip(gpus) {
         places.entry((gpu.host, topology.devices[gpu.device].bus.as_str())).or_insert(number);

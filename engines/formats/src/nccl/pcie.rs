@@ -34,7 +34,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
                 below.entry(parent).or_default();
             }
         }
-        // Parents stand before their children, so from the last device on everything below is known.
+        // Parents precede their children, so from the last device on everything below is known.
         let order: Vec<usize> = below.keys().rev().copied().collect();
         for at in order {
             let ways = below.remove(&at).unwrap_or_default();

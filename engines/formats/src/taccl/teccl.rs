@@ -144,7 +144,7 @@ fn input(value: &Value, problems: &mut Problems) -> Option<Imported<TecclInput>>
     Some(found)
 }
 
-/// Adds the paths of keys that nobody asked for.
+/// Adds the paths of keys that nobody requested.
 fn unknown(fields: &Fields<'_>, unused: &mut Vec<String>) {
     unused.extend(fields.unknown().into_iter().map(|problem| printable(&problem.path)));
 }

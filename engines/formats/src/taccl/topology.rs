@@ -39,7 +39,7 @@ impl Megabyte {
 /// A topology of TACCL: links inside of a node by class, and one sort of link between nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TacclTopology {
-    /// Name; `NDv2` and `DGX2` at its beginning stand for wirings that the program has.
+    /// Name; `NDv2` and `DGX2` at its beginning represent wirings that the program has.
     pub name: String,
     /// GPUs of a node.
     pub gpus_per_node: u32,

@@ -68,7 +68,7 @@ impl Highs {
             (vec![0_i32; columns + 1], vec![0_i32; quadratic_entries]);
         let mut quadratic_values = floats(quadratic_entries);
         let mut domains = vec![0_i32; columns];
-        // SAFETY: every array is as long as the size that HiGHS was asked for above.
+        // SAFETY: every array is as long as the size that HiGHS was requested above.
         let status = unsafe {
             sys::Highs_getModel(
                 self.at(),
@@ -153,8 +153,8 @@ impl Highs {
         let (room, row_room) = (self.columns(), self.rows());
         let (mut column_index, mut row_index) = (vec![0_i32; room], vec![0_i32; row_room]);
         let (mut column_bound, mut row_bound) = (vec![0_i32; room], vec![0_i32; row_room]);
-        // SAFETY: a subsystem names each column and row at most once, so that it fits the arrays; null for the
-        // arrays that are not asked for.
+        // SAFETY: a subsystem names each column and row at most once, so that it fits the arrays; null for the arrays
+        // that are not requested.
         let status = unsafe {
             sys::Highs_getIis(
                 self.at(),

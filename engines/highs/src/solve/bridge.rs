@@ -83,7 +83,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.failed.take().unwrap_or(error)
     }
 
-    /// Says that the helper process came to an end that nobody here asked for, and how.
+    /// Says that the helper process came to an end that nobody here requested, and how.
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
             if self.cx.best().is_some() { "the best plan until then is kept" } else { "no plan was found" };

@@ -30,7 +30,7 @@ impl Sift {
             return false;
         }
         let pace = match row(words) {
-            // Headings of tables come again and again.
+            // Table headings repeat.
             None if self.said.contains(words) => return false,
             None if self.said.len() < REMEMBERED => {
                 self.said.insert(words.to_owned());

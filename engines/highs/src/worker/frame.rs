@@ -148,7 +148,7 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<Option<T
     if head.is_empty() {
         return Ok(None);
     }
-    // A stranger is one even if it said less than a head.
+    // An unknown sender is recognised even if it wrote less than a header.
     if !MARK.starts_with(&head[..head.len().min(MARK.len())]) {
         return Err(FrameError::Stranger);
     }

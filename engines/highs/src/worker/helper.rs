@@ -69,7 +69,7 @@ impl Helper {
         if self.ended.is_none()
             && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
         {
-            // An error means that it has ended by itself, which its pipe will tell.
+            // An error means that it has ended by itself; its pipe reports that.
             let _ = kill_process(pid, signal);
         }
     }

@@ -54,7 +54,7 @@ pub enum HelperError {
 pub struct Ending {
     /// Result of the solver. If the helper was killed, the best of its messages until then, as interrupted.
     pub solution: Solution,
-    /// End of the helper process in words, if that was neither its own end nor asked for.
+    /// End of the helper process in words, if that was neither its own end nor requested.
     pub accident: Option<String>,
 }
 
@@ -172,7 +172,7 @@ fn talk(
 
 type ReceivedAnswer = Result<Answer<'static>, FrameError>;
 
-/// Sends the job and then what is asked for.
+/// Sends the job and then what is requested.
 fn send(
     mut input: ChildStdin,
     job: Box<SolveJob<'_>>,
@@ -183,7 +183,7 @@ fn send(
     let sent = frame::write_unless(&mut input, &HelperRequest::Solve(job), gone);
     match sent {
         Ok(()) => {}
-        // A broken pipe is the end of the helper, which its answers tell better.
+        // A broken pipe means that the helper ended; its answers give the reason.
         Err(FrameError::Pipe(_)) => return,
         Err(error) => {
             let _ = failures.send(Err(error));
@@ -351,7 +351,7 @@ impl Dialogue<'_> {
         if flow == Flow::Stop && self.deadline.is_none() {
             let grace = if self.heard.elapsed() < DEAF { GRACE } else { Duration::ZERO };
             self.deadline = Some(Instant::now() + grace);
-            // If it has ended its answers will tell.
+            // If it has ended, its answers show it.
             let _ = self.requests.send(HelperRequest::Interrupt);
         }
     }

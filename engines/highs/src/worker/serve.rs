@@ -118,7 +118,7 @@ impl<W: Write> SharedOutput<W> {
         }
     }
 
-    /// Passes a stop on to a run that is about to begin, also one that was asked for before.
+    /// Passes a stop on to a run that is about to begin, also one that was requested before.
     fn arm(&self, interrupt: Interrupt) {
         let mut slot = lock(&self.interrupt);
         if self.stop.load(Ordering::Acquire) {

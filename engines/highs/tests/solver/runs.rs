@@ -171,7 +171,7 @@ fn the_time_limit_ends_a_run_with_the_best_point() {
     let values = solution.values.unwrap();
     assert_eq!(knapsack(100).first_broken(&values, 1e-6), None);
     assert!(solution.bound.unwrap() >= solution.objective.unwrap());
-    // Too short for the root relaxation: no point is asked for, but no error either.
+    // Too short for the root relaxation: no point is requested, but no error either.
     let options = Options::new().time_limit_s(1e-6);
     let solution = solve_here(&knapsack(100), &options, &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::TimeLimit);

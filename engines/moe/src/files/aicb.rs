@@ -87,7 +87,7 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     };
     let workload = merge(&read, &options)?.workload;
     if let Some(doubt) = workload.summary.assumed.iter().find(|assumed| assumed.what == MICRO_BATCHES) {
-        // All its layers together would be those of one micro-batch.
+        // All its layers together would count as one micro-batch.
         let remedy = "correct the row, or generate the workload again";
         return Err(Problem::new(
             "",

@@ -140,7 +140,7 @@ impl TimelineWalk<'_> {
             if (place < split) != is_forward {
                 continue;
             }
-            // Exchanges inside the servers stand before attention, which they belong to.
+            // Exchanges inside the servers precede attention, which they belong to.
             if matches!(phase, LayerPhase::AttentionFwd | LayerPhase::AttentionBwd) && self.tensor_ms > 0.0 {
                 let length = self.tensor_ms * if is_forward { 1.0 } else { 2.0 };
                 self.add(number, 0, ("tensor parallel".to_owned(), "tensor_parallel"), length, Vec::new());

@@ -19,7 +19,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
      reduction.",
 );
 
-/// Every figure beside the objective, in the order in which tables show them.
+/// Every figure other than the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::neutral(
         "all_to_all_ms",

@@ -4,7 +4,7 @@ use lightbay_core::term::Term;
 
 const PAPER: &str = "mFabric (MixNet), SIGCOMM 2025";
 
-/// Words of this kind beside its figures.
+/// Words of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("region", "The servers of one expert-parallel group, joined by one small optical circuit switch.")
         .also(&["regional"])

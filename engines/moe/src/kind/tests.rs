@@ -210,7 +210,7 @@ fn a_delay_of_seconds_is_planned_as_circuits_that_stay() {
     assert_eq!(plan.plan().metrics["reconfigurations"], 0.0);
 }
 
-/// Of two layers one has no tokens: the paper's delay of 25 ms stands before the dispatch of the other one alone.
+/// Of two layers one has no tokens: the paper's delay of 25 ms precedes the dispatch of the other one alone.
 #[test]
 fn a_layer_without_tokens_waits_for_no_circuits() {
     use crate::scenario::{CountedMatrix, CountedTrace, GateTrace};

@@ -76,7 +76,7 @@ fn others(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), Pla
                 session::hand_over(&stage, SwitchPolicy::Exact, cx)
             });
             match tried {
-                // Other circuits may leave a pair without a way.
+                // Other circuits may leave a pair without a path.
                 Ok(()) | Err(PlanEnded::Infeasible(_)) => {}
                 Err(error) => return Err(error),
             }

@@ -66,8 +66,7 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
             best = (busiest, board.slots.clone());
         }
     }
-    // Sums that were kept up move by move have rounding of their own, so both are added up again before they are
-    // compared.
+    // Sums that were updated move by move have accumulated rounding, so both are summed again before the comparison.
     let (before, after) = (Board::of(shape, load, slots), Board::of(shape, load, &best.1));
     if after.busiest() <= before.busiest() { best.1 } else { slots.to_vec() }
 }

@@ -140,7 +140,7 @@ impl<'a> PlacementBoard<'a> {
         // Every timing is counted, so the limit holds for all kinds of moves.
         self.tried += 1;
         let exchange = Exchange::of(&self.demand(), self.layer.rates, self.layer.rule);
-        // A pair without a way counts as a number whose square is still finite.
+        // A pair without a path gets a large time whose square is still finite.
         let times = (0..exchange.servers()).map(|server| exchange.server_time(circuits, server).min(1e150));
         times.fold((0.0, 0.0), |(most, squares), time| (most.max(time), squares + time * time))
     }

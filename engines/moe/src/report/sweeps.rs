@@ -75,7 +75,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         Some(delay) => Phrase::new().muted("pays up to ").answer(format!("{delay:.3} ms")),
         None => Phrase::new().muted("changing circuits never pays"),
     };
-    // Policies that change for every layer leave the range of the question far behind at long delays.
+    // Policies that change circuits for every layer are far outside the shown range at long delays.
     let range = study.time(SwitchPolicy::Exact, 0.0).zip(still).and_then(|(least, still)| {
         let width = still - least;
         (width > 1e-6 * still).then_some((least - 0.2 * width, still + 3.0 * width))

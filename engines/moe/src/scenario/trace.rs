@@ -182,7 +182,7 @@ impl MoeScenario {
         let (experts, ranks) = (shape.experts as usize, shape.ep as usize);
         let layers = self.stage_layers() as usize;
         let first = iteration.saturating_sub(before);
-        // Iterations may be missing; those that are there stand one after the other.
+        // Iterations may be missing; the present ones are consecutive.
         let mut there: Vec<u32> = trace.counts.iter().map(|count| count.iteration).collect();
         there.sort_unstable();
         there.dedup();

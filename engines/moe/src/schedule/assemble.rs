@@ -62,7 +62,7 @@ pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candida
             }
         }
         let candidates = used.map(|at| (&stage.candidates[at], &made[&at]));
-        // The combine stands for the layer; exchanges on other circuits are listed beside it.
+        // The combine represents the layer; all-to-alls on other circuits are listed in addition.
         let [first, combine, third, last] = candidates;
         let (combine, exchange) = combine;
         let phases = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];
@@ -182,7 +182,7 @@ fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
         events.push(LayerEvent { phase, start_ms: now, end_ms: now + length });
         now += length;
     };
-    // A stall that takes time becomes an event of its own before the phase.
+    // A stall longer than 0 becomes a separate event before the phase.
     for ((name, phase), length) in LayerPhase::ALL.into_iter().zip(lengths) {
         let change = steps.changes.iter().find(|change| change.before == phase);
         if let Some(change) = change.filter(|change| change.stall_ms > 0.0) {

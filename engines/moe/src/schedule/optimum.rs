@@ -14,7 +14,7 @@ use crate::plan::LayerPhase;
 pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
     let steps: Vec<(usize, LayerPhase)> = stage.steps().collect();
     let count = stage.candidates.len();
-    // Stalls and times do not depend on where the way begins. Circuits that cannot be known yet cost infinity.
+    // Stalls and times do not depend on the start of the cycle. Circuits that cannot be known yet cost infinity.
     let stall: Vec<f64> = steps
         .iter()
         .flat_map(|(layer, phase)| (0..count).map(move |to| (*layer, *phase, to)))
@@ -45,7 +45,7 @@ pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
             cost = next;
             from.push(origin);
         }
-        // Closed ways only: the cost of ending where it began.
+        // Cycles only: the cost of ending in the initial state.
         if best.as_ref().is_none_or(|(known, _)| cost[begin] < *known) && cost[begin].is_finite() {
             // Back along the best predecessors.
             let mut way = vec![begin];

@@ -112,7 +112,7 @@ impl StageModel {
             Some(before) => changed(region, &before.nics, &counts),
             None => mapped(region, &counts),
         };
-        // A candidate stands by itself: what is kept or added depends on what is installed when it is used.
+        // Candidates are independent: what is kept or added depends on the circuits installed when one is used.
         nics.retain(|circuit| circuit.action != CircuitAction::Remove);
         for circuit in &mut nics {
             circuit.action = CircuitAction::Add;

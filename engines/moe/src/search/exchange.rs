@@ -82,7 +82,7 @@ impl Exchange {
                 // Bytes that the circuits of the pair do not carry in that time.
                 let over = bytes - f64::from(*count) * carried;
                 if over > 0.0 {
-                    // Strict routing: such bytes have no other way.
+                    // Strict routing: such bytes have no other path.
                     if *count > 0 && self.rule == RoutingRule::Strict {
                         return false;
                     }

@@ -232,7 +232,7 @@ impl SwapSearch<'_> {
             for &server in touched {
                 let took = self.exchange.server_time(self.circuits, server);
                 time = time.max(took);
-                // Times without a way count as the largest number whose square is one.
+                // Infinite times count as the largest number whose square is finite.
                 squares += took.min(1e150).powi(2) - self.times[server].min(1e150).powi(2);
             }
             // The others keep theirs.

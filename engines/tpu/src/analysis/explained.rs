@@ -78,7 +78,7 @@ pub struct PodFacts {
     pub routes: Option<Routes>,
     /// Statement on routes that it does not list: figures of its method that nobody can count again.
     pub stated: Option<RoutingClaims>,
-    /// LoadFigures without each switch, routes left out; empty if no sweep was asked for.
+    /// LoadFigures without each switch, routes left out; empty if no sweep was requested.
     pub faults: Vec<FaultCase>,
 }
 

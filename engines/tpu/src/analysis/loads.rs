@@ -9,7 +9,7 @@ use crate::plan::{Expansion, Route, Routing};
 pub struct Loads {
     /// `vc[v][arc]`: by virtual channel, then by arc class of a cube (symmetric routes) or by arc of the pod.
     pub vc: Vec<Vec<u32>>,
-    /// Cubes that one entry stands for: all of them for symmetric routes, else one.
+    /// Cubes that one entry represents: all of them for symmetric routes, else one.
     pub each: u64,
 }
 

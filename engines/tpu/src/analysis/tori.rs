@@ -53,7 +53,7 @@ pub struct Tori {
 }
 
 impl Tori {
-    /// The measures of a size, with routes if asked for. Takes milliseconds to seconds.
+    /// The measures of a size, with routes if requested. Takes milliseconds to seconds.
     pub fn of(cubes: usize, routed: bool) -> Self {
         let nodes = cubes * CHIPS;
         let mut tori = Vec::new();

@@ -49,8 +49,8 @@ pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Fi
     }
 }
 
-/// Sum of hops and diameter by a search from 64 chips at once, one bit for each; where the symmetry was confirmed, cube 0
-/// stands for all.
+/// Sum of hops and diameter by a search from 64 chips at once, one bit for each; where the symmetry was confirmed,
+/// cube 0 represents all.
 pub(super) fn hops(
     wiring: &Wiring,
     group: Option<Symmetric>,
@@ -67,7 +67,7 @@ pub(super) fn hops(
         }
         let mut steps = 0;
         loop {
-            // Who is not there yet after so many hops is at least one further.
+            // A chip that is not reached after this many hops is at least one hop farther.
             let missing: u64 = seen.iter().map(|sources| u64::from(sources.count_zeros())).sum();
             if missing == 0 {
                 break;
@@ -180,7 +180,7 @@ pub(super) fn mcf(
 }
 
 /// Returns the bound that lengths of the arcs prove: their sum over the distances of all pairs. If the symmetry was
-/// confirmed, one cube's arcs stand against the sources of one cube. `None` if told to stop.
+/// confirmed, one cube's arcs stand against the sources of one cube. `None` if the run stops.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,

@@ -53,7 +53,7 @@ pub(super) fn check(
             if (load as f64) < least * (1.0 - EXACT) {
                 fault(format!("a load of {load} is below the mean load {least:.3} of its routes"));
             }
-            // Links fewer by those of a switch carry no more than all of them.
+            // Without the links of one switch a pod carries no more than with all of them.
             if 1.0 / load.max(1) as f64 > result.claims.mcf_upper * (1.0 + EXACT) {
                 fault(format!(
                     "a load of {load} is more than 'mcf_upper' {} allows",

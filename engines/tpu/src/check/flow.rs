@@ -169,7 +169,7 @@ impl<'n> Master<'n> {
     }
 
     /// Solves; the flow that the mixture makes, counted from its loads and not from what the solver says, and the
-    /// prices of the classes. `None` if told to stop or if the solver has no solution.
+    /// prices of the classes. `None` if the run stops or if the solver has no solution.
     fn solve(&mut self, stop: &StopTest) -> Result<Option<(f64, Vec<f64>)>, Error> {
         let solution = self.instance.run(&mut RunListener::new(&mut stop.clone()))?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {

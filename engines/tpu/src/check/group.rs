@@ -4,7 +4,7 @@ use super::wiring::{SWITCHES, Wiring};
 use super::{Findings, code};
 use crate::plan::TopologyRecord;
 
-/// Says that the stated table is a group whose left translations keep the wiring: cube 0 stands for all.
+/// Says that the stated table is a group whose left translations keep the wiring: cube 0 represents all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symmetric;
 

@@ -80,7 +80,7 @@ impl CheckedNetwork {
 
     /// All circuits that any pod of so many cubes can have, by switch and by how many cubes further they lead: what a
     /// pod uses of a switch is one unit, shared between these classes. Turning all cubes by the same number keeps this
-    /// network, so that cube 0 stands for all.
+    /// network, so that cube 0 represents all.
     pub fn of_all_circuits(wiring: &Wiring) -> Self {
         let cubes = wiring.cubes;
         let inside = electrical();
@@ -152,7 +152,7 @@ impl CheckedNetwork {
         switches.fold(whole, f64::max) / CAPACITY
     }
 
-    /// Shortest paths from all sources; `None` if told to stop.
+    /// Shortest paths from all sources; `None` if the run stops.
     pub fn trees(&self, lengths: &[f64], stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
         let longest = lengths.iter().copied().fold(0.0, f64::max);
         let mut trees = Vec::with_capacity(self.groups.len());

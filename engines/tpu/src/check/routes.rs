@@ -1,8 +1,8 @@
 //! Routes: every pair once, to the right place, with the claimed loads, and never in a circle.
 //!
-//! Routes that are listed for cube 0 only stand for their translations by the group, which the checker has
-//! confirmed to keep the wiring. Their loads are then equal on all arcs of a class, and their dependencies are
-//! those of cube 0 lifted to every cube; the graph that has to be free of circles is the expanded one in any case.
+//! Routes that are listed for cube 0 only represent their translations by the group, which the checker has confirmed
+//! to keep the wiring. Their loads are then equal on all arcs of a class, and their dependencies are those of cube 0
+//! lifted to every cube; the graph that has to be free of circles is the expanded one in any case.
 
 use super::group::Symmetric;
 use super::wiring::{CHIPS, PORTS, Wiring};
@@ -335,7 +335,7 @@ impl TakenTurns {
         if sorted == channels {
             return None;
         }
-        // Every channel left over waits for another one left over: walk back until one repeats.
+        // Every remaining channel waits for another remaining one: walk back until one repeats.
         let mut before = vec![usize::MAX; channels];
         for channel in (0..channels).filter(|&channel| waiting[channel] > 0) {
             for next in successors(channel).filter(|&next| waiting[next] > 0) {

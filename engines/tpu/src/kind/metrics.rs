@@ -17,7 +17,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::max(
      split routes.",
 );
 
-/// Every figure beside the objective, in the order in which tables show them.
+/// Every figure other than the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::bound(
         "bound",

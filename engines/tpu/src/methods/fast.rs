@@ -470,8 +470,8 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         }
     }
 
-    /// Narrows the certificate of the best design: until here it only had to tell designs apart. A width that is asked
-    /// for is the business of [`finish`].
+    /// Narrows the certificate of the best design: until here it only had to tell designs apart. A width that is
+    /// requested is the business of [`finish`].
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
         if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {
@@ -496,10 +496,10 @@ impl<'s, 'a> FastSearch<'s, 'a> {
         let Some(best) = self.best.clone() else { return Ok(false) };
         let Some(entry) = best.entry else { return Ok(false) };
         let group = &entry.family.group;
-        // Cuts of another group say nothing here.
+        // Cuts of another group do not apply here.
         cuts.retain(|cut| cut.order() == group.order());
         if let Some(lengths) = &best.certificate.class_lengths
-            // The certificate's metric says more than the objective knew: a violated cut.
+            // The certificate's metric is tighter than the objective: a violated cut.
             && best.certificate.upper < entry.design.bound * (1.0 - WORTH)
             && let Some(cut) = LinearCut::new(&best.pod, lengths)
         {

@@ -1,6 +1,6 @@
 //! Steps of all methods once a topology is chosen; what is known is handed over after each.
 //!
-//! | step | asked for by | what the plan gains |
+//! | step | requested by | what the plan gains |
 //! |---|---|---|
 //! | certify | always | both ends of the MCF; better lower ends are handed over while they are found |
 //! | route | `routing` is not `none` | one route for every pair, loads, virtual channels |

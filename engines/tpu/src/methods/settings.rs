@@ -20,7 +20,7 @@ pub const ROUTE_STREAM: u64 = 1 << 40;
 /// Chips of a torus up to which all routes are written unless asked otherwise.
 const WRITTEN_UP_TO: usize = 1024;
 
-/// Widest certificate that may be asked for.
+/// Widest certificate that may be requested.
 const WIDEST_GAP: f64 = 0.01;
 
 /// Virtual channels that routes in dimension order use: one before the dateline of a ring, one behind it
@@ -114,7 +114,7 @@ pub fn search(params: &Params) -> SaturationSearch {
     }
 }
 
-/// Kind of routes that is asked for.
+/// Kind of routes that is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     Turns,
@@ -208,12 +208,12 @@ impl FinishSteps {
         })
     }
 
-    /// Returns `true` if something is asked for that follows from the routes.
+    /// Returns `true` if something is requested that follows from the routes.
     pub(super) const fn needs_routes(&self) -> bool {
         self.faults || self.simulate.is_some()
     }
 
-    /// The same with routes by prices, if the exact program was asked for.
+    /// The same with routes by prices, if the exact program was requested.
     pub(super) fn before_the_exact_program(&self) -> Option<Self> {
         let exact = self.routing == RouteKind::Turns && self.settings.selection == RouteSelection::Ilp;
         exact.then(|| {

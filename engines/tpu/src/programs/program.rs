@@ -1,6 +1,6 @@
 //! The optimisation model written out: labels O1, C1 to C8, V1 and V2 of TONS (Table 1), in symmetric form.
 //!
-//! Columns: the throughput, one for each switch and group element (C6: one cube stands for all), and one for each
+//! Columns: the throughput, one for each switch and group element (C6: one cube represents all), and one for each
 //! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
 //! unordered pairs (C4): what is sent over a pair directly, plus what others detour over it, minus what it detours
 //! itself, is at most the link there. A self link does not occur (C1), and a class of pairs has one row (C2, C7).

@@ -227,7 +227,7 @@ impl<'s> RelaxedProgram<'s> {
             for lengths in std::mem::take(&mut queue) {
                 let swept = sweep(&space.network, &lengths, watch).map_err(Trouble::Run)?;
                 found.rounds += 1;
-                // No way to some chip: nothing that is allowed connects the pod.
+                // Some chip cannot be reached: the allowed circuits do not connect the pod.
                 let Some(distance) = swept.distance else {
                     return Ok(Relaxed { upper: 0.0, ..found });
                 };

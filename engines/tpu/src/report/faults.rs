@@ -66,7 +66,7 @@ impl FaultSweep {
         let mut cases = vec![None; SWITCHES];
         for point in points {
             if let Some(place) = cases.get_mut(point.count as usize) {
-                // A load of nothing says that some pair has no route.
+                // A missing load means that some pair has no route.
                 let load = (point.value > 0.0).then_some(point.value as u64);
                 *place = Some(Case { load, ..Case::default() });
             }
@@ -122,7 +122,7 @@ impl FaultSweep {
         if claimed.is_empty() { section } else { section.remark(STATED) }
     }
 
-    /// The switches on the faces of a cube; `cell` says what stands for each.
+    /// The switches on the faces of a cube; `cell` says what represents each.
     fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
         let (mut cells, mut about) = (Vec::new(), Vec::new());
         for v in 0..4 {

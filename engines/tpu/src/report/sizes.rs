@@ -94,7 +94,7 @@ fn table(rows: &[SizeRow], designs: &Designs, chips: usize) -> Table {
         let (share, by) = match design {
             Some((rate, _)) if is_own => (Cell::new(rate / size.bound).tone(Tone::Good), "design"),
             Some((rate, _)) => (Cell::new(rate / size.bound), "design"),
-            // What the better torus reaches says where a design would begin.
+            // The better torus shows the level from which a design starts.
             None => (Cell::new(torus(size) / size.bound).tone(Tone::Muted), "torus"),
         };
         let row = table.row(vec![

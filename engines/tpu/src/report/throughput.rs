@@ -99,7 +99,7 @@ impl Compared<'_> {
         phrase
     }
 
-    /// Every network of the size; `working` stands for the pod that a run works on.
+    /// Every network of the size; `working` represents the pod that a run works on.
     fn networks(&self, working: Option<&PodStanding>) -> Table {
         let nodes = self.scenario.nodes();
         let cover = self.yardsticks.cover;

@@ -65,7 +65,7 @@ pub fn carrier(class: usize) -> String {
     }
 }
 
-/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` where arcs do not stand for those of every cube: an arc by its number.
+/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` where arcs do not represent those of every cube: an arc by its number.
 pub fn arc_of(arc: usize, is_class: bool) -> String {
     if is_class {
         self::arc(arc)

@@ -60,7 +60,7 @@ pub fn sweep(
 /// The same from routes without fault that are known already, with the saturation of each case if a closure finds it.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn sweep_from(
     pod: &Topology,
     found: &FoundRoutes,
@@ -108,7 +108,7 @@ pub fn sweep_from(
 /// Routes the pod without one more switch.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn case(
     pod: &Topology,
     found: &FoundRoutes,
@@ -122,7 +122,7 @@ pub fn case(
     // A case is a pod with one more failed switch; the symmetry stays.
     // The seed stays, so that cases differ by their switch only.
     let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
-    // What a case of its own survives is the failed switch, and not another one.
+    // A case only has to survive its own failed switch.
     own.tolerated_faults = 0;
     let shared = match settings.turns {
         FaultTurns::Shared => Some(under_shared(pod, found, &own, watch)?),

@@ -64,7 +64,7 @@ impl Frame {
         PORTS * self.nodes
     }
 
-    /// Returns `true` if cube 0 stands for all.
+    /// Returns `true` if cube 0 represents all.
     pub const fn is_symmetric(&self) -> bool {
         self.symmetric
     }

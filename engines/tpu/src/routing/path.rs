@@ -117,8 +117,8 @@ impl Finder {
             for at in from..end {
                 let Entry { state, cost, .. } = self.entries[at];
                 let tail = Frame::tail(steps.arc(state));
-                // A dearer way than one that is complete; or one that would come through an end twice.
-                // Prices are positive, so a walk that is dearer than a complete one is pruned.
+                // Pruned: more expensive than a complete walk, or through an end node twice. Prices are positive, so a
+                // walk that is dearer than a complete one is pruned.
                 if cost >= best.0 || tail == source || tail == target {
                     continue;
                 }

@@ -17,7 +17,7 @@ pub type Worths = Vec<f64>;
 /// reach the tail of the arc times the paths that continue from the head of the next, stopping there included.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, MethodError> {
     let mut worths = vec![0.0; PORTS * frame.classes()];
     let nodes = frame.nodes();
@@ -93,7 +93,7 @@ pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> V
 /// Chosen-path load: how many routes use each turn if routes are selected as if nothing could wait in a circle.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn chosen_paths(
     frame: &Frame,
     effort: &SelectionEffort,

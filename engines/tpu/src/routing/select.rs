@@ -197,7 +197,7 @@ impl Ways<'_> {
 /// Distances of all states from all sources of a frame.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn reaches(frame: &Frame, steps: &Steps, watch: &mut impl Watch) -> Result<Vec<Reach>, MethodError> {
     let sources: Vec<u32> = (0..frame.sources() as u32).collect();
     let mut all = Vec::with_capacity(sources.len());
@@ -230,7 +230,7 @@ struct Proposer {
 /// over failed switches are replaced. Pairs without a simple allowed route have none in the result.
 ///
 /// # Errors
-/// The watch says stop.
+/// The watch requests a stop.
 pub fn select(
     ways: Ways<'_>,
     effort: SelectionEffort,

@@ -48,7 +48,7 @@ pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
             }
         }
     }
-    // Every node has a way.
+    // Every node has a path.
     (queue.len() == frame.nodes()).then_some(Tree { root, parent })
 }
 
@@ -90,7 +90,7 @@ pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
         let mut grown = false;
         for tree in 0..2 {
             let mut at = 0;
-            // A switch that nobody owns, at the border of the tree.
+            // A switch without an owner, at the border of the tree.
             let mut claim = None;
             while at < queues[tree].len() {
                 let node = queues[tree][at];

@@ -25,7 +25,7 @@ const BEYOND_IDEAL: f64 = 1.1;
 /// Figures of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Flits generated, per cycle and node: the rate asked for.
+    /// Flits generated, per cycle and node: the rate requested.
     pub offered: f64,
     /// Flits that left the network within the window, per cycle and node.
     pub delivered: f64,
@@ -44,7 +44,7 @@ pub enum SaturationSearch {
     Bisection,
 }
 
-/// One run: warm-up, then the window that is measured. `None` if told to stop.
+/// One run: warm-up, then the window that is measured. `None` if the run stops.
 pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;

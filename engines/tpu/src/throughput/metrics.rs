@@ -137,7 +137,7 @@ fn distances_beside_failed(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
         let longest = scratch.distance.iter().copied().max().unwrap_or(0);
         hops.diameter = hops.diameter.max(u32::try_from(longest).unwrap_or(u32::MAX));
     }
-    // Sources of one cube stand for those of all.
+    // Sources of one cube represent those of all.
     hops.hop_sum *= (network.nodes() / network.sources().len().max(1)) as u64;
     Some(hops)
 }

@@ -21,7 +21,7 @@ pub struct Demand {
     pub steps: Vec<DemandStep>,
     /// Circuits: NICs that it can carry.
     pub circuits: u32,
-    /// Time in which more is asked for than the circuits carry, seconds.
+    /// Time in which more is requested than the circuits carry, seconds.
     pub above_s: f64,
     /// Maximum number of flows active at the same time.
     pub peak_flows: u32,

@@ -112,7 +112,7 @@ impl Prices {
             less[link] -= 1;
             let kept = found(less, &mut scratch);
             let known = if base.found.x[link] < circuits { base.found.clone() } else { kept.clone() };
-            // The best plan of all is also the best of those that it is one of.
+            // The overall best plan is also the best one of every subset that contains it.
             let replanned = if known.makespan <= base.found.makespan {
                 BestKnown { found: known, proven: base.proven }
             } else {

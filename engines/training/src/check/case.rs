@@ -19,7 +19,7 @@ pub(super) struct Case<'a> {
 /// Work of one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Work {
-    /// Takes this many seconds whatever the network does.
+    /// Takes this many seconds for any network does.
     Fixed(f64),
     /// The inter-pod transfer with this task index.
     Transfer(usize),

@@ -199,7 +199,7 @@ pub(super) fn judge(
     remarks: &mut Vec<String>,
 ) -> (BoundTrust, Option<VerifiedBound>) {
     let floor_s = floor.value_s;
-    // A bound that rounding alone keeps from the plan is met by it.
+    // A bound that differs from the plan by rounding only counts as met.
     let met = (floor_s - claims.makespan_s).abs() <= CHECK_RELATIVE * claims.makespan_s.abs();
     let value = if met { claims.makespan_s } else { floor_s };
     let covers = floor.covers.map(str::to_owned);

@@ -1,6 +1,6 @@
 //! The scenario of a job: its own placement, its own transfers and the whole 1F1B graph, nothing merged or dropped.
 //!
-//! All replicas behave alike, so one is walked: its pods are 0..G, and G mirror pods stand for the ring neighbours.
+//! All replicas behave alike, so one is walked: its pods are 0..G, and G mirror pods represent the ring neighbours.
 
 use super::case::Case;
 use super::{Findings, code};

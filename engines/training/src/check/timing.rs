@@ -88,7 +88,7 @@ pub(super) fn fair(
             || !slack.same_end(schedules[*task].finish_s, run.finish_s[*task])
     };
     let others: Vec<usize> = (0..schedules.len()).filter(differs).collect();
-    // One difference moves everything after it, so only the first in time is told.
+    // One difference moves everything after it, so only the earliest one is reported.
     let first = others.iter().copied().min_by(|a, b| run.start_s[*a].total_cmp(&run.start_s[*b]));
     if let Some(task) = first {
         found.add(

@@ -121,7 +121,7 @@ fn job_of(
         let mut crossing = |calls| placement::crossing_bytes(calls, run.replicas().into(), &mut problems);
         let (all, recurring) = (crossing(&stage.dp_collectives), crossing(&stage.dp_recurring));
         let bytes = params.int("dp_bytes").map_or(all, |given| u64::try_from(given).unwrap_or(0)) as f64;
-        // Bytes that are given instead of the file's recur by the same share.
+        // Bytes that replace those of the file recur with the same fraction.
         let share = if all > 0 { recurring as f64 / all as f64 } else { 0.0 };
         MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes, dp_bytes_per_micro_batch: bytes * share }
     });

@@ -12,7 +12,7 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "Time of one training iteration, from its first computation to the end of its last computation or transfer.",
 );
 
-/// Every figure beside the objective, in the order in which tables show them.
+/// Every figure other than the objective, in the order in which tables show them.
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::restated(
         "nct",

@@ -4,7 +4,7 @@ use lightbay_core::term::Term;
 
 const DELTA: &str = "DELTA";
 
-/// Words of this kind beside its figures.
+/// Words of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("pod", "GPUs joined by a network of their own; circuits join pods."),
     Term::new(

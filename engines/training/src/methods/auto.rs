@@ -44,7 +44,7 @@ impl SessionMethod for Auto {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
-        // Several configurations have a search of their own.
+        // Several configurations have a separate search.
         if let Some(outcome) = robust::run(session, params)? {
             return Ok(outcome);
         }

@@ -124,7 +124,7 @@ fn begin(
         let makespan = evaluator.makespan(fixed, session.rates, &mut Scratch::default());
         let found = Circuits { ports: evaluator.network.budget.total(fixed), makespan, x: fixed.to_vec() };
         let (x, rates) = (found.x.clone(), session.rates);
-        // Better circuits may be known, but they were not asked for.
+        // Better circuits may be known, but the scenario fixes the circuits.
         session.cx.supersede(makespan, found.ports as f64, "given circuits", move || {
             super::session::candidate(&evaluator, &x, rates)
         })?;

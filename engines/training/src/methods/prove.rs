@@ -10,9 +10,9 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
 use std::sync::Arc;
 
-/// Proves the best circuits by the search that was asked for, or by the one that is fastest: vectors of circuits
-/// as long as they can be listed, else the integer program. Improves `start.best`; returns whether the proof is
-/// complete. `evolved` says that a genetic search was made already.
+/// Proves the best circuits by the search that was requested, or by the one that is fastest: vectors of circuits as
+/// long as they can be listed, else the integer program. Improves `start.best`; returns whether the proof is complete.
+/// `evolved` says that a genetic search was made already.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -197,7 +197,7 @@ impl ReallocationRun<'_, '_> {
 
     /// Trades ports until nobody gains; says whether `most` trades ended it.
     fn trade(&mut self, most: u64, bounds: &[f64]) -> Result<bool, MethodError> {
-        // Ports that a job was asked about in vain.
+        // Ports for which a job has already reported no gain.
         let mut refused: Vec<Option<Vec<u32>>> = vec![None; self.team.members.len()];
         let mut done = 0;
         loop {
@@ -205,7 +205,7 @@ impl ReallocationRun<'_, '_> {
             for member in 0..self.team.members.len() {
                 let plan = &self.team.members[member].now.found;
                 let ports = self.team.available(member);
-                // At its bound, or asked before with the same ports: nothing can have changed.
+                // At its bound, or evaluated before with the same ports: the result cannot have changed.
                 if gap(plan.makespan, bounds[member]) <= CLOSED || refused[member].as_ref() == Some(&ports) {
                     continue;
                 }

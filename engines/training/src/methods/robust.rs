@@ -34,7 +34,7 @@ pub(super) fn knob() -> ParamInfo {
     )
 }
 
-/// Plans for the worst of all configurations, if that was asked for.
+/// Plans for the worst of all configurations, if that was requested.
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;

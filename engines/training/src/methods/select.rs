@@ -104,7 +104,7 @@ pub(super) fn prove(
         writing,
     };
     let full = Selection::new(ask(&session.instance, Writing::Full));
-    // The full model is built for its size alone, unless it was asked for.
+    // The full model is built for its size alone, unless it was requested.
     if let Some(full) = &full {
         solver::report_size(session.cx, full.model(), "written in full");
     }
@@ -121,7 +121,7 @@ pub(super) fn prove(
         solver::report_size(session.cx, selection.model(), "without what cannot matter");
     }
     let ending = run(session, params, &selection, (Goal::Makespan, limit_s), best)?;
-    // The gap that was asked of the solver, and what rounding adds.
+    // The gap requested from the solver, plus rounding.
     let close_enough = params.float("mip_gap").unwrap_or(0.0).max(SLIP) + SLIP;
     let closed = session.cx.best_bound().is_some_and(|bound| gap(best.makespan, bound) <= close_enough);
     let ended = matches!(ending, Ending::Optimal | Ending::Infeasible);

@@ -115,7 +115,7 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(found)
     }
 
-    /// The second phase: the same makespan with fewer ports, if that was asked for.
+    /// The second phase: the same makespan with fewer ports, if that was requested.
     pub fn fewest_ports(&mut self, best: &mut Circuits, caps: &[u32]) -> Result<(), MethodError> {
         if !self.cx.params().bool("min_ports") {
             return Ok(());

@@ -124,7 +124,7 @@ pub(super) fn climb(
     let mut scratch = crate::simulate::evaluate::Scratch::default();
     let mut stopped = Ok(());
     let rates = session.rates;
-    // Coordinate search: one circuit more here, one less there.
+    // Coordinate search: one circuit more on one link, one fewer on another.
     let makespan = polish(limits, &mut x, best.makespan, &mut |x: &[u32]| {
         stopped = session.checkpoint();
         stopped.is_ok().then(|| {

@@ -38,7 +38,7 @@ impl Budget {
             }
             ends.push(list);
         }
-        // A link without any real end would be unlimited; more circuits than flows never help anybody.
+        // A link without a real end pod would be unlimited; more circuits than flows never help.
         let limit = ends
             .iter()
             .zip(flows_over)

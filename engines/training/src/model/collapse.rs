@@ -1,8 +1,8 @@
 //! From the reduced graph to an instance: one replica with mirror pods for its ring neighbours, or all replicas.
 //!
-//! If all replicas have the same placement and ports they behave alike, so one is enough: its own pods, and one
-//! mirror pod per position that stands for the neighbours on the data-parallel ring. Mirrors have no port limit. A
-//! circuit on the ring link of a position exists once towards each neighbour.
+//! If all replicas have the same placement and ports they behave alike, so one is enough: its own pods, and one mirror
+//! pod per position that represents the neighbours on the data-parallel ring. Mirrors have no port limit. A circuit on
+//! the ring link of a position exists once towards each neighbour.
 
 mod expand;
 
@@ -149,7 +149,7 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
 }
 
 /// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs, and what a stage
-/// sends to its neighbour it gets from the other one at the same time: its own NICs then stand for the neighbour's.
+/// sends to its neighbour it gets from the other one at the same time: its own NICs then represent the neighbour's.
 fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     if shape.dp_buckets > 1 {
         return task.src_gpus.clone();

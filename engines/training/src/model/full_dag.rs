@@ -117,7 +117,7 @@ impl FullDag {
         walk.run(replicas)
     }
 
-    /// Multiplies the duration of every compute by a factor, asked for in the order of the nodes.
+    /// Multiplies the duration of every compute by a factor, requested in the order of the nodes.
     pub(crate) fn scale(&mut self, mut factor: impl FnMut(&Node) -> f64) {
         for node in &mut self.nodes {
             if matches!(node.kind, NodeKind::Forward | NodeKind::Backward) {

@@ -1,8 +1,8 @@
 //! The graph of inter-pod tasks alone, with the rigid work between them as delays.
 //!
-//! An edge (u, v, d) stands for the longest path from u to v that contains no other inter-pod task. It is dropped
-//! if a chain of other tasks reaches d even when every task of the chain runs as fast as its NICs allow: no
-//! topology makes it matter then. Without that the number of edges grows with the square of the micro-batches.
+//! An edge (u, v, d) represents the longest path from u to v that contains no other inter-pod task. It is dropped if a
+//! chain of other tasks reaches d even when every task of the chain runs as fast as its NICs allow: no topology makes
+//! it matter then. Without that the number of edges grows with the square of the micro-batches.
 //!
 //! The nodes of the full graph are visited once. Each carries its nearest task ancestors with the rigid time since
 //! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so

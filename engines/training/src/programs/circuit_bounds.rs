@@ -36,7 +36,7 @@ pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
 fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit: u32) -> u32 {
     let flows = |task: &u32| network.flows[*task as usize];
     let mut most = f64::from(known);
-    // A chain never runs beside itself: its largest transfer decides.
+    // Transfers of a chain never overlap: the largest one counts.
     if network.precedence.is_chain(tasks) {
         return tasks.iter().map(flows).fold(most, f64::max) as u32;
     }
@@ -51,7 +51,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
         if most >= f64::from(limit) {
             break;
         }
-        // The middle of the piece stands for all of it.
+        // The middle of the piece represents the whole piece.
         let middle = f64::midpoint(piece[0], piece[1]);
         active.clear();
         active.extend(

@@ -109,7 +109,7 @@ impl IntervalModel {
     /// Writes the model.
     ///
     /// # Errors
-    /// The error of `go_on`; it is asked for every 64 rows and for every few columns.
+    /// The error of `go_on`; it is requested every 64 rows and for every few columns.
     pub fn new<'a>(ask: IntervalQuestion<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
         let mut writer = Writer::new(ask, go_on);
         // Columns first: rows refer to them by number.

@@ -125,7 +125,7 @@ impl Selection {
             .collect()
     }
 
-    /// The point that circuits within the range stand for, with every start as early as it can be.
+    /// The point that circuits within the range represent, with every start as early as it can be.
     fn point(&self, x: &[u32]) -> Vec<f64> {
         // Circuits beyond the range are of no use: the point is that of the range's most.
         let x: Vec<u32> =
@@ -164,8 +164,8 @@ impl Selection {
         point
     }
 
-    /// The point that circuits stand for, with every start as early as it can be. Circuits beyond the range are
-    /// of no use and count as the most of it.
+    /// The point that circuits represent, with every start as early as it can be. Circuits beyond the range are of no
+    /// use and count as the most of it.
     ///
     /// # Errors
     /// The first number of circuits, row or bound that is not within the model.

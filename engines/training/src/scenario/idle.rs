@@ -146,7 +146,7 @@ impl TrainingScenario {
             .stages
             .iter()
             .map(|stage| StageLoad {
-                // Layers say where buckets end and nothing else.
+                // Layers only determine where buckets end.
                 layers: if exchanges && run.dp_buckets > 1 { stage.layers } else { 0 },
                 dp_bytes_per_gpu: if exchanges { stage.dp_bytes_per_gpu } else { 0.0 },
                 ..*stage

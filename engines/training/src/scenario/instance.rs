@@ -38,7 +38,7 @@ pub struct Pod {
     pub name: String,
     /// Optical ports; ignored for mirrors.
     pub ports: u32,
-    /// A mirror stands for ring neighbours of a collapsed replica and has no port limit.
+    /// A mirror represents ring neighbours of a collapsed replica and has no port limit.
     pub mirror: bool,
 }
 
@@ -192,7 +192,7 @@ pub struct InstanceProvenance {
     pub full_dag_nodes: u64,
     /// `true` if replicas are collapsed onto one with mirror pods.
     pub collapsed: bool,
-    /// Replicas that it stands for.
+    /// Replicas that it represents.
     pub replicas: u32,
     /// The edges are complete up to this bandwidth; above it dominated edges would be missing.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -42,7 +42,7 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     if problems.total() == before {
         return Some(instance);
     }
-    // What single fields have wrong stands for something harmless, so that the rest is judged in the same round.
+    // Invalid fields are replaced by harmless values, so that the rest is checked in the same pass.
     problems.extend(check_instance(&instance, path));
     None
 }

@@ -157,7 +157,7 @@ pub fn evolve<W: Watch<Proposal>>(
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
-        // An abandoned generation ends here, before anybody relies on its individuals.
+        // An abandoned generation ends here, before its individuals are used.
         watch.checkpoint()?;
         if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
             state.migrate();
@@ -196,7 +196,7 @@ impl<'a> Evolution<'a> {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
         // Soon most individuals are known already.
         let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
-        // 500 ns stand for a repeat: a hash of the vector and a look-up.
+        // A repeat counts as 500 ns: a hash of the allocation and a look-up.
         let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
         // Never past a migration, a limit or the end of a stall: these are decided between chunks.
         let migration = u64::from(self.settings.migration.max(1));

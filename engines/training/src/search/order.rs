@@ -242,7 +242,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         let mut at = start;
         let mut vain = 0;
         'orders: loop {
-            // Prices of the program say which neighbours may gain; they are tried in that order.
+            // Dual prices of the program show which neighbours may gain; they are tried in that order.
             let moves = self.pricing.moves(&self.competition, self.evaluator, &at);
             let mut level: Option<Point> = None;
             for step in moves {

@@ -201,7 +201,7 @@ impl LogicalPane {
     fn fill(&mut self, facts: &ChangeFacts, edit: Option<&CellEdit>) {
         let pods = facts.pods;
         let wanted = |a: usize, b: usize| match edit {
-            // The digits follow the keys at once.
+            // The digits update immediately while keys are pressed.
             Some(edit) if a != b => edit.values.get(pair_index(pods, a, b)).copied().unwrap_or_default(),
             _ => i64::from(facts.after[a * pods + b]),
         };

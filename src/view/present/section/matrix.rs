@@ -257,7 +257,7 @@ impl MatrixView {
         let names = self.rows.iter().map(label).max().unwrap_or(0);
         let digits = self.tiles.iter().map(|tile| label(&tile.text)).max().unwrap_or(1);
         let heads = self.heads.iter().map(label).max().unwrap_or(1);
-        // Words behind the rows stay as long as they leave room for all columns.
+        // Words after the rows stay as long as they leave space for all columns.
         let all = names + 1 + width as u16 * (digits.max(heads.min(HEAD)).max(1) + 1);
         let words = Some(self.words_wide()).filter(|words| *words > 0 && all + *words <= area.width);
         let area = Rect { width: area.width - words.unwrap_or(0), ..area };

@@ -238,7 +238,7 @@ impl CrossingsPane {
                 for cube in 0..cubes {
                     for switch in 0..SWITCHES {
                         let to = match (voltage(switch), group) {
-                            // The digits follow the keys at once.
+                            // The digits update immediately while keys are pressed.
                             (Some(voltage), Some(group)) if voltage < cubes => group.times(cube, voltage),
                             _ => facts.pod.to(switch, cube),
                         };

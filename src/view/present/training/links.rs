@@ -2,7 +2,7 @@
 
 use lightbay_engines::training::scenario::instance::Instance;
 
-/// Name of a ring neighbour: the pod of the next replica, which a mirror stands for.
+/// Name of a ring neighbour: the pod of the next replica, which a mirror represents.
 pub const RING: &str = "ring";
 
 /// Name of a pod: its own, or [`RING`] for mirrors.

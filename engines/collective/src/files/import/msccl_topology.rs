@@ -44,7 +44,7 @@ pub(super) fn format() -> FormatInfo {
 /// Makes a scenario of a topology, with the name of its file.
 ///
 /// # Errors
-/// Every problem of the file, and switches that share bandwidth in a way that no node stands for.
+/// Every problem of the file, and switches that share bandwidth in a way that no node represents.
 pub(super) fn read(
     input: &Input,
     params: &Params,

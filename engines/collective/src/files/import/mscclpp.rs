@@ -91,7 +91,7 @@ fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
         let (rank, block, _) = passage.operation;
         let mut at = number(passage.operation);
         if steps[at as usize].message.is_some() {
-            // A further message of the same operation is a step beside it.
+            // A further message of the same operation becomes a parallel step.
             let after = steps[at as usize].after.clone();
             at = (steps.len() + more.len()) as u32;
             more.push(OutsideStep { after, receives: Vec::new(), message: Some(message) });

@@ -273,7 +273,7 @@ impl ChunkNames {
         Ok(names)
     }
 
-    /// Rank at which every chunk of the buffer is added up, and its number among those of that rank.
+    /// Rank at which every chunk of the buffer is reduced, and its number among those of that rank.
     fn tree_roots(&self, outside: &OutsideSchedule) -> Result<Vec<(u32, u32)>, Problems> {
         let all = self.ranks * self.per_rank;
         let mut senders: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); all as usize];
@@ -342,7 +342,7 @@ impl ChunkNames {
             } else {
                 Some((first.rank, first.rank, first.chunk))
             };
-            // What a rank keeps for itself is no chunk.
+            // Data that a rank keeps for itself is no chunk.
             chunks.extend(key.and_then(|key| self.known.get(&key)));
         }
         let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);

@@ -103,7 +103,7 @@ pub(super) fn read(
     made.notes.extend(notes);
     made.assumed.retain(|assumed| match assumed.set_with.as_str() {
         "mb=" => params.text("mb").is_none(),
-        // The file can say the wiring; where its name stands for one, that is the network taken.
+        // The file may contain the wiring; if its name is that of a known network, that network is used.
         _ => inner == InnerWiring::Named,
     });
     if nodes.is_none() {
@@ -130,7 +130,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, Option<&Input>), Problems> {
         let format = open(input.bytes.as_slice(), &Limits::default())
             .map_err(|problem| Problems::from(problem).named(&input.name))?
             .format;
-        // Whatever else it is: the reader of topologies says so.
+        // For anything else, the reader of topologies reports the error.
         let place = if format == Format::TacclSketch { &mut sketch } else { &mut topology };
         if let Some(before) = place.replace(input) {
             let message = format!("is given beside {}", before.name);

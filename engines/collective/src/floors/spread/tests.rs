@@ -22,7 +22,7 @@ fn rate(numerator: i128, denominator: i128) -> Rational {
     Rational::new(numerator, denominator).unwrap()
 }
 
-/// A ring of four, both ways and one way.
+/// A ring of four, both ways and one path.
 #[test]
 fn a_ring_is_bound_by_the_links_into_one_gpu() {
     let pairs: Vec<(u32, u32, i128)> = (0..4).map(|node| (node, (node + 1) % 4, 1)).collect();

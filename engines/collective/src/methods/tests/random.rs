@@ -21,8 +21,8 @@ use std::fmt::Write as _;
 
 const SEED: u64 = 31;
 const SCENARIOS: u64 = 200;
-/// Scenarios beyond the usual ones that a method once failed on: programs of 539 took all memory, in the first rounds of
-/// 655 no transmission ends, fixed ways of 1530 meet at a switch, and amounts of 1665 go around within one epoch.
+/// Scenarios beyond the usual ones that a method once failed on: programs of 539 took all memory, in the first rounds
+/// of 655 no transmission ends, fixed paths of 1530 meet at a switch, and amounts of 1665 go around within one epoch.
 const ONCE_WRONG: [u64; 4] = [539, 655, 1530, 1665];
 /// Of the usual scenarios every one of so many is solved by integer and linear programs as well, which take most time.
 const WITH_PROGRAMS: u64 = 10;

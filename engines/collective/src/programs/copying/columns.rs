@@ -69,12 +69,12 @@ impl CopyProgram<'_> {
         let network = &self.task.network;
         let mut earliest = vec![FAR; network.node_count()];
         for &(node, from) in held {
-            // Shortest ways from all that hold it.
+            // Shortest paths from all nodes that hold it.
             for (best, way) in earliest.iter_mut().zip(self.task.distances.from(network, node)) {
                 *best = (*best).min(way.saturating_add(from)).min(FAR);
             }
         }
-        // A chunk on its way to a node cannot be there before.
+        // A chunk that is still in flight to a node cannot be there earlier.
         for &(node, from) in held {
             earliest[node as usize] = from;
         }
@@ -112,7 +112,7 @@ impl CopyProgram<'_> {
         let mut spans = vec![ColumnSpan::default(); task.network.links().len()];
         for (link, ends) in (0u32..).zip(task.network.links()) {
             let (from, to) = (ends.from as usize, ends.to as usize);
-            // Nobody sends a chunk to a node that has it, or where it helps nobody.
+            // No start towards a node that has the chunk already, or from which it serves no destination.
             if beginning.holds(at, ends.to) || earliest[from] >= FAR || needed[to] >= FAR {
                 continue;
             }
@@ -147,7 +147,7 @@ impl CopyProgram<'_> {
     /// cannot copy, one for each destination.
     fn most_starts(&self, chunk: u32, link: u32) -> f64 {
         let head = self.task.network.links()[link as usize].to;
-        // A second copy on one link in one epoch serves nobody.
+        // A second copy on one link in one epoch is useless.
         if self.task.switch_copies || !self.task.network.is_switch(head) {
             return 1.0;
         }

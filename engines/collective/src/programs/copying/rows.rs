@@ -53,14 +53,14 @@ impl CopyProgram<'_> {
         buffer_limit: Option<u32>,
     ) -> FxHashMap<(u32, u32), Column> {
         let mut dropped = FxHashMap::default();
-        // Without a limit nobody drops anything.
+        // Without a buffer limit nothing is dropped.
         if buffer_limit.is_none() {
             return dropped;
         }
         let task = self.task;
         let chunk = self.folding.chunks[at];
         for &node in task.network.gpus() {
-            // Own and wanted chunks do not count.
+            // A GPU's own chunks and those it receives for itself do not count.
             let wanted = task.chunks.dests(chunk as usize).any(|dest| dest == node);
             if wanted || beginning.holds(at, node) {
                 continue;
@@ -227,7 +227,7 @@ impl CopyProgram<'_> {
                 Some(column) => self.model.lower[column.index()] = 1.0,
                 // It cannot be there in time.
                 None => {
-                    // An empty row that cannot hold: the program is infeasible, and says so at once.
+                    // An empty row that cannot hold: the program is infeasible, which is reported at once.
                     self.model.at_least(format!("deliver {chunk} {dest}"), 1.0, []);
                 }
             }
@@ -275,8 +275,8 @@ impl CopyProgram<'_> {
                 let within = &terms[from..to];
                 let most: f64 =
                     within.iter().map(|(_, column, count)| count * self.model.upper[column.index()]).sum();
-                // What cannot be exceeded, or was just said, needs no row.
-                // The row would be redundant.
+                // A limit that cannot be exceeded, or that another row states, needs no row. The row would be
+                // redundant.
                 if most + gone <= room || previous == Some((from, to, gone.to_bits())) {
                     continue;
                 }

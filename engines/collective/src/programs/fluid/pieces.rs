@@ -1,4 +1,4 @@
-//! From amounts to parts of chunks with a way each (docs/methods/collective.md, section 8).
+//! From amounts to parts of chunks with a path each (docs/methods/collective.md, section 8).
 //!
 //! Deliveries are walked back in time. From a GPU the walk takes the latest arrival that is early enough, which leaves
 //! the earlier ones to departures that cannot wait for later ones; at a switch it takes an arrival of that very epoch.
@@ -29,7 +29,7 @@ pub struct FluidPiece {
     pub hops: Vec<(u32, u32)>,
 }
 
-/// Parts of chunks on their ways.
+/// Parts of chunks on their paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FluidSchedule {
     /// The parts by chunk, destination and offset.
@@ -58,7 +58,7 @@ enum WalkBack {
 }
 
 impl FluidProgram<'_> {
-    /// The parts that a point stands for.
+    /// The parts that a point represents.
     ///
     /// # Errors
     /// If the point leaves out more of a delivery than rounding explains.
@@ -114,7 +114,7 @@ impl FluidProgram<'_> {
         into
     }
 
-    /// Ways from a source to a destination, with amounts that make up what is wanted.
+    /// Paths from a source to a destination, with amounts that make up what is wanted.
     fn ways(
         &self,
         source: &FluidSource,
@@ -148,7 +148,7 @@ impl FluidProgram<'_> {
             }
             left -= amount;
             self.erase_loops(dest, &mut hops);
-            // Equal ways are one part.
+            // Equal paths are merged into one part.
             match ways.iter_mut().find(|(known, _)| *known == hops) {
                 Some((_, known)) => *known += amount,
                 None => ways.push((hops, amount)),
@@ -164,7 +164,7 @@ impl FluidProgram<'_> {
                 name(dest)
             )));
         }
-        // The largest way takes up what rounding lost and what is too small to count.
+        // The largest path absorbs rounding and parts that are too small.
         ways.sort_by(|a, b| b.1.total_cmp(&a.1));
         ways.truncate(ways.iter().filter(|(_, amount)| *amount >= SLIVER).count().max(1));
         let sum: f64 = ways.iter().map(|(_, amount)| amount).sum();
@@ -233,7 +233,7 @@ impl FluidProgram<'_> {
     }
 }
 
-/// Lays ways one after the other over chunks: chunk, offset, size and way of every part.
+/// Lays paths one after the other over chunks: chunk, offset, size and way of every part.
 fn laid_out(chunks: &[u32], ways: Vec<(FluidWay, f64)>) -> Vec<(u32, f64, f64, FluidWay)> {
     let mut parts = Vec::with_capacity(ways.len() + chunks.len());
     // Position on the chunks laid end to end.

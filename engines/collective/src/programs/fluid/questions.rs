@@ -20,7 +20,7 @@ pub struct FewestFluidEpochs {
     pub asked: Vec<AskedQuestion>,
 }
 
-/// Asks whether there is a schedule of so many epochs.
+/// Asks whether there is a schedule of that many epochs.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
@@ -38,8 +38,7 @@ pub fn ask_fluid<S: ProgramSolver>(
     let program = FluidProgram::new(task, links, folding, epochs, &mut SolverStops(solver))?;
     let built = program.built();
     solver.built(&built);
-    // Vertices are made of few ways; points inside of a face would be made of many. So the simplex method, unless
-    // chosen.
+    // Vertices decompose into few paths, points inside a face into many. So the simplex method, unless chosen.
     let chosen = limits.options.get("solver").is_some_and(|method| *method != OptionValue::from("choose"));
     let options =
         if chosen { limits.options.clone() } else { limits.options.clone().set("solver", "simplex") };

@@ -35,7 +35,7 @@ fn bound(task: &CollectiveTask) -> u32 {
     fluid_bound::<_, ()>(task, &FluidLinks::of(task), &mut Unwatched::default()).unwrap().epochs
 }
 
-/// Answer to the question for so many epochs; the schedule is followed.
+/// Answer to the question for that many epochs; the schedule is followed.
 fn answer(task: &CollectiveTask, folds: bool, epochs: u32) -> QuestionOutcome {
     let links = FluidLinks::of(task);
     let folding = if folds {
@@ -53,7 +53,7 @@ fn answer(task: &CollectiveTask, folds: bool, epochs: u32) -> QuestionOutcome {
     asked.outcome
 }
 
-/// Follows all parts: ways from source to destination in time, links, and that parts make up the chunks.
+/// Follows all parts: paths from source to destination in time, links, and that parts make up the chunks.
 fn follow(task: &CollectiveTask, links: &FluidLinks, schedule: &FluidSchedule) {
     let mut loads: FxHashMap<(u32, u32), f64> = FxHashMap::default();
     let mut sizes: FxHashMap<(u32, u32), f64> = FxHashMap::default();

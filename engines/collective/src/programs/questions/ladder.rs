@@ -1,6 +1,6 @@
-//! The number of epochs that is asked for next (docs/methods/collective.md, section 10).
+//! The number of epochs that is requested next (docs/methods/collective.md, section 10).
 
-/// Distance of bound and known finish above which the middle is asked for: upward steps reach most schedules in fewer
+/// Distance of bound and known finish above which the middle is requested: upward steps reach most schedules in fewer
 /// questions, and programs of few epochs are small.
 const BISECT_ABOVE: u32 = 8;
 
@@ -9,7 +9,7 @@ const BISECT_ABOVE: u32 = 8;
 pub struct Ladder {
     /// Epochs that every schedule takes.
     proven: u32,
-    /// Least number that is still to be asked for.
+    /// Least number that is still to be requested.
     next: u32,
     /// Finish that is known.
     known: u32,
@@ -18,7 +18,7 @@ pub struct Ladder {
 /// Next step on a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LadderStep {
-    /// Is there a schedule of so many epochs?
+    /// Is there a schedule of that many epochs?
     Ask(u32),
     /// Nothing is left to ask.
     Done,
@@ -42,19 +42,19 @@ impl Ladder {
         }
     }
 
-    /// There is a schedule of so many epochs.
+    /// There is a schedule of that many epochs.
     pub fn reach(&mut self, epochs: u32) {
         self.known = self.known.min(epochs);
     }
 
-    /// There is no schedule of so many epochs, and so none of fewer.
+    /// There is no schedule of that many epochs, and so none of fewer.
     pub fn exclude(&mut self, epochs: u32) {
         // Fewer epochs allow no more: a schedule of fewer would also be one of these.
         self.proven = self.proven.max(epochs + 1);
         self.next = self.next.max(epochs + 1);
     }
 
-    /// It is not known whether there is a schedule of so many epochs; those of fewer are not asked for any more.
+    /// It is not known whether there is a schedule of that many epochs; those of fewer are not requested any more.
     pub fn leave_open(&mut self, epochs: u32) {
         // Nothing is proven, so the bound stays.
         self.next = self.next.max(epochs + 1);

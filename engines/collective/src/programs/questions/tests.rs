@@ -30,7 +30,7 @@ fn task(scenario: &CollectiveScenario) -> CollectiveTask {
     CollectiveTasks::of(scenario, None).unwrap().tasks.remove(0)
 }
 
-/// Answer to the question for so many epochs, folded by all symmetries or not at all.
+/// Answer to the question for that many epochs, folded by all symmetries or not at all.
 fn answer(task: &CollectiveTask, folds: bool, epochs: u32) -> QuestionOutcome {
     let folding = if folds {
         Folding::largest(&task.network, &task.chunks)

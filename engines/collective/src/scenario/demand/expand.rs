@@ -1,4 +1,4 @@
-//! The chunks that a demand stands for, one by one.
+//! The chunks that a demand represents, one by one.
 
 use super::{ChunkWish, CollectiveSort, Demand};
 use crate::scenario::Topology;

@@ -13,7 +13,7 @@ pub(super) fn ring(nodes: u32) -> Topology {
     Topology { name: format!("ring_{nodes}"), ..grid(&[nodes], true) }
 }
 
-/// A grid with or without wrap-around; the last coordinate runs fastest. A dimension of two has one link each way.
+/// A grid with or without wrap-around; the last coordinate runs fastest. A dimension of two has one link each path.
 pub(super) fn grid(size: &[u32], wraps: bool) -> Topology {
     let count: u32 = size.iter().product();
     let mut builder = Builder::new();
@@ -31,7 +31,7 @@ pub(super) fn grid(size: &[u32], wraps: bool) -> Topology {
     for node in 0..count {
         for (dimension, &length) in size.iter().enumerate() {
             let last = coordinate(node, dimension) + 1 == length;
-            // A ring of two has one link each way, not two.
+            // A ring of two has one link each path, not two.
             if !last || (wraps && length > 2) {
                 builder.both_ways(node, moved(node, dimension), RATE, ALPHA, "link");
             }

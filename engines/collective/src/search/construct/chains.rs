@@ -1,4 +1,4 @@
-//! Ways from GPU to GPU through switches, which cannot wait (docs/methods/collective.md, section 6).
+//! Paths from GPU to GPU through switches, which cannot wait (docs/methods/collective.md, section 6).
 
 use crate::model::task::CollectiveTask;
 
@@ -51,7 +51,7 @@ impl ChainTable {
             // Lanes of a switch are one switch.
             let origin = |link: u32| task.origins[task.network.links()[link as usize].to as usize];
             let passed = chain.iter().any(|before| origin(*before) == task.origins[to as usize]);
-            // No way back, and no switch twice.
+            // No immediate return, and no switch twice.
             if to == gpu || passed {
                 continue;
             }

@@ -136,7 +136,7 @@ impl<'t> Matcher<'t> {
                 if self.missing.iter().all(|missing| *missing == 0) {
                     return Ok(Some(finish));
                 }
-                // What slow links left to others did not come: they take it after all.
+                // Chunks that slow links left to faster ones were not sent: the slow links send them after all.
                 if !self.rule.leaves {
                     return Ok(None);
                 }

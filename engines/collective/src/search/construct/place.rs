@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 /// Use of a copying switch on the way to one GPU for others behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FanOut {
-    /// None beyond what later ways find.
+    /// None beyond what later paths find.
     None,
     /// Every other GPU that wants the chunk and whose link is free at the same moment.
     Opportunistic,
@@ -36,8 +36,8 @@ pub struct PlacementRule {
     pub price: f64,
     /// Largest random addition to the price of a path, epochs.
     pub noise: f64,
-    /// Weight of the shortest way from the source to a GPU, subtracted from its key where every GPU wants the chunk: what
-    /// makes GPUs on slow links the first to be served.
+    /// Weight of the shortest path from the source to a GPU, subtracted from its key where every GPU wants the chunk:
+    /// what makes GPUs on slow links the first to be served.
     pub slow_first: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct Placer<'t> {
     tracks: LinkTracks,
     /// Track of every lane; lanes of a link share one, and images of a link where the task is folded.
     track_of: Vec<u32>,
-    /// Number of the pass, from which the noise of its ways follows.
+    /// Number of the pass, from which the noise of its paths follows.
     salt: u64,
     /// Chunk that is being placed.
     chunk: u32,
@@ -176,7 +176,7 @@ impl<'t> Placer<'t> {
             let Some(end) = self.place(chunk, rule, 0) else { return Ok(None) };
             self.finishes[chunk as usize] = end;
             finish = finish.max(end);
-            // A look at the clock for about every thousand nodes.
+            // A stop check about every thousand nodes.
             work += 1 + self.have.len() / 16;
             if work > 64 {
                 watch.checkpoint()?;
@@ -202,7 +202,7 @@ impl<'t> Placer<'t> {
             left += 1;
             only = Some(dest);
         }
-        // Some GPU does not want the chunk, so that it could relay it.
+        // Some GPU is no destination of the chunk, so it could relay it.
         let relays = left + 1 < task.network.gpus().len();
         let finish = if left == 0 {
             Some(0)
@@ -224,8 +224,8 @@ impl<'t> Placer<'t> {
         finish
     }
 
-    /// The tree where every GPU wants the chunk: the next way always begins at a GPU that has it, so one heap of ways
-    /// serves all of them, and a way whose links were taken meanwhile goes back with its new time.
+    /// The tree where every GPU wants the chunk: the next path always begins at a GPU that has it, so one heap of
+    /// paths serves all of them, and a way whose links were taken meanwhile goes back with its new time.
     fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
         // Paths that may be next, by rank.
         let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
@@ -252,7 +252,7 @@ impl<'t> Placer<'t> {
                 open.push(Reverse(fresh));
                 continue;
             }
-            // The way is taken, with what a switch can serve along it.
+            // The path is committed, with the destinations that a switch on it can also serve.
             self.commit(chunk, &fresh, rule, &mut reached);
             for &node in &reached {
                 finish = finish.max(self.have[node as usize]);
@@ -266,8 +266,8 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// The tree where ways may lead over GPUs that do not want the chunk: a search from all GPUs that have it for each
-    /// next destination. With one goal, its distance guides the search.
+    /// The tree where paths may lead over GPUs that do not want the chunk: a search from all GPUs that have it for
+    /// each next destination. With one goal, its distance guides the search.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;
         let toward = goal.map(|goal| task.distances.to(&task.network, goal));
@@ -292,7 +292,7 @@ impl<'t> Placer<'t> {
                 if self.have[step.head as usize] != NEVER {
                     continue;
                 }
-                // Times are found again: steps of this way, and of fan-outs, have taken links.
+                // Times are computed again, because earlier steps of this path, and fan-outs, have taken links.
                 let fresh = self.step(step.tail, step.chain, rule)?;
                 self.commit(chunk, &fresh, rule, &mut reached);
             }
@@ -388,7 +388,7 @@ impl<'t> Placer<'t> {
         }
         let arrival = start + self.chains.duration(chain);
         let noise = self.noise(self.chunk, chain, rule.noise);
-        // Keys grow along a way: never below the arrival, and by the price of its links.
+        // Keys grow along a path: at least to the arrival, and by the price of its links.
         let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain) + noise;
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }
@@ -420,7 +420,7 @@ impl<'t> Placer<'t> {
                     continue 'again;
                 }
             }
-            // The plan could not tell both arrivals apart.
+            // The plan format could not distinguish the two arrivals.
             if self.meets_another_pace(chain, start) {
                 start += 1;
                 continue;
@@ -443,14 +443,14 @@ impl<'t> Placer<'t> {
 
     /// Takes the links of a step, and of the others that a switch serves at the same moment.
     fn commit(&mut self, chunk: u32, step: &Step, rule: PlacementRule, reached: &mut Vec<u32>) {
-        // Fan-out is for ways through one switch.
+        // Fan-out applies to paths through one switch.
         let pair = self.chains.pair(step.chain).filter(|_| rule.fan_out != FanOut::None);
         let Some((up, offset)) = pair else {
             return self.take_chain(chunk, step.chain, step.start, step.head, reached);
         };
         let switch = self.task.network.links()[up as usize].to;
         let task = self.task;
-        // GPUs at the switch that still want the chunk.
+        // GPUs connected to the switch that still need the chunk.
         let others: Vec<(u32, u32)> = task
             .network
             .out_links(switch)
@@ -473,13 +473,13 @@ impl<'t> Placer<'t> {
                     break;
                 }
             }
-            // No common moment: the way alone.
+            // No common time: commit the path alone.
             if start >= NEVER {
                 start = step.start;
             }
         }
         self.take_chain(chunk, step.chain, start, step.head, reached);
-        // Down links that are free at that moment are served along.
+        // Down links that are free at that time carry the chunk too.
         for (down, gpu) in others {
             let wanted = start + offset;
             let model = &task.epochs.links[down as usize];

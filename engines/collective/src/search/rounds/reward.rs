@@ -57,7 +57,7 @@ pub(super) fn add(
             })
             .collect();
         for EndPlace { gpu, terms, .. } in &places {
-            // What is there, or on its way, is not sent again.
+            // A chunk that is present or in flight is not sent again.
             if terms.len() > 1 {
                 let once = terms.iter().map(|(column, _)| (*column, 1.0));
                 program.model.at_most(format!("once {chunk} {gpu}"), 1.0, once);

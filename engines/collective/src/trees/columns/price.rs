@@ -50,7 +50,7 @@ impl Pricing<'_> {
         };
         // Several weights of latency give several trees of about the same price.
         for beta in BETAS {
-            // A trace of latency decides between ways of the same price.
+            // A small weight on latency decides between paths of equal price.
             take(Growth { per_us: self.per_us + (beta + 1e-6) * usual, ..growth }.tree(root));
         }
         // Exact pricing where latency is not an objective: a cheapest arborescence ignores depth.
@@ -80,7 +80,7 @@ impl Pricing<'_> {
     fn arborescence(&self, root: u32, per_us: f64) -> Option<Tree> {
         let question = self.question;
         let gpus = question.network.gpus();
-        // Ways through GPUs that are no ranks cost nothing to leave out, which an arborescence cannot.
+        // Paths through GPUs that are no ranks cost nothing to leave out, which an arborescence cannot.
         if !gpus.iter().all(|gpu| question.ranks[*gpu as usize]) {
             return None;
         }

@@ -94,7 +94,7 @@ impl TreeLibrary<'_> {
                 };
                 watch.checkpoint()?;
                 if made[place].is_none() {
-                    // Those that follow if nothing better is found meanwhile.
+                    // The ones that follow if nothing better is found before.
                     let mut ahead = room;
                     let mut block = Vec::new();
                     for (next, one) in combinations.iter().enumerate().skip(place) {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
-/// Its sort.
+/// Its type.
 pub const HELP: &str = "gNMI requests after the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
 /// Name of a connection by its ports, if the switch has no other names.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Name of the format.
 pub const NAME: &str = "runtime";
-/// Its sort.
+/// Its type.
 pub const HELP: &str = "One change within an iteration for a controller: the moment, the dark time, and per switch the cross-connects to delete and then to add, with the way back.";
 /// Parts of a plan that it leaves out.
 pub const LEAVES_OUT: &[&str] = &["circuits that stay", "the bound of the removals"];

@@ -28,7 +28,7 @@ impl Script {
         script
     }
 
-    /// Appends one line or several, all of one sort.
+    /// Appends one line or several, all of one type.
     pub(super) fn push(&mut self, sort: LineSort, text: impl AsRef<str>) {
         for line in text.as_ref().lines() {
             self.text.push_str(line);

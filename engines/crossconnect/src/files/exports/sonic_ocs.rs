@@ -8,7 +8,7 @@ use crate::files::devices::template::Role;
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
-/// Its sort.
+/// Its type.
 pub const HELP: &str =
     "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
 
@@ -34,7 +34,7 @@ pub(super) fn text(job: &BoxJob, naming: &Naming, generated: bool) -> Script {
     for lane in &job.adds {
         let (a, b) = sides(lane);
         text.push(LineSort::Comment, format!("# {}", job.label(lane)));
-        // Without `safe` the switch takes ports from other circuits without a word.
+        // Without `safe` the switch silently takes ports from other circuits.
         let ports = if generated { format!("--a-side {a} --b-side {b}") } else { "safe".to_owned() };
         let line = format!("config {command} add {a}-{b} {ports}");
         text.push(LineSort::Add, line);

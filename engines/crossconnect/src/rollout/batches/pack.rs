@@ -71,8 +71,7 @@ impl Packer<'_> {
     /// components that have to be cut.
     fn removals(&mut self, too_large: &[bool], care: Care) {
         let work = self.work;
-        // Components under way come first, because they leave circuits dark.
-        // Progress before new components.
+        // Components in progress come first, because their circuits are dark. Progress before new components.
         for number in 0..work.components.len() {
             if self.stages[number] == Stage::Open {
                 self.steps(number);
@@ -194,7 +193,7 @@ impl Packer<'_> {
     /// The move that breaks the limits least, of a component under way if there is one.
     fn least_evil(&mut self) {
         let work = self.work;
-        // Components under way first, since their ends are dark already.
+        // Components in progress first, since their ends are dark already.
         let from = if self.stages.contains(&Stage::Open) { Stage::Open } else { Stage::Waiting };
         let mut best: Option<(u32, usize, Vec<u32>)> = None;
         for (number, component) in work.components.iter().enumerate() {

@@ -29,8 +29,8 @@ pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     if fits(&best) {
         return None;
     }
-    // A large hall is not solved, so that only counting tells that something is lost.
-    // Large: counting proves a loss, but not every loss is seen by counting.
+    // A large hall is not solved, so only counting detects lost circuits. Large: counting proves a loss, but not every
+    // loss is seen by counting.
     let is_lost = if is_large(task) { by_counting(task) < all } else { fits(&most(sound)) };
     if !is_lost {
         return None;
@@ -71,7 +71,7 @@ fn most(task: &Task) -> Assignment {
     let options = Options::new()
         .set("mip_max_nodes", NODES)
         .set("mip_rel_gap", 0.0)
-        // Circuits are whole: what is less than one better is not better.
+        // Circuits are integers: an improvement below 1 is none.
         .set("mip_abs_gap", 0.4)
         .set("random_seed", 1);
     let start = program.point(&first).map_or(Start::None, Start::Full);

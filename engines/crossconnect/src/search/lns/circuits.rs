@@ -125,7 +125,7 @@ pub fn search<W: Watch>(
             Assignment { ocs: best.ocs.iter().zip(&stay.ocs).map(|(all, some)| minus(all, some)).collect() };
         let solution = solve(&program, &free, settings.nodes, stream, watch)?;
         idle += 1;
-        // Solved to the end: more can be free next time. Cut short: less.
+        // If solved to the end, the next try frees more circuits; if cut short, fewer.
         share = match solution.status {
             Status::Optimal if share >= 1.0 => {
                 // Everything was free: this is the optimum.
@@ -145,7 +145,7 @@ pub fn search<W: Watch>(
                 .map(|(one, two)| merged(one.iter().chain(two).copied()))
                 .collect(),
         };
-        // Strict gain: the model is solved to a gap below one, so equal plans say nothing.
+        // Strict gain: the model is solved to a gap below 1, so equal plans prove nothing.
         let value = task.removed(&plan);
         if value < removed && task.misfit(&plan).is_none() {
             (best, removed, idle) = (plan, value, 0);
@@ -166,7 +166,7 @@ fn solve<W: Watch>(
     let options = Options::new()
         .set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX))
         .set("mip_rel_gap", 0.0)
-        // Removed circuits are whole: what is less than one better is not better.
+        // The number of removed circuits is an integer: an improvement below 1 is none.
         .set("mip_abs_gap", 1.0 - 1e-4)
         .set("random_seed", stream.random_range(0..i32::MAX));
     let start = program.point(free).map_or(Start::None, Start::Full);

@@ -2,7 +2,7 @@
 //!
 //! The passage from layer to layer drifts as `Z' = 0.999 Z + 0.05 N(0,1)`. Every [`KNOT`]-th state is drawn by itself
 //! and the states between two of them as the bridge of this process, so that no iteration costs more than a few
-//! others, whatever its number.
+//! others, for any number.
 
 use super::super::MoeScenario;
 use super::sample::Normal;

@@ -25,7 +25,7 @@ fn hops_are_counted_where_they_leave() {
     let loads = Loads::of(&pod, &routing(Expansion::Translation, routes.clone()));
     let at = |chip: u8, vc: usize| loads.vc[vc][pod::arc_class(chip, 0)];
     assert_eq!((at(2, 0), at(3, 0), at(3, 1), at(0, 1)), (2, 1, 1, 1));
-    // Five hops in cube 0 stand for ten in the pod.
+    // Five hops in cube 0 represent ten in the pod.
     assert_eq!(loads.hops(), [6, 4]);
     let whole = Loads::of(&pod, &routing(Expansion::None, routes));
     assert_eq!(whole.channels(), 768);

@@ -433,7 +433,7 @@ fn simulations_that_no_search_can_end_with() {
     damaged(&|found| found.curve[0].0 += 0.1);
     damaged(&|found| found.curve.swap(0, 1));
     SIMULATED.with(|case| case.scenario.simulate = None).assert_codes(&[code::SIMULATION]);
-    // One that is asked for and dropped.
+    // One that is requested and dropped.
     let dropped = SIMULATED.with(|case| {
         case.result.simulation = None;
         case.metrics.remove("saturation_flits_per_cycle_per_node");

@@ -16,7 +16,7 @@ use lightbay_core::watch::Unwatched;
 /// The study of networks of degree 4, which is of no pod.
 const RADIX4: &str = "radix4";
 
-/// Sizes of the study unless others are asked for.
+/// Sizes of the study unless others are requested.
 const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 
 /// All formats.

@@ -37,7 +37,7 @@ impl<'a> Growth<'a> {
         // A certificate takes over from the metrics that the design was sought with.
         let metrics = run.points(series::METRIC_UPPER).iter().filter(|point| point.at_s < first_s);
         growth.add("upper", "this pod, upper bound", Tone::Answer, metrics.copied().chain(proven).collect());
-        // The metrics of the search say nothing more once there is a certificate.
+        // Once there is a certificate, the metrics of the search add nothing.
         if !is_certified {
             let lengths = run.series.keys().filter_map(|name| Some((name, series::lengths_of(name)?)));
             for (name, (electrical, optical)) in lengths.take(TWO_LENGTH) {

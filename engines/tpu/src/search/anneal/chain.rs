@@ -104,7 +104,7 @@ impl<'a> Crew<'a> {
                 }
             })
             .collect();
-        // No pod of the size has a smaller 1/λ by hops, so this stands for metrics that are not measured.
+        // No pod of the size has a smaller 1/λ by hops, so this represents metrics that are not measured.
         let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
         // The part of a cut that no choice changes.
         let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
@@ -325,7 +325,7 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// The score: less is better.
+/// The score: lower is better.
 fn score(objective: &Objective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
     let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
     // The worst of metrics and cuts decides; the mean breaks ties between designs with the same worst metric.

@@ -25,7 +25,7 @@ pub struct Family {
 pub enum CubeSymmetries {
     /// Whatever is best.
     Any,
-    /// None is asked for.
+    /// None is requested.
     Free,
     /// The third of a turn about a diagonal of the cube, which carries X to Y to Z.
     Diagonal,

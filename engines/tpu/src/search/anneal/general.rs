@@ -248,7 +248,7 @@ impl<'a> Crew<'a> {
             *sum = before + cut.of_state(switch, &state) - cut.of_state(switch, now);
         }
         let least = self.floor * self.objective.metrics.len() as f64;
-        // The floor stands for the metrics, so this is a lower bound of the score.
+        // The floor represents the metrics, so this is a lower bound of the score.
         if score(self.objective, self.floor, least, trial_cuts) <= limit {
             *trial = Some(Trial { switch, state, limit });
         }
@@ -284,7 +284,7 @@ fn patch(wavefront: &mut Wavefront, lane: usize, switch: usize, state: &[u16]) {
     }
 }
 
-/// The score: less is better.
+/// The score: lower is better.
 fn score(objective: &GeneralObjective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
     let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
     worst.max(1.0 / least_cut) + objective.mean_share * total / objective.metrics.len() as f64

@@ -13,7 +13,7 @@ use lightbay_core::watch::Watch;
 /// Fraction of the way to the nearest bound that a step goes (fraction to the boundary, Mehrotra): iterates stay inside.
 const BOUNDARY: f64 = 0.95;
 
-/// Maximum number of Newton steps: interior point methods need some tens whatever the size.
+/// Maximum number of Newton steps: interior point methods need some tens for any size.
 const STEPS: u32 = 60;
 
 /// Columns of the normal equations between two checkpoints: well under a millisecond each.

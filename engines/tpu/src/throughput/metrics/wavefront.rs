@@ -165,7 +165,7 @@ pub(super) struct Inlet {
     pub(super) class: u8,
 }
 
-/// The links of a chip; the first electrical one stands for those that are absent.
+/// The links of a chip; the first electrical one represents those that are absent.
 #[derive(Clone, Copy)]
 pub(super) struct Inlets {
     /// Electrical ones, as many as there are, then the first again.

@@ -103,7 +103,7 @@ pub(super) fn single<W: Watch<Proposal>>(
     Ok((circuits, ports))
 }
 
-/// All choices of so many circuits; `None` if there are too many to look at.
+/// All choices of that many circuits; `None` if there are too many to look at.
 pub(super) fn together<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
@@ -141,7 +141,7 @@ pub(super) fn together<W: Watch<Proposal>>(
                 cases.worst = Some((names(), ends));
             }
         }
-        // The next choice in which no link stands before a smaller one.
+        // The next choice in which no link precedes a smaller one.
         let Some(at) = chosen.iter().rposition(|&link| link + 1 < links) else { return Ok(Some(cases)) };
         let next = chosen[at] + 1;
         chosen[at..].fill(next);

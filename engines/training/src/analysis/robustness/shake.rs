@@ -118,7 +118,7 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// The instance that a replica with other computes stands for, and what its computes alone take.
+    /// The instance that a replica with other computes represents, and what its computes alone take.
     fn reduced(&self, full: &FullDag, factor: Factor<'_>) -> Result<(Instance, f64), MethodError> {
         let mut full = full.clone();
         full.scale(|node| factor(node.stage));

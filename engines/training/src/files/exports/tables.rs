@@ -25,7 +25,7 @@ pub(super) fn table() -> ParamInfo {
     )
 }
 
-/// The tables that were asked for, by name.
+/// The tables that were requested, by name.
 pub(super) fn files(facts: &Facts, asked: &str) -> Result<Vec<(&'static str, String)>, Problems> {
     let mut all = vec![(TASKS, tasks(facts))];
     if let Some(plan) = facts.explained() {

@@ -140,7 +140,7 @@ fn transfer(facts: &Facts, plan: &Explained, index: usize) -> RowRun {
     (task.src_pod.index(), (2, direction, format!("{src} → {dst} {kind}")), run)
 }
 
-/// Compute of every stage and what it sends inside its pod; nothing for an explicit instance, whose delays stand for
+/// Compute of every stage and what it sends inside its pod; nothing for an explicit instance, whose delays represent
 /// both.
 fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let TrainingScenario::Job(job) = &plan.scenario.body else { return Ok(Vec::new()) };

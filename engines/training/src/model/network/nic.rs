@@ -42,7 +42,7 @@ pub(super) fn groups(instance: &Instance, precedence: &Precedence) -> Vec<NicGro
         }
     }
     kept.sort_unstable();
-    // The same tasks may meet at both ends; one resource says it all.
+    // The same tasks may share both ends; one resource represents both.
     kept.dedup();
     kept.into_iter()
         .map(|set| NicGroup {

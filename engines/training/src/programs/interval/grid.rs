@@ -1,7 +1,7 @@
 //! A schedule as what each task sends in each interval: the event order and the volumes, without times.
 //!
-//! The times follow: an interval is as long as its busiest resource needs, an event waits for whatever it
-//! stands for. So a point of the solver becomes an exact schedule, and a simulated run an exact point.
+//! The times follow: an interval is as long as its busiest resource needs, an event waits for whatever it represents.
+//! So a point of the solver becomes an exact schedule, and a simulated run an exact point.
 
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};

@@ -82,7 +82,7 @@ impl IntervalModel {
         if self.form.cuts { count == circuits } else { circuits & count != 0 }
     }
 
-    /// The schedule that a point stands for: its circuits, order of events and volumes.
+    /// The schedule that a point represents: its circuits, order of events and volumes.
     pub fn grid(&self, network: &Network, point: &[f64]) -> Grid {
         let (windows, columns) = (&self.windows, &self.columns);
         let n = network.tasks();

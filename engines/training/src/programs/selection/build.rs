@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 /// Rule by which the value of a column follows from circuits.
 #[derive(Clone, Debug)]
 pub(super) enum Recipe {
-    /// 1 if the link has at least so many circuits.
+    /// 1 if the link has at least that many circuits.
     Reach { link: u32, circuits: u32 },
-    /// Duration of tasks of one sort, less what it is at least.
+    /// Duration of tasks of one type, less what it is at least.
     Duration { link: u32, flows: f64, work: f64, base: f64 },
     /// The largest of some sums, less what it is at least.
     Largest { sums: Vec<Sum>, base: f64 },
@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Duration of a task that has its link to itself; tasks of one sort share a column.
+    /// Duration of a task that has its link to itself; tasks of one type share a column.
     pub fn duration(&mut self, task: u32) -> Sum {
         let network = &self.ask.evaluator.network;
         let (index, link) = (task as usize, network.link_of(task));

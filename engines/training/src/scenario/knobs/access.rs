@@ -192,7 +192,7 @@ pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
     // The range of the knob has accepted the value.
     let _ = job.run.set_field(name, value);
-    // Either says how the job lies in pods.
+    // Each of the two sets how the job is placed in pods.
     match name {
         "gpus_per_pod" => job.run.gpus_per_pod_per_replica = 0,
         "gpus_per_pod_per_replica" if job.run.gpus_per_pod_per_replica > 0 => job.run.gpus_per_pod = None,

@@ -29,7 +29,7 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     knobs.extend(run_knobs().iter().cloned());
     knobs.push(ports);
     knobs.extend(Job::param("reverse"));
-    // Every model has sizes of its own, so that they have no default.
+    // Every model has its own sizes, so they have no default.
     knobs.extend(params_of::<Model>().map(|info| info.derived().effect(Effect::Cold)));
     knobs.extend(reconfiguration::knobs());
     // A stable sort: what is not named keeps the order of files.

@@ -60,7 +60,7 @@ impl Shape {
         (0..self.pods_per_replica).filter(|&position| self.exchanging[position as usize])
     }
 
-    /// Ports that a circuit on a collapsed ring link costs: it stands for one circuit towards each neighbour.
+    /// Ports that a circuit on a collapsed ring link costs: it represents one circuit towards each neighbour.
     pub fn ring_ports(&self) -> u32 {
         if self.replicas > 2 { 2 } else { 1 }
     }
@@ -94,7 +94,7 @@ impl Shape {
         (replica * self.stages + stage) * self.gpus_per_stage
     }
 
-    /// First of the GPUs that stand for a stage's ring neighbours in a collapsed instance.
+    /// First of the GPUs that represent a stage's ring neighbours in a collapsed instance.
     pub fn first_mirror_gpu(&self, stage: u32) -> u32 {
         self.first_gpu(self.replicas, stage)
     }

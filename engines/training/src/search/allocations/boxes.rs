@@ -85,12 +85,12 @@ impl BoxSearch<'_, '_> {
         };
         // The highest allocation of the box beats all others of it, if it fits: more circuits never make an iteration
         // longer under decided rates. Then only links at a pod that it overfills need to be split. Which pods could
-        // not serve everybody's most at once?
+        // not serve the upper counts of all their links at once?
         for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
             self.x[link as usize] = circuits;
         }
         budget.free_into(&self.x, &mut self.free);
-        // Monotone ends let the upper corner stand for the box; fair ends may rise with circuits.
+        // Monotone ends let the upper corner represent the box; fair ends may rise with circuits.
         let monotone = split.modelled && split.rates() != Rates::Fair;
         let open = split.decided.iter().enumerate().position(|(position, &link)| {
             let contested = budget.ends(link as usize).iter().any(|end| self.free[end.pod as usize] < 0);
@@ -122,7 +122,7 @@ pub(super) fn search<W: Watch<Proposal>>(
         return Ok((f64::INFINITY, false));
     }
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
-    // No plan beats the ideal network. A relaxed task may: it knows nothing of shared network cards.
+    // No plan beats the ideal network. A relaxed task may, because it ignores shared NICs.
     let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
     open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
     // Best-first by bound; deeper nodes first among equals, which finds plans early.

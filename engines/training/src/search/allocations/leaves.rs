@@ -83,7 +83,7 @@ impl<'a> Split<'a> {
         }
         let budget = &evaluator.network.budget;
         budget.free_into(x, free);
-        // No pod has two leaves: every leaf takes what is left and nobody loses.
+        // No pod has two leaves: every leaf can take the remaining ports without a conflict.
         if self.private {
             for &link in &self.leaves {
                 let most = self.most(link, x, free);

@@ -316,7 +316,7 @@ impl Contracted {
         Ok(())
     }
 
-    /// Returns the time points that stand for the windows.
+    /// Returns the time points that represent the windows.
     fn points(&self, unit: f64) -> Points {
         let count = self.work.len() as u32;
         // Union-find with offsets; each union saves a time point and a row and column of the matrix.

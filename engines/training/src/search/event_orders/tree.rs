@@ -179,7 +179,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         // plans.
         while let Some(node) = self.open.pop() {
             let mut next = Some(node);
-            // Dive: the node just made is followed before the queue is asked again.
+            // Dive: follow the child that was just created before the queue is used again.
             while let Some(node) = next.take() {
                 self.watch.checkpoint()?;
                 self.take_offer()?;
@@ -396,7 +396,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                         return Ok(None);
                     }
                     let Some(tried) = self.try_out(problem, &distances, &questions)? else {
-                        // Nothing left to ask that this arithmetic can tell apart.
+                        // No candidate is left that differs by more than rounding.
                         self.loose = self.loose.min(bound);
                         return Ok(None);
                     };

@@ -67,7 +67,7 @@ impl EventOrder {
             let task = rivals[event.rival() as usize].task as usize;
             (if event.is_end() { trace.finish[task] } else { trace.start[task] }).max(0.0).to_bits()
         };
-        // Positions are in topological order, so they break ties as the DAG wants it.
+        // Positions are in topological order, so they break ties consistently with the DAG.
         let mut free: BinaryHeap<Reverse<(u64, Event)>> = BinaryHeap::new();
         let push = |free: &mut BinaryHeap<_>, event: Event| free.push(Reverse((time(event), event)));
         // Ties by position: the DAG's order wherever rounding has made times equal or swapped them.

@@ -4,7 +4,7 @@ use super::competition::Competition;
 use super::events::EventOrder;
 use lightbay_highs::model::{Column, Model, Row};
 
-/// Meaning of a column or row, whatever its number: by this a basis is carried to the program of a neighbouring order.
+/// Meaning of a column or row, for any number: by this a basis is carried to the program of a neighbouring order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// Time of an event.

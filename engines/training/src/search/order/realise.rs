@@ -63,7 +63,7 @@ fn cleaned(competition: &Competition, point: &Point) -> Vec<Vec<f64>> {
         };
         let kept: Vec<f64> = sent.iter().enumerate().map(|(at, sent)| keep(at, *sent)).collect();
         let total: f64 = kept.iter().sum();
-        // A task that is nothing but noise keeps what the solver said.
+        // A task whose volumes are all noise keeps the values of the solver.
         let (kept, total) = if total > 0.0 { (kept, total) } else { (sent.clone(), sent.iter().sum()) };
         kept.into_iter().map(|part| part * volume / total).collect()
     };

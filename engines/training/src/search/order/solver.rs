@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 /// nanosecond in a millisecond.
 const TOLERANCE: f64 = 1e-9;
 
-/// A basis by what its columns and rows stand for.
+/// A basis by what its columns and rows represent.
 pub(super) type BasisRows = FxHashMap<Part, BasisStatus>;
 
 /// The best schedule of one event order.

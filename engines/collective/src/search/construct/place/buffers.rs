@@ -32,7 +32,7 @@ impl Placer<'_> {
             loop {
                 watch.checkpoint()?;
                 let Some(end) = self.place(chunk, PLAIN[1], ready) else { return Ok(None) };
-                // Stays of this chunk at GPUs that do not want it.
+                // Stays of this chunk at relaying GPUs.
                 let new = stays(self.task, &self.starts[first..]);
                 let wait = new.iter().filter_map(|stay| wait(&held[stay.node as usize], stay, limit)).max();
                 // Room everywhere: its stays are kept.
@@ -80,7 +80,7 @@ fn wait(held: &[Stay], stay: &Stay, limit: u32) -> Option<u32> {
         let there = held.iter().filter(|other| (other.from..=other.until).contains(&epoch));
         let (count, first_gone) =
             there.fold((0, u32::MAX), |(count, gone), other| (count + 1, other.until.min(gone)));
-        // Full until the first of those there is gone.
+        // The buffer is full until the first stored chunk leaves.
         (count >= limit && count > 0).then(|| first_gone + 1 - stay.from)
     });
     full.max()
