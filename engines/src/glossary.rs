@@ -122,7 +122,7 @@ pub fn lines(entry: &GlossaryEntry) -> Vec<String> {
 /// The glossary as a Markdown document, words in alphabetical order below their kind.
 pub fn markdown() -> String {
     let mut text =
-        "# Glossary\n\nWords that screens, files and messages use. `lightbay explain WORD` says the same.\n"
+        "# Glossary\n\nTerms on screens, in files and in messages. `lightbay explain WORD` prints the same definitions.\n"
             .to_owned();
     let kinds: Vec<Option<&'static str>> =
         std::iter::once(None).chain(kinds().iter().map(|kind| Some(kind.name))).collect();
