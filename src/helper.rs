@@ -21,7 +21,7 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     (argument == ARGUMENT).then(|| match worker::serve() {
         Ok(()) => Exit::Done.into(),
         Err(error) => {
-            // A closed standard error is nobody's problem.
+            // A closed standard error is ignored.
             let _ = writeln!(std::io::stderr(), "lightbay: {ARGUMENT}: {error}");
             match error {
                 ServeError::ByHand | ServeError::Frame(_) => Exit::Input.into(),

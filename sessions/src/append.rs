@@ -24,7 +24,7 @@ impl LineFile {
     /// [`SessionError`] that names the path and the remedy; a file that was there is then untouched.
     pub fn create(path: &Path, head: &[u8], overwrite: Overwrite) -> Result<Self, SessionError> {
         if path.exists() {
-            // Whoever writes to it keeps it.
+            // A process that writes to it keeps it.
             drop(Self::claim(path)?);
         }
         atomic_write(path, head, overwrite)?;
@@ -60,7 +60,7 @@ impl LineFile {
         match exclusively(&file) {
             Ok(()) => Ok(Self { path: path.to_owned(), file }),
             Err(TryLockError::WouldBlock) => Err(SessionError::Busy { path: path.to_owned() }),
-            // Some file systems have no locks; then nobody watches but the person.
+            // Some file systems have no locks; then only the user can prevent conflicts.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                 Ok(Self { path: path.to_owned(), file })
             }

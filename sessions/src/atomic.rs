@@ -164,7 +164,7 @@ fn is_temporary(name: &OsStr) -> bool {
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some network file systems know no fsync of folders; the rename itself has happened.
+        // Some network file systems have no fsync of folders; the rename itself has happened.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
@@ -186,7 +186,7 @@ fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile
             // Between its making and its lock it looked abandoned.
             Err(TryLockError::WouldBlock) => {}
             Ok(()) if temporary.as_file().metadata()?.nlink() == 0 => {}
-            // Without locks nobody takes anything for abandoned.
+            // Without locks nothing counts as abandoned.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(temporary),
         }
     }

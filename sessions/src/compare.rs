@@ -305,8 +305,8 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     row("gap", Role::Bound, None, leading.iter().map(|bound| Some(bound.as_ref()?.gap)).collect());
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
-    // What the kind declares stands in its order. A figure that follows from others is listed where a comparison names
-    // it.
+    // Figures that the kind declares keep its order. A figure that follows from others is listed where a comparison
+    // names it.
     for info in metrics.iter().filter(|info| info.is_carried() || info.comparison.is_some()) {
         let of = |header: &Header| {
             let Objective { value, bound, .. } = header.objective;
@@ -314,7 +314,7 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
         };
         row(info.name, info.role, info.sense, each(&of));
     }
-    // Of a figure that nobody declares nothing is known.
+    // Nothing is known of an undeclared figure.
     for name in names.into_iter().filter(|name| metrics.iter().all(|info| info.name != name.as_str())) {
         row(name, Role::Result, None, each(&|header| header.metrics.get(name).copied()));
     }

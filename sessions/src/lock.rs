@@ -69,7 +69,7 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     let mut file = opened.map_err(|error| SessionError::writing(path, error))?;
     match exclusively(&file) {
         Ok(()) => {
-            // The lock counts, not its note: a full disk must not keep anyone from looking at saved work.
+            // The lock counts, not its note: a full disk must not block reading saved work.
             let _ = write_holder(&mut file, &LockHolder::here(since));
             Ok(Locked::Here(Lock { _file: Some(file) }))
         }

@@ -144,7 +144,7 @@ impl Store {
         let file = SessionFile::new(kind, display, date);
         let filled = self.fill(&folder, &file, scenario, date);
         if filled.is_err() {
-            // Whoever tries again takes the same name; on a full disk every try would leave a folder behind.
+            // A retry uses the same name; otherwise, on a full disk every try would leave a folder.
             let _ = fs::remove_dir_all(&folder);
         }
         Ok(Session::new(name, folder, file, filled?, Vec::new()))
@@ -160,7 +160,7 @@ impl Store {
     ) -> Result<Locked, SessionError> {
         let plans = folder.join(PLANS_FOLDER);
         private::make_folder(&plans).map_err(|error| SessionError::writing(&plans, error))?;
-        // The lock comes first, so that nobody opens the session while it is being made.
+        // The lock comes first, so that no process opens the session while it is being created.
         let locked = try_lock(&folder.join(LOCK_FILE), date)?;
         write_scenario(folder, scenario)?;
         private_write(&folder.join(SESSION_FILE), &file.to_bytes())?;
@@ -213,7 +213,7 @@ impl Store {
             remove_leftovers(&folder);
             remove_leftovers(&folder.join(PLANS_FOLDER));
             if !remarks.is_empty() && path.exists() {
-                // The next save would replace what a person may still want to mend.
+                // The next save would replace a file that the user may still want to repair.
                 let _ = fs::rename(&path, folder.join("session.toml.broken"));
             }
         }

@@ -379,7 +379,7 @@ impl SessionWriter {
         self.shared.wake.notify_one();
         let stuck = self.shared.stuck.load(Ordering::Relaxed);
         if let Some(thread) = self.thread.take().filter(|_| !stuck) {
-            // It has told its state already; a panic of the writer was reported by the panic hook.
+            // It has already reported its state; the panic hook reports a panic of the writer.
             let _ = thread.join();
         }
     }

@@ -139,7 +139,7 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     if !argument.is_empty() && own && !exact {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }
-    // Where there is nothing to choose from, a person has to know what to type.
+    // Without a list to choose from, the user has to know what to type.
     if lines.is_empty() {
         let what = (make.command)("").err().unwrap_or_else(|| info.help.to_owned());
         lines.push(Line { complete: false, ..line(make.name, what, Vec::new()) });

@@ -52,7 +52,7 @@ impl App {
             for bound in other.standing.bounds().iter().filter(|bound| bound.is_on_all) {
                 let fits = bound.covers.is_none()
                     || standing.bounds().iter().any(|known| known.covers == bound.covers);
-                // The claims of a run that still works are those of the run.
+                // While a run is running, its claims are its own.
                 if fits && (bound.is_verified() || other.status.is_some()) {
                     standing.learn(bound.value, bound.covers.as_deref(), true, bound.by.clone());
                 }

@@ -210,7 +210,7 @@ impl Run {
                 }
             }
             EventBody::Phase(phase) => {
-                // A phase that only tells more of itself is no new one.
+                // A phase that only adds details is not a new one.
                 if self.phases.last().is_none_or(|(_, last)| last.name != phase.name)
                     && self.phases.len() < SEARCH_ROWS
                 {
@@ -283,14 +283,14 @@ impl Run {
             }
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
-                // The bound of its plan covers what the plan says that it covers.
+                // The bound of its plan covers what the plan states.
                 let covers = done
                     .plan
                     .as_ref()
                     .and_then(|plan| plan.header().provenance.bound_covers().map(str::to_owned));
                 match (done.bound.filter(|value| value.is_finite()), covers, &mut self.partial) {
                     (Some(value), Some(only), partial) => *partial = Some(Bound { value, only: Some(only) }),
-                    // A replayed run has no plan at hand: what it said last tells which of its bounds this is.
+                    // A replayed run has no plan in memory: its last event shows which of its bounds this is.
                     (Some(value), None, Some(partial)) if done.plan.is_none() && self.bound.is_none() => {
                         partial.value = value;
                     }

@@ -430,12 +430,7 @@ fn program() -> Vec<ActionInfo> {
         vec![
             A::new("help", &["?", "F1"], Command::Help, "show the keys of this place; type to filter")
                 .footer(10, "help"),
-            A::with(
-                "explain",
-                &["Space h"],
-                arguments::WORD,
-                "explain a word of the screens, such as NCT or gap",
-            ),
+            A::with("explain", &["Space h"], arguments::WORD, "explain a term, such as NCT or gap"),
             A::new("palette", &[":"], Command::Palette, "find any action by name and run it")
                 .footer(6, "commands"),
             A::new("log", &["L"], Command::Log, "show the log").footer(2, "log"),

@@ -250,7 +250,7 @@ impl Work {
             rows.push(FormRow { id, name: info.name.to_string(), section, info, value, was });
         };
         let idle = self.idle();
-        // What has no effect says why, in place of what it would do; a knob that cannot even have a value is left out.
+        // A parameter without effect shows the reason in place of its help; one that cannot have a value is omitted.
         let told = |mut info: ParamInfo| {
             if let Some(problem) = idle.iter().find(|problem| problem.path == info.name) {
                 info.help = format!("{}; {}", problem.message, problem.remedy).into();
@@ -398,7 +398,7 @@ impl Work {
                 self.now.common.set(&row.name, &value);
             }
         }
-        // Limits and seeds are common to all runs, whatever method the form is about.
+        // Limits and seeds are common to all runs and methods.
         if matches!(row.section, Section::Scenario | Section::Params)
             && row.info.default.as_ref() != Some(&value)
             && let Some(idle) = self.idle().into_iter().find(|problem| problem.path == row.name)

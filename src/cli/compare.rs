@@ -178,7 +178,7 @@ fn text(comparison: &CompareTable) -> String {
                         (_, None) => format!("{:+}", change.difference),
                     };
                     let word = match change.verdict {
-                        // What is not judged says what it is instead.
+                        // Figures that are not judged show what they are.
                         Verdict::Different => figure.role.word(),
                         verdict => verdict.word(),
                     };

@@ -195,7 +195,7 @@ mod tests {
         for entry in fs::read_dir(resources().join("bad")).unwrap() {
             let path = entry.unwrap().path();
             let text = fs::read_to_string(&path).unwrap();
-            // The first line says what the message has to hold.
+            // The first line of the error is enough for the message.
             let expected: Vec<&str> =
                 text.lines().next().unwrap().trim_start_matches("# ").split(" | ").collect();
             let message = Config::read(&path).unwrap_err().to_string();

@@ -124,7 +124,7 @@ impl Console {
         self.err_is_terminal() && colour_is_welcome()
     }
 
-    /// One line of information on standard error. A closed standard error is nobody's problem.
+    /// One line of information on standard error. A closed standard error is ignored.
     pub fn say(&mut self, message: &str) {
         self.say_raw(&format!("lightbay: {message}\n"));
     }

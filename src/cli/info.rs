@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         Err(_) => row("places", "none known: HOME is not set".to_owned()),
     }
     let mut asked = Config::load(console)?.look(arguments.look);
-    // Escape sequences in a file or pipe are only in the way.
+    // Escape sequences do not belong in a file or pipe.
     let paint = asked.color == Some(When::Always) || console.out_is_terminal();
     if !paint {
         asked.color = Some(When::Never);

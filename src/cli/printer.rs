@@ -77,8 +77,8 @@ impl<M: Send + 'static> Printer<M> {
                     let deadline = (then == AfterPrint::AskSoon).then(|| Instant::now() + SOON);
                     let said = say(own.take(deadline));
                     then = said.then;
-                    // When the reader has left, what remains is only taken out of the way. A line goes out in one piece,
-                    // so that lines of other programs do not mix with it.
+                    // When the reader has left, the remaining lines are discarded. A line goes out in one piece, so
+                    // that lines of other programs do not mix with it.
                     for line in said.lines {
                         open = open && err.write_all(format!("{line}\n").as_bytes()).is_ok();
                     }

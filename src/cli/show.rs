@@ -191,13 +191,13 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     if let Some(header) = &shown.header {
         let objective = &header.objective;
         row("  method", printable(&header.method));
-        // What a plan says of itself that broke a rule is no standing.
+        // A plan that broke a rule has no standing.
         let status = shown.standing.as_ref().map_or_else(
             || format!("{}, not confirmed", header.status.word().replace('_', " ")),
             Standing::status,
         );
         row("  status", status);
-        // Figures that nobody worked out again stand among those that somebody did.
+        // Unverified figures are listed among verified ones.
         let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
         let figure = |name: &str, value: f64| {
             let mark = if claimed.contains(&name) { ", claimed" } else { "" };
@@ -210,7 +210,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
         if let Some(standing) = &shown.standing {
             row("  bound", standing.words(false));
         }
-        // What the kind declares stands in its order.
+        // Figures that the kind declares keep its order.
         let declared = metrics(&header.kind).iter().map(|info| info.name);
         let known = declared.filter_map(|name| Some((name, *header.metrics.get(name)?)));
         let unknown = header.metrics.iter().filter(|(name, _)| metric(&header.kind, name).is_none());

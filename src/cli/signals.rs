@@ -31,7 +31,7 @@ pub fn watch(heard: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
 /// Makes a write beyond the limit on the size of files (`ulimit -f`) fail like any other write, in place of ending the
 /// process with whatever it holds.
 pub fn full_files_are_errors() {
-    // Nobody asks the flag: that there is a handler is what counts. If the system refuses, nothing changes.
+    // The flag is never read: only the handler matters. If the system refuses, nothing changes.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 

@@ -47,7 +47,7 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` (standard input) or preset:NAME; a plan stands for its scenario
+    /// Scenario: a file, `-` (standard input) or preset:NAME; for a plan, its scenario is used
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     })
     .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
 
-    // Thousands of lines of JSON tell a person nothing.
+    // Thousands of lines of JSON are not readable.
     let summary = arguments.output.is_none() && console.out_is_terminal();
     let mut saver = saver::Saver::new(request.target, summary);
     runs.submit(request.job);
@@ -139,7 +139,7 @@ fn coordinate(
             Some(WireMessage::Signal(first)) => {
                 signal = Some(first);
                 runs.stop_all(Stop::Signal);
-                // Whoever sits at the keyboard decides how long to wait; nobody else can.
+                // The user at the keyboard decides how long to wait.
                 give_up = (first != Signal::Interrupt).then(|| Instant::now() + GRACE);
                 if first == Signal::Interrupt && console.err_is_terminal() {
                     console.say("stopping; press Ctrl-C again to leave at once");

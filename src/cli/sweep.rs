@@ -52,7 +52,7 @@ the plans that the next cells start from. A cell without a plan gives a row with
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; a plan stands for its scenario
+    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; for a plan, its scenario is used
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenarios: Vec<Source>,
 

@@ -283,7 +283,7 @@ mod tests {
                 });
             }
         });
-        // 80 000 events that nobody takes: far less than a waiting run would need.
+        // 80 000 events without a reader: far fewer than a waiting run would need.
         assert!(began.elapsed() < Duration::from_secs(20));
         let batch = sink.take();
         assert!(batch.events.len() <= MILESTONES + 4 * PROGRESS);

@@ -70,7 +70,7 @@ impl Following {
         let held = self.session.holder().as_ref() == Some(&self.holder);
         let mut events = Vec::new();
         loop {
-            // A log that cannot be read says nothing; the lock still tells when the process ended.
+            // If the log cannot be read, the lock still shows when the process ended.
             let lines = self.follower.poll(LINES_AT_ONCE).unwrap_or_default();
             let whole = lines.len() < LINES_AT_ONCE;
             for line in lines {

@@ -80,7 +80,7 @@ impl OpenScenario {
         let Bundle { mut opened, book, next_run, file, looked_at, writer, fresh, following: _ } = bundle;
         let screen = Arc::new(ScreenSink::new(wake));
         let mut sinks: Vec<Arc<dyn EventSink>> = Vec::new();
-        // The session hears first: what the screen shows is then on its way to the disk.
+        // The session gets the event first, so that everything on the screen is already being saved.
         if let Some(writer) = &writer {
             sinks.push(Arc::new(writer.sink()));
         }

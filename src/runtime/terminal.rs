@@ -90,7 +90,7 @@ impl Screen {
     /// If it is no terminal or cannot be written.
     pub fn enter(out: File, tty: File, mouse: bool, ask: bool) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out.try_clone()?));
-        // Fixed, because the size is asked of our own descriptor and only when a frame is drawn.
+        // Fixed, because the size is read from our own descriptor, and only when a frame is drawn.
         let viewport = Viewport::Fixed(Rect::ZERO);
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
         let mut screen = Self { terminal, out, tty, mouse, repaint: true };
@@ -156,7 +156,7 @@ impl Screen {
         }
         self.begin()?;
         let drawn = self.draw_inside(area, draw);
-        // Closed also after an error, or the terminal would stand still.
+        // Closed also after an error, or the terminal would freeze.
         let ended = self.end();
         let drawn = drawn?;
         ended.map(|()| drawn)

@@ -14,7 +14,7 @@ const KEPT: usize = 7;
 /// is dropped. Without a writable folder nothing is logged.
 pub fn start(folder: &Path) -> Option<WorkerGuard> {
     lightbay_sessions::make_folders(folder).ok()?;
-    // The files of the appender are as the umask says; the folder keeps them to their owner.
+    // The files of the appender follow the umask; the folder restricts them to their owner.
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).ok()?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)

@@ -423,7 +423,7 @@ impl<'a> Chart<'a> {
                 pen.glyph(at, row, glyphs.vertical_dotted, style);
             }
             let name_width = i32::from(text::width(&event.name, glyphs));
-            // A name that the next line would cut says nothing.
+            // A name that the next line would cut is omitted.
             if rows >= 5 && at + 1 + name_width <= next {
                 pen.text(at + 1, 0, &event.name, self.theme.style(Tone::Muted));
             }

@@ -250,7 +250,7 @@ impl<'a> Signs<'a> {
         let wide = if self.tight { self.rows.digits.max(2) } else { self.rows.digits.max(1) + 1 };
         let columns = self.columns as i32;
         let narrow = self.rows.digits.max(1);
-        // Words say most, so columns come closer before words go, and go before cells do.
+        // Words are most useful: first the gaps between columns shrink, then words are dropped, then cells.
         for (pitch, words) in [(wide, words), (narrow, words), (wide, 0), (narrow, 0)] {
             if left + columns * pitch + words <= width {
                 return SignPlaces { left, pitch, shown: self.columns, words };

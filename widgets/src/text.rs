@@ -89,7 +89,7 @@ pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares
         return Shares { head: 0, ellipsis: false, tail: 0 };
     }
     if room <= dots {
-        // Too narrow to say that something is missing: show the beginning.
+        // Too narrow for an ellipsis: show the beginning.
         return Shares { head: room, ellipsis: false, tail: 0 };
     }
     let rest = room - dots;
@@ -228,7 +228,7 @@ mod tests {
                 assert!(cuts.iter().all(|name| width(name, glyphs) <= room), "{room}: {cuts:?}");
             }
         }
-        // Where there is no room to tell them apart, it is the middle as ever.
+        // Without space to distinguish them, the middle is cut as usual.
         assert_eq!(cut(names[0], 9, braille()), cut_to(names[0], 9, Cut::Middle, braille()));
         assert_eq!(cut("光学回路切換", 7, braille()), cut_to("光学回路切換", 7, Cut::Middle, braille()));
     }

@@ -171,7 +171,7 @@ fn claims(
     }
 }
 
-/// Floors of a scenario beside a finish in epochs that leave out latencies up to a share of an epoch.
+/// Floors of a scenario for a finish in epochs that ignore latencies up to a fraction of an epoch.
 fn floor_claim(
     scenario: &CollectiveScenario,
     tasks: &CollectiveTasks,

@@ -28,7 +28,7 @@ record! {
         /// because a switch at its end cannot copy or reduce it, is listed as often.
         pub sends: Vec<PieceSend> = any(),
         /// Trees in short form in place of pieces and sends, for each part of the collective; none of other plans.
-        /// Data that is reduced takes the hops of a tree the other way, from the end of its part.
+        /// Reduced data takes the hops of a tree in reverse, from the end of its part.
         pub trees: Vec<CompactPlan> = list(),
         /// Schedules for other sizes of the buffer, where the scenario lists sizes: ranges that follow each other.
         pub ranges: Vec<SizeRange> = list(),

@@ -5,7 +5,7 @@
 //! | [`solver`] | who solves a program, and how it ended |
 //! | [`copying`] | whole chunks that are copied on the way |
 //! | [`fluid`] | parts of chunks that are not copied |
-//! | [`questions`] | the fewest epochs, by one question after the other: is there a schedule of so many? |
+//! | [`questions`] | the fewest epochs, by a sequence of feasibility problems |
 //! | [`question_series`] | feasibility problems as series of a run |
 
 pub mod copying;

@@ -1,4 +1,4 @@
-//! Time as something that is given, so that tests can hold it still and engines cannot read it behind our back.
+//! An injected clock, so that tests can stop time and engines cannot read the system clock.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Neutral records that kinds hand to each other: circuits, graphs and traffic, without anybody's vocabulary.
+//! Neutral records that kinds exchange: circuits, graphs and traffic, without terms of one kind.
 
 use crate::record;
 use crate::record::{any, within};

@@ -257,7 +257,7 @@ pub fn file_stem(name: &str) -> String {
     if stem.is_empty() { "lightbay".to_owned() } else { stem }
 }
 
-/// The problem of a format that is asked of a scenario, but written from plans.
+/// The problem of a format that is requested for a scenario but needs a plan.
 pub fn needs_plan(format: &str) -> Problem {
     Problem::new(
         "to",

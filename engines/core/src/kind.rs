@@ -94,7 +94,7 @@ pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 /// Thoroughness of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Everything that is quick: what every plan passes before anybody sees it.
+    /// The quick checks that every plan passes before it is shown.
     Usual,
     /// Also what may take long, such as proving optimality again by other means, as long as there is time.
     Exact(Deadline),
@@ -201,7 +201,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     }
 
     /// Returns the part of a scenario that the methods see, as a text, if that is less than all of it: scenarios with
-    /// equal texts ask the same question, whatever else is written in them.
+    /// equal texts are the same problem, regardless of their other content.
     fn question(_scenario: &Self::Scenario) -> Option<String> {
         None
     }
@@ -238,7 +238,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         to: &Self::Scenario,
     ) -> Result<Carried<Self::Result>, String>;
 
-    /// Returns what has to be said of a valid plan beside its objective: a wish of the scenario that it does not keep.
+    /// Returns what has to be said of a valid plan beside its objective: a soft requirement of the scenario that it
+    /// does not meet.
     fn caveat(_plan: &Plan<Self>) -> Option<String> {
         None
     }

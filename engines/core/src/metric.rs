@@ -233,13 +233,13 @@ impl MetricInfo {
         Self { header: Some(InHeader { title: None, priority, early: true, warning: false }), ..self }
     }
 
-    /// Stands in the header behind the gap.
+    /// In the header after the gap.
     #[must_use]
     pub const fn in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: false }), ..self }
     }
 
-    /// Stands in the header behind the gap, as a warning.
+    /// In the header after the gap, as a warning.
     #[must_use]
     pub const fn warning_in_header(self, priority: u8) -> Self {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }

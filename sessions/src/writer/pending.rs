@@ -203,7 +203,7 @@ impl<D: Disk> PendingWrites<D> {
                     }
                     moved = Some(removal.reply);
                 }
-                // Whoever asked may have gone; what was to be moved stays where it is.
+                // The requester may have ended; the files then stay where they are.
                 Err(error) => drop(removal.reply.send(Err(error.to_string()))),
             }
         }
@@ -229,7 +229,7 @@ impl<D: Disk> PendingWrites<D> {
         let settled = self.disk.settle();
         let has_place = settled.is_ok();
         try_next(settled);
-        // Here and not in `take`: nobody who reports has to wait for the encoding.
+        // Here and not in `take`, so that reporters do not wait for the encoding.
         let mut log_limit = std::mem::take(&mut self.log_limit);
         let mut encode = |waiting: Waiting| {
             self.encode(LogRecord {
@@ -274,7 +274,7 @@ impl<D: Disk> PendingWrites<D> {
             }));
         }
         for plan in batch.unneeded {
-            // One that a person wants stays, and a file too many is no reason to try again.
+            // A plan that the user wants stays, and one file too many needs no retry.
             if self.book.is_saved(plan) && !self.book.is_kept(plan) && self.disk.delete_plan(plan).is_ok() {
                 self.book.mark_deleted(plan);
             }

@@ -227,7 +227,7 @@ impl App {
     fn submitted(&mut self, submitted: Submitted) {
         let Submitted { run, method, scenario_sha256, queued, .. } = submitted;
         self.session.used = true;
-        // The run may have said something already.
+        // The run may have reported something already.
         if self.runs.get(run).is_none() {
             let state = if queued { RunState::Queued } else { RunState::Running };
             self.runs.insert(Run::new(run, &method, &scenario_sha256, state));
@@ -299,10 +299,10 @@ impl App {
             }
             let report = self.runs.get(event.run).and_then(|run| run.hot_start.as_ref());
             if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
-                // The last line of a run stays on the screen: it also says what the run began with.
+                // The last line of a run stays on the screen: it also shows the start of the run.
                 let _ = write!(text, "; hot start {}{}", report.fate.word(), before_and_after(report));
             }
-            // One clock for all lines, that of the program; what was said before it began has no time on it.
+            // All lines use the clock of the program; lines from before its start have no time.
             let at_s = if replayed { f64::NAN } else { self.uptime_s() };
             self.log.add(at_s, severity, &event.method, Some(event.run), text);
         }

@@ -261,7 +261,7 @@ impl App {
             }
             Confirmed::Ask(text) => self.show_palette(text),
             Confirmed::Run(command) => {
-                // Asked and answered: what works is told to stop and no second question follows.
+                // The user has confirmed: running methods are told to stop, without a second question.
                 let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
                 for id in runs {
                     if let Some(run) = self.runs.get_mut(id) {

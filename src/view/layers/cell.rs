@@ -76,7 +76,7 @@ fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
                 let header = plan.0.header();
                 let value = header.objective.value;
                 pieces.push(Piece::answer(goal.with_unit(value, Room::Long)));
-                // What says more than the objective: the columns of the table that never go.
+                // Figures beyond the objective: the columns that the table always shows.
                 for info in metrics(work.kind) {
                     let place = info.table.filter(|place| place.priority == 0);
                     if let (Some(place), Some(value)) = (place, header.metrics.get(info.name)) {

@@ -219,7 +219,7 @@ fn step_through_switches(drawn: &mut PaneDrawn, facts: &ChangeFacts, switch: usi
 
 impl KindPanes for Crossconnects {
     fn accept(&mut self, key: JobKey, result: JobResult) {
-        // A late result of another kind is nobody's.
+        // A late result of another kind is dropped.
         drop(
             self.explained
                 .accept(key, result)

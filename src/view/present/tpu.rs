@@ -225,7 +225,7 @@ impl Tpu {
 
 impl KindPanes for Tpu {
     fn accept(&mut self, key: JobKey, result: JobResult) {
-        // A late result of another kind is nobody's.
+        // A late result of another kind is dropped.
         drop(
             self.explained
                 .accept(key, result)

@@ -175,7 +175,7 @@ impl Default for Training {
 impl KindPanes for Training {
     fn accept(&mut self, key: JobKey, result: JobResult) {
         let own = self.explained.accept(key, result).or_else(|result| self.reallocation.accept(key, result));
-        // A late result of another kind is nobody's.
+        // A late result of another kind is dropped.
         drop(
             self.sections
                 .values_mut()

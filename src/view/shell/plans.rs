@@ -145,7 +145,7 @@ impl Plans {
         self.columns.clear();
         self.columns.push(Column::right("#", digits));
         self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
-        // Where a figure never goes it says what the objective says, in fewer columns.
+        // A figure that is always shown replaces the objective, in fewer columns.
         let spoken = figures.iter().any(|figure| figure.place.priority == 0);
         self.columns.push(Column::right(head, value_width).gap(1).priority(if spoken { 2 } else { 0 }));
         self.columns.extend(figures.iter().map(|figure| {

@@ -170,7 +170,7 @@ impl Solve {
         }
         let flat = body.height <= 3 && body.width >= 60;
         if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
-            // Beside the row of a run: its own best stands in front.
+            // In the row of a run, its own best value comes first.
             label.text = "of all ".into();
         }
         let above = if flat { 0 } else { 4 };
@@ -213,7 +213,7 @@ impl Solve {
                 Piece::new("bound ", Tone::Good),
                 Piece::new(String::from(goal.bound(bound, Room::Short)), Tone::Good),
             ];
-            // Without an ideal the bound stands at the left end.
+            // Without an ideal value the bound is at the left end.
             if marks.ideal.is_some() { self.bound.extend(pieces) } else { self.ideal.extend(pieces) }
         }
         self.best.extend([Piece::muted("best "), Piece::answer(short(marks.best))]);

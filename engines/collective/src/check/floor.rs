@@ -56,7 +56,7 @@ pub(super) fn proven_us(
     check.floor_us(proof, true)
 }
 
-/// The finish and the replay beside the floors under them.
+/// The finish and the replay next to their floors.
 fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);

@@ -5,7 +5,7 @@ use crate::plan::{CollectiveResult, Discipline};
 use crate::scenario::{CollectiveScenario, CollectiveSort, SwitchHop};
 use std::collections::HashMap;
 
-/// A send as it is replayed: from the rank that has the data or collects it, whichever way it was played.
+/// A transmission as it is replayed: from the rank that has or collects the data, in either direction of the schedule.
 #[derive(Clone, Copy)]
 struct Replayed {
     /// Epoch in which its transmission begins: the order in which sends are replayed.

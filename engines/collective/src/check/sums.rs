@@ -1,4 +1,5 @@
-//! Pieces that are added up on the way: every part arrives, once, and nobody sends before all of its parts are there.
+//! Pieces that are added up on the way: every part arrives exactly once, and a node sends only after all of its parts
+//! have arrived.
 
 use super::flow::Hop;
 use super::links::CheckedLinks;

@@ -165,7 +165,7 @@ pub(crate) fn import(
     Ok(ImportedScenario { scenario, lines, summary, assumed: made.assumed, notes: made.notes })
 }
 
-/// Makes a plan of a schedule and the scenario beside it.
+/// Makes a plan from a schedule and a scenario.
 ///
 /// # Errors
 /// Every problem of the files; with `strict`, everything that has to be assumed.

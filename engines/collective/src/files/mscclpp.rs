@@ -260,7 +260,7 @@ impl RankProgram {
         }
     }
 
-    /// Puts to a peer with one signal behind them, and the wait for those of the peer.
+    /// Puts to a peer followed by one signal, and the wait for those of the peer.
     fn exchange(&mut self, block: usize, puts: &[PlacePair], peer: u32, waits: bool) {
         let (sort, channel) = (self.sorts[block], self.channels[block]);
         let operations = &mut self.blocks[block];

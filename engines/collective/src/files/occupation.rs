@@ -213,7 +213,7 @@ pub(super) fn next_circuit(loads: &BTreeMap<(u32, u32), PlaceLoad>) -> Option<(u
     best.map(|(pair, _)| *pair)
 }
 
-/// Number of a node's group for [`loads`]: nodes without one are groups of their own, behind all others.
+/// Number of a node's group for [`loads`]: nodes without a group form their own groups, after all others.
 pub(super) fn group_of(scenario: &CollectiveScenario) -> impl Fn(u32) -> u32 + '_ {
     let nodes = &scenario.topology.nodes;
     let count = nodes.iter().filter_map(|node| node.group).max().map_or(0, |group| group + 1);

@@ -2,8 +2,8 @@
 
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 
-/// Floors of AllReduce for a byte that every rank has, µs: each byte needs `2(m-1)` transfers between the `m` parts of a
-/// partition. `true` beside those of groups.
+/// Floors of AllReduce for a byte that every rank has, µs: each byte needs `2(m-1)` transfers between the `m` parts of
+/// a partition. `true` if partitions into groups exist too.
 pub(super) fn partition_floors(network: &LinkNetwork, ranks: &[u32]) -> Vec<(f64, bool)> {
     let mut floors = Vec::new();
     // Parts are single GPUs, then groups.

@@ -242,7 +242,7 @@ impl<'t> FloorSearch<'t> {
         (1..(1_u32 << nodes) - 1).map(of).collect()
     }
 
-    /// Sources with their first chunk and the one behind their last.
+    /// Sources with their first chunk and the one after their last.
     fn sources(&self) -> Vec<(u32, usize, usize)> {
         let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
         for chunk in 0..self.chunks.len() {

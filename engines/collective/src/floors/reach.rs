@@ -5,7 +5,7 @@ use crate::model::task::CollectiveTask;
 use crate::scenario::network::{LinkNetwork, NetworkLink};
 use lightbay_core::problem::few;
 
-/// Returns the reason that some chunk of a task cannot reach a destination, whatever it is cut into; `None` if every
+/// Returns the reason that some chunk of a task cannot reach a destination, for any number of pieces; `None` if every
 /// chunk by itself reaches all.
 pub fn out_of_reach(task: &CollectiveTask) -> Option<String> {
     let network = &task.real;

@@ -79,7 +79,7 @@ fn unsuited(name: &str, found: &[Violation]) -> MethodError {
     )
 }
 
-/// The refusal of fixed paths that lead over links at times at which they are not up.
+/// The refusal of fixed paths over links at times when they are down.
 fn late() -> MethodError {
     let message = "lets a link be up too early or too short for fixed ways";
     let remedy = "lengthen it, or solve with auto, which chooses other ways";

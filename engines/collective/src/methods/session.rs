@@ -106,8 +106,8 @@ impl EpochSession {
         self.tasks.tasks.iter().map(|task| task.chunks.len()).sum()
     }
 
-    /// Hands a schedule for each task over: its sends, or the short form where they are many. A schedule that no reader
-    /// would take back is left out.
+    /// Hands a schedule for each task over: its sends, or the short form where they are many. A schedule too large to
+    /// be read back is omitted.
     pub(super) fn offer(
         &self,
         schedules: Vec<EpochSchedule>,
@@ -251,7 +251,7 @@ fn too_fine(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> Option<Pr
     Some(Problem::new(format!("time.{name}"), message, format!("set {name} to at least {least:e}")))
 }
 
-/// The refusal of a limit that lets no chunk pass GPUs that do not want it, where one has no other way.
+/// The refusal of a buffer limit that lets no chunk pass through relaying GPUs, if some chunk has no other path.
 fn no_room() -> MethodError {
     let message = "is 0, and a chunk reaches a destination only by way of a GPU that does not want it";
     MethodError::Invalid(Problem::new("buffer_limit_chunks", message, "set it to at least 1").into())

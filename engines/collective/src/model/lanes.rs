@@ -1,5 +1,5 @@
-//! Networks in which a hop takes the same whatever was before it: a switch that cuts through counts once for every pace
-//! at which chunks arrive, and each link out of it once for every one of them.
+//! Networks in which the time of a hop does not depend on the hops before it: a switch that cuts through counts once
+//! for every pace at which chunks arrive, and each link out of it once for every one of them.
 //!
 //! A pace is the slowest transmission of a chunk on its chain of links through switches, in epochs. Those above what any
 //! later hop of a chain can take count as one. Links of one switch with one pace stay as they are.

@@ -115,7 +115,7 @@ fn cells(colours: &[u32]) -> Vec<Vec<u32>> {
     cells
 }
 
-/// What is asked of a symmetry.
+/// Requirements on a symmetry.
 #[derive(Clone, Copy)]
 struct Asked<'g> {
     /// Elements that it commutes with.
@@ -233,9 +233,9 @@ impl<'n> SymmetrySearch<'n> {
         group
     }
 
-    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, is as it is
-    /// requested, and is taken; whether there was one. `last` is the image that was chosen last, `shift` the distance
-    /// of the first node and its image.
+    /// Looks for a symmetry that maps every colour of one colouring to the same colour of another one, meets the
+    /// requirements, and is accepted; returns whether there was one. `last` is the image that was chosen last, `shift`
+    /// the distance of the first node and its image.
     fn complete(
         &mut self,
         (from, to): (Vec<u32>, Vec<u32>),

@@ -246,7 +246,8 @@ impl CollectiveTask {
         self.distances.from(&self.network, from)[to as usize]
     }
 
-    /// Longest of the shortest times of a chunk to those that want it, epochs; 0 for a chunk that nobody wants.
+    /// Largest of the shortest times from the source of a chunk to its destinations, epochs; 0 for a chunk without
+    /// destinations.
     pub fn eccentricity(&self, chunk: usize) -> u32 {
         let row = self.distances.from(&self.network, self.chunks.source(chunk));
         self.chunks.dests(chunk).map(|dest| row[dest as usize]).max().unwrap_or(0)

@@ -113,7 +113,7 @@ impl<'t> CopyProgram<'t> {
         }
     }
 
-    /// The program as it is told of before it is solved.
+    /// Size of the program, reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,

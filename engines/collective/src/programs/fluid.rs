@@ -100,7 +100,7 @@ impl<'t> FluidProgram<'t> {
         Ok(program)
     }
 
-    /// The program as it is told of before it is solved.
+    /// Size of the program, reported before it is solved.
     pub fn built(&self) -> BuiltProgram {
         BuiltProgram {
             epochs: self.epochs,

@@ -1,4 +1,4 @@
-//! The fewest epochs, by one question after the other: is there a schedule of that many epochs?
+//! The fewest epochs, by a sequence of feasibility problems: is there a schedule of K epochs?
 //! (docs/methods/collective.md, section 10).
 //!
 //! A question has three answers. What the solver cannot decide within its seconds is unknown, and neither a schedule

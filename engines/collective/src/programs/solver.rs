@@ -69,7 +69,7 @@ pub struct OwnProcess<'w, W> {
 }
 
 impl<'w, W: Watch> OwnProcess<'w, W> {
-    /// A solver for the run behind a watch.
+    /// A solver for the run of a watch.
     pub const fn new(watch: &'w mut W) -> Self {
         Self { watch }
     }

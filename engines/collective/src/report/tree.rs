@@ -6,7 +6,7 @@ use crate::plan::PieceSend;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows that are drawn of a tree; it is cut behind them.
+/// Rows that are drawn of a tree; it is cut after them.
 const MOST_ROWS: usize = 2000;
 
 /// A send of the chunk with the epoch at which it can be used.

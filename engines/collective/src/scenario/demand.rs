@@ -74,7 +74,7 @@ record! {
         pub dests: Vec<u32> = index(),
         /// Tenant that it belongs to.
         pub tenant: u32 = within(0..=1 << 20).or(0).omitted(),
-        /// Weight against others: larger goes first.
+        /// Priority: larger goes first.
         pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
     }
 }
@@ -92,7 +92,7 @@ record! {
         pub ranks: Vec<u32> = index(),
         /// Rank that sends or receives everything, as its place in `ranks`.
         pub root: Option<u32> = within(0..=MAX_NODES as i64),
-        /// Weight against other tenants: larger goes first.
+        /// Priority among tenants: larger goes first.
         pub priority: f64 = within(1e-6..=1e6).or(1.0).omitted(),
     }
 }

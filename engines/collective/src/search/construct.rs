@@ -34,7 +34,7 @@ use rand::RngExt;
 /// Limits of a construction.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstructLimits {
-    /// Passes with scores behind those with fixed orders.
+    /// Passes with scores, after those with fixed orders.
     pub restarts: u32,
     /// Seed of ties.
     pub seed: u64,

@@ -39,7 +39,7 @@ pub struct GivenStep {
 pub struct GivenSchedule {
     /// The schedule of the task, reversed where the task is.
     pub schedule: EpochSchedule,
-    /// Sends between GPUs that no link or chain of switches joins, which go by way of other GPUs.
+    /// Transmissions between GPUs without a direct link or chain of switches, which are relayed by other GPUs.
     pub detours: usize,
     /// Sends of a chunk to a GPU that has it already, which are left out.
     pub repeated: usize,
@@ -177,7 +177,7 @@ impl<'a> GivenRun<'a> {
         Ok(time)
     }
 
-    /// Brings a chunk to a GPU, by way of others if there is no chain.
+    /// Brings a chunk to a GPU, relayed by others if there is no direct chain.
     fn spread(&mut self, chunk: u32, send: &GivenSend, ready: u32) -> Result<StepTime, String> {
         let Some(&held) = self.there.get(&(chunk, send.from)) else {
             return Err(format!("{} sends a chunk that it does not have yet", self.name(send.from)));

@@ -59,7 +59,7 @@ pub fn shortest_round(task: &CollectiveTask) -> u32 {
 /// round.
 ///
 /// # Errors
-/// The reason to stop; that the solver failed; that the chunks do not come nearer to where they are wanted.
+/// The reason to stop; that the solver failed; that the chunks do not come nearer to their destinations.
 pub fn in_rounds<S: ProgramSolver>(
     task: &CollectiveTask,
     folding: &Folding,
@@ -148,7 +148,7 @@ impl RoundState {
         self.unsatisfied.iter().map(Vec::len).sum()
     }
 
-    /// Chunks that nobody waits for are nowhere, so that no program moves them.
+    /// Chunks without pending destinations are omitted, so that no program moves them.
     fn forget_done(&mut self) {
         for (held, unsatisfied) in self.beginning.held.iter_mut().zip(&self.unsatisfied) {
             if unsatisfied.is_empty() {

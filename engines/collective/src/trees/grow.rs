@@ -36,7 +36,7 @@ struct Reach {
 
 impl Growth<'_> {
     /// Returns the tree that takes the cheapest next hop each time, the price of the path and of its latency so far
-    /// counted; `None` if it cannot span the ranks. Relays are left out if nothing hangs on them.
+    /// counted; `None` if it cannot span the ranks. Relays without descendants are dropped.
     pub fn tree(&self, root: u32) -> Option<Tree> {
         let mut tree = Tree::new(root);
         let mut joined = vec![false; self.network.node_count()];

@@ -118,7 +118,7 @@ impl Params {
         Self(self.0.iter().map(|(name, entry)| (name.clone(), Entry::of(entry.value.clone()))).collect())
     }
 
-    /// Names of the values that are not the defaults of `infos` and that nobody read: what was requested in vain.
+    /// Names of the values that are not the defaults of `infos` and that were not read: requested without effect.
     pub fn in_vain(&self, infos: &[ParamInfo]) -> Vec<&str> {
         let usual =
             |name: &str| infos.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());

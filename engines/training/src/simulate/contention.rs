@@ -127,7 +127,7 @@ impl Contention {
                 .iter()
                 .filter(|t| contended[**t as usize] && network.is_sink(**t))
                 .map(|t| network.tail[*t as usize]);
-            // Tails are compared exactly: equal ones come from equal sums.
+            // Tails are compared exactly: equal tails result from equal sums.
             if let Some(first) = tails.next()
                 && tails.any(|tail| tail != first)
             {

@@ -76,7 +76,7 @@ fn latest(
     first: impl Fn(u32) -> f64,
     second: impl Fn(u32) -> f64,
 ) -> Option<u32> {
-    // A maximum less a tolerance: everything near it is tied.
+    // A maximum minus a tolerance: all values near it are ties.
     let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
     // Two-stage maximum with tolerances, so that sums in another order give the same path.
     let least = top(&mut tasks.clone().map(&first));

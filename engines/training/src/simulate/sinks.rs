@@ -169,7 +169,7 @@ pub fn level_first_over(
         while let Some(sink) = sinks.get(next)
             && sink.release <= now + same_moment_s(now)
         {
-            // A new sink is a group of its own; it merges when levels meet.
+            // A new sink forms its own group; groups merge when their levels meet.
             let at = groups.partition_point(|group| group.level > sink.work);
             let name = next as u32;
             groups.insert(at, LevelGroup { level: sink.work, flows: sink.flows, speed: 0.0, name });

@@ -69,7 +69,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         let mut own = [0_usize; 2];
         for setting in sheet.settings.iter().filter(|setting| setting.scope == scope) {
             any = true;
-            // Knobs of one method say nothing about the other one: how many there are is enough.
+            // Parameters of one method do not concern the other one: their number is enough.
             if let (Scope::Parameter, [old, new]) = (scope, setting.values.as_slice())
                 && old.is_some() != new.is_some()
             {

@@ -228,7 +228,7 @@ fn run(app: &App, run: &Run, sort: RunSort) -> RunBeside {
         hot_start: run.hot_start.clone(),
         offer: run.offer.clone(),
         markers: said(&run.markers),
-        // Only what the section is about: what runs say is copied every time one speaks.
+        // Only the data of the section, because events of runs are copied at every event.
         search: if sort == RunSort::Search { search(run) } else { RunSearch::default() },
         generations: if sort == RunSort::Generations { generations(run) } else { RunGenerations::default() },
     }

@@ -38,7 +38,7 @@ impl PartialEq for SectionSubject {
             (Self::Plan(number, plan), Self::Plan(other, other_plan)) => {
                 number == other && plan == other_plan
             }
-            // The hash stands for all of it.
+            // The hash represents the whole scenario.
             (Self::Scenario(sha256, _), Self::Scenario(other, _)) => sha256 == other,
             _ => false,
         }
@@ -54,9 +54,9 @@ impl SectionSubject {
             Some(Self::Scenario(work.now.sha256.clone(), work.now.scenario.clone()))
         };
         let Some(plan) = app.shown_plan() else {
-            // The kind itself says which method answers a question that is not that of the objective.
+            // The kind names the method for problems other than the objective.
             let waits = info.off_objective && app.runs.is_busy();
-            // Runs speak before there is a plan, and the kind says which methods have such a run.
+            // Runs report before there is a plan, and the kind names the methods with such runs.
             let of_run = info.run != RunSort::OfPlan;
             return scenario()
                 .filter(|_| info.of == SectionOf::Scenario || of_run || info.off_objective && !waits);

@@ -165,7 +165,7 @@ impl VcPane {
         let theme = &input.app.look.theme;
         let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
         let rows_of = |side: &Side| side.hops.len() as u16 + 1;
-        // The plan comes first; tori that have no room go from the end on.
+        // The plan comes first; tori that do not fit are dropped from the end.
         let mut shown: Vec<&Side> = self.sides.iter().collect();
         while shown.iter().map(|side| rows_of(side)).sum::<u16>() > area.height && shown.len() > 1 {
             shown.pop();

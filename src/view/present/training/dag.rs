@@ -240,7 +240,7 @@ impl DagPane {
                 folded: Vec::new(),
             });
         }
-        // The widget wants items by lane, row and start.
+        // The widget requires items sorted by lane, row and start.
         self.items.sort_by(|a, b| {
             a.lane.cmp(&b.lane).then(a.row.cmp(&b.row)).then(a.start_s.total_cmp(&b.start_s))
         });

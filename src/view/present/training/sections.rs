@@ -63,7 +63,7 @@ impl JobSection {
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
         if self.job != facts.job {
-            // That of one job says nothing about another.
+            // The figures of one job do not apply to another.
             self.job.clone_from(&facts.job);
             self.pane.forget();
         }

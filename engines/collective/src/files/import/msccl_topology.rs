@@ -44,7 +44,7 @@ pub(super) fn format() -> FormatInfo {
 /// Makes a scenario of a topology, with the name of its file.
 ///
 /// # Errors
-/// Every problem of the file, and switches that share bandwidth in a way that no node represents.
+/// Every problem of the file, and switches that share bandwidth in a way that nodes cannot represent.
 pub(super) fn read(
     input: &Input,
     params: &Params,

@@ -65,8 +65,8 @@ pub(super) fn schedule(input: &Input, root: Option<u32>) -> Result<Imported<Outs
     Ok(file.map(|_| outside))
 }
 
-/// The operations of all thread blocks as steps. Who waits for a signal has everything that the block behind it put into
-/// its buffers before.
+/// The operations of all thread blocks as steps. After a signal, the waiting block sees everything that the sender put
+/// into its buffers before.
 fn steps(plan: &ExecutionPlan, done: &PlanExecution) -> Vec<OutsideStep> {
     let mut first: Vec<Vec<u32>> = Vec::with_capacity(plan.gpus.len());
     let mut steps: Vec<OutsideStep> = Vec::new();

@@ -20,7 +20,7 @@ pub struct FewestFluidEpochs {
     pub asked: Vec<AskedQuestion>,
 }
 
-/// Asks whether there is a schedule of that many epochs.
+/// Tests whether a schedule of that many epochs exists.
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.

@@ -84,7 +84,7 @@ pub struct Placer<'t> {
     salt: u64,
     /// Chunk that is being placed.
     chunk: u32,
-    /// `true` if chunks may go by way of GPUs that do not want them.
+    /// `true` if chunks may be relayed by GPUs that are no destination.
     relays: bool,
     /// Starts of this pass.
     pub starts: Vec<ChunkStart>,
@@ -266,7 +266,7 @@ impl<'t> Placer<'t> {
         Some(finish)
     }
 
-    /// The tree where paths may lead over GPUs that do not want the chunk: a search from all GPUs that have it for
+    /// The tree where paths may lead over GPUs that do not want the chunk: a search from all GPUs that have it, for
     /// each next destination. With one goal, its distance guides the search.
     fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
         let task = self.task;

@@ -7,9 +7,9 @@ use crate::model::task::CollectiveTask;
 use crate::programs::copying::CopyProgram;
 use lightbay_highs::model::Column;
 
-/// Worth of a chunk beside its destination, against that of a delivery: below 1, as the paper's gamma.
+/// Reward of a chunk one hop from its destination, relative to a delivery: below 1, like the paper's gamma.
 const NEAR: f64 = 0.9;
-/// Worth of a chunk on its way against one that is there, so that they never tie.
+/// Reward of a chunk in flight relative to one that has arrived, so that they never tie.
 const IN_FLIGHT: f64 = 0.999;
 
 /// Presence of a chunk at a GPU at the end of a round: a constant, and columns that add to it.

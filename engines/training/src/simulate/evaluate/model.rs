@@ -131,7 +131,7 @@ impl PathModel {
             from = row.preds_end as usize;
             scratch.finish.push(start + scratch.duration[row.class as usize]);
         }
-        // Sinks: their start stands where inner tasks have their finish.
+        // Sinks: their entry holds the start, where other tasks have the finish.
         for row in &self.rows[self.inner..] {
             let start = self.start_of(row, from, &scratch.finish);
             from = row.preds_end as usize;

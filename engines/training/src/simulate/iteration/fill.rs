@@ -105,7 +105,8 @@ impl Filler {
         for &task in &self.rising {
             run.each_resource(task, |resource, weight| self.weight[resource] += weight);
         }
-        // Water-filling: each round fills at least one resource and freezes its tasks, so it ends after as many rounds.
+        // Water-filling: each round fills at least one resource and freezes its tasks, so it ends after at most one
+        // round per resource.
         let mut level = 0.0;
         while !self.rising.is_empty() {
             // Speed 1 is the NIC of the flow itself.

@@ -71,7 +71,7 @@ impl Simulator {
         if soonest.is_finite() {
             let representative = fill.tasks[0];
             let version = self.meet_version[representative as usize];
-            // At least the tolerance ahead, so that events do not pile up at one moment.
+            // At least the tolerance ahead, so that events do not accumulate at one time.
             self.push(now + soonest.max(run.tolerance), representative, What::Meet, version);
         }
     }

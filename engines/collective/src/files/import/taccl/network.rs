@@ -115,7 +115,7 @@ impl TacclNetwork<'_> {
         problems.into_result(())
     }
 
-    /// The costs of so many classes of links.
+    /// The costs of a number of link classes.
     fn classes(&self, gpus: u32, classes: usize) -> Result<&[f64], Problems> {
         let given = self.given;
         let mut problems = Problems::new();

@@ -72,7 +72,7 @@ impl PathModel {
         for (at, row) in self.rows.iter().enumerate() {
             let start = self.start_of(row, from, &scratch.finish);
             from = row.preds_end as usize;
-            // Sinks: their start stands where inner tasks have their finish.
+            // Sinks: their entry holds the start, where other tasks have the finish.
             let end = if at < self.inner && start < f64::INFINITY {
                 self.run_alone(self.classes[row.class as usize], start, lit, None)
             } else {
