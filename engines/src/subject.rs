@@ -341,7 +341,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => plan.standing())
     }
 
-    /// Returns what has to be said of it other than the objective.
+    /// Returns the remarks on it in addition to the objective.
     pub fn caveat(&self) -> Option<String> {
         fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
             K::caveat(plan.plan())

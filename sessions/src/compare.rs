@@ -129,12 +129,12 @@ pub struct Figure {
     pub changes: Vec<Option<MetricChange>>,
 }
 
-/// Words on what is proven of a plan.
+/// A sentence on what is proven about a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// `verified`, `claimed`, with `in part` for a bound on some plans only: the gap that is listed.
     pub word: &'static str,
-    /// The gaps with who vouches for them: `28.6 % verified (0.00 % claimed)`.
+    /// The gaps and who confirms them: `28.6 % verified (0.00 % claimed)`.
     pub gaps: String,
     /// Every bound with the plans that it holds for.
     pub words: String,

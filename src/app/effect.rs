@@ -74,7 +74,7 @@ pub enum Effect {
     },
     /// Remember what the screen shows, so that it comes back.
     Remember(Box<Remembered>),
-    /// Write everything to disk now and say so.
+    /// Write everything to disk now and report it.
     SaveSession,
     /// Go on saving below another folder, with everything saved so far.
     SaveTo(PathBuf),

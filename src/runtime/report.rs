@@ -35,7 +35,7 @@ pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err
         let text = format!("{info}\n\n{}", Backtrace::force_capture());
         let written = write(&folder, "crash", version, &text);
         before(info);
-        // Standard error itself points at the log by now.
+        // Standard error is redirected to the log by now.
         if let Some(mut err) = err.as_ref() {
             use std::io::Write as _;
             let place = written.map_or_else(|error| error.to_string(), |path| path.display().to_string());

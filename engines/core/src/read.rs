@@ -464,7 +464,7 @@ impl<'v> Fields<'v> {
         Fields::of(value, &self.path_of(key), problems)
     }
 
-    /// A value that may be absent, of a type that says itself how it is read.
+    /// A value that may be absent, of a type with its own reader.
     pub fn optional_simple<T: DeserializeOwned>(
         &mut self,
         key: &'static str,

@@ -105,7 +105,7 @@ pub const TERMS: &[Term] = &[
 pub fn find<'t>(terms: impl IntoIterator<Item = &'t Term>, word: &str) -> Option<&'t Term> {
     let same = |known: &str| known.eq_ignore_ascii_case(word.trim());
     let mut terms: Vec<&Term> = terms.into_iter().collect();
-    // A word of its own is meant before another word for something else.
+    // A term's own name has precedence over a synonym of another term.
     terms.sort_by_key(|term| !same(term.word));
     terms.into_iter().find(|term| same(term.word) || term.also.iter().any(|also| same(also)))
 }

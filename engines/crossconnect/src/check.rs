@@ -201,8 +201,8 @@ fn check_changes(
     figures::objective(&exact, envelope, found);
     let metrics = figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope);
     let prove = |covers, claimed| program::prove(scenario, &switches, covers, claimed, depth);
-    // Circuits that are given port by port leave one number of removals; where some cannot be set, the bound is about plans that
-    // set the same.
+    // Circuits given port by port fix the number of removals; if some cannot be set, the bound covers plans that set
+    // the same circuits.
     let counted = if scenario.is_placed() {
         exact.removed_circuits
     } else if exact.unmet_circuits.is_some() {

@@ -42,7 +42,7 @@ pub struct Party {
 pub struct Conflict {
     /// The rows.
     pub rows: Vec<Party>,
-    /// The columns whose bounds take part.
+    /// The columns whose bounds are part of the conflict.
     pub columns: Vec<Party>,
     /// `true` if the linear relaxation is in conflict already; otherwise it needs that some columns are whole.
     pub relaxed: bool,

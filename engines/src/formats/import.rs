@@ -119,7 +119,8 @@ pub fn importers() -> Vec<FormatInfo> {
     formats
 }
 
-/// Returns the format of files by their content. Scenarios and plans among them are what the others belong to.
+/// Returns the format of files by their content. Scenarios and plans among the files are the ones that the other files
+/// belong to.
 ///
 /// # Errors
 /// Files of no format that is imported, or of several.

@@ -333,7 +333,7 @@ fn examine(
     Examined { verdict: Verdict { violations: found.list, bound, verified, wider: None, remarks }, figures }
 }
 
-/// Every number of the plan must be one.
+/// Every number of the plan must be finite.
 fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     let mut number = |name: &str, value: f64| {
         if !value.is_finite() {

@@ -364,7 +364,7 @@ impl App {
             failed.then(if sense == lightbay_core::kind::Sense::Min { order } else { order.reverse() })
         });
         edit.problem = match previews.first() {
-            // Which list is meant is plain to see.
+            // There is only one list, so none has to be named.
             Some(Preview { plan: Err(problem), .. }) => {
                 let list = format!("{}: ", edit.cells.target.name());
                 problem.strip_prefix(&list).unwrap_or(problem).to_owned()

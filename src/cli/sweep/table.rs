@@ -23,7 +23,7 @@ pub enum RowTarget {
 }
 
 impl RowTarget {
-    /// Finds out whether `path` can be written, and what it has if the sweep is to continue.
+    /// Checks whether `path` can be written, and reads its rows if the sweep is to continue.
     ///
     /// # Errors
     /// Returns the reason that it cannot be written, or that it is no table of this sweep.

@@ -137,7 +137,7 @@ impl<V: View> Shell<V> {
         }
         let closing = std::mem::take(&mut self.closing);
         self.helpers.spawn("open", move || {
-            // What was open before may be the very session that is opened now; its lock has to be free.
+            // The session that is opened now may be the one that was open before, so its lock must be free.
             for before in closing {
                 let _ = before.recv_timeout(CLOSE_WITHIN);
             }

@@ -134,7 +134,7 @@ fn claims(
     found: &mut Findings,
 ) -> Vec<Figure> {
     let claims = &result.claims;
-    // Each part was found to end when it says.
+    // The checks above confirmed the end of each part.
     let finish: u64 = result.trees.iter().map(|part| part.finish_epochs).sum();
     let finish_us = finish as f64 * result.time.epoch_us;
     let algbw = if finish == 0 { 0.0 } else { figures::buffer_bytes(scenario, links) / finish_us / 1000.0 };

@@ -221,8 +221,8 @@ pub(super) struct AskedAll {
     pub(super) proven: u32,
 }
 
-/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier.
-/// `tops` are epochs below which schedules of the tasks are looked for.
+/// Looks for schedules of fewer epochs, task by task, and hands each one over that makes all of it end earlier. `tops`
+/// are upper limits on the epochs of the schedules that are searched.
 pub(super) fn ask_all(
     session: &EpochSession,
     schedules: Vec<EpochSchedule>,

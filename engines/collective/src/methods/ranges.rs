@@ -233,7 +233,8 @@ impl<'s> RangeSearch<'s> {
             row[schedule.planned_for] = Some(schedule.time_us);
             let up = schedule.planned_for + 1..count;
             let down = (0..schedule.planned_for).rev();
-            // Away from its own size until it is no longer close: times of neighbours hardly differ.
+            // Search outwards from its own size until it is no longer close: times of neighbouring sizes hardly
+            // differ.
             for sizes in [&mut up.into_iter() as &mut dyn Iterator<Item = usize>, &mut down.into_iter()] {
                 for at in sizes {
                     let Some(time_us) = self.time_us(schedule, self.sizes[at]) else { break };

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
-/// Distance to what no path leads to.
+/// Distance to an unreachable node.
 pub const FAR: u32 = u32::MAX / 4;
 
 /// Shortest times from and to every node.

@@ -164,8 +164,8 @@ fn replay(task: &CollectiveTask, schedule: &EpochSchedule, chunk_bytes: f64) -> 
     let mut end = 0.0f64;
     // Sums share an arrival wherever switches add up, even if no search plans for it.
     let shares = if task.adds { task.real.switch_reduces() } else { task.switch_copies };
-    // Departures from a switch to another one take what arrives before those to GPUs do: parts that cross between two
-    // switches would go round in a circle else.
+    // Departures from a switch to another switch are served before departures to GPUs; otherwise parts that cross
+    // between two switches could circulate.
     let ends = |send: &Replayed| &task.network.links()[send.start.link as usize];
     let goes_on =
         |send: &Replayed| task.network.is_switch(ends(send).from) && task.network.is_switch(ends(send).to);

@@ -104,7 +104,7 @@ pub fn ask<S: ProgramSolver>(
     let (outcome, schedule) = match end {
         FeasibilityEnd::Point(point) => (QuestionOutcome::Feasible, Some(program.schedule(&point))),
         FeasibilityEnd::Infeasible => {
-            // What no symmetric schedule satisfies, another one may.
+            // A non-symmetric schedule may exist even if no symmetric one does.
             if folding.is_trivial() {
                 solver.impossible(&program.model)?;
             }

@@ -19,7 +19,7 @@ const MOST_SPANS: usize = 20_000;
 /// Transmissions that can be chosen: screens number what has no number of its own from here on.
 const MOST_ITEMS: u32 = 1 << 20;
 
-/// Bytes of each link that carries something, by link, the fullest first.
+/// Bytes of each link with traffic, by link, the most loaded first.
 fn loads(subject: ExplainedPlan<'_>) -> Vec<((u32, u32), f64, usize)> {
     let mut loads: BTreeMap<(u32, u32), (f64, usize)> = BTreeMap::new();
     for send in &subject.result.sends {

@@ -129,7 +129,7 @@ pub fn compact(
 /// Time that the busiest link takes for all data, µs.
 fn round_us(network: &LinkNetwork, fold: &Fold, trees: &[(&Tree, f64)], shard_bytes: f64) -> f64 {
     let mut sizes = vec![0_u32; fold.class_links().len()];
-    // Orbit sizes share the load of a representative out.
+    // The load of a representative is divided by the size of its orbit.
     for class in fold.classes() {
         sizes[*class as usize] += 1;
     }

@@ -76,7 +76,7 @@ pub(super) fn prove(
 }
 
 fn whole(bound: f64) -> u64 {
-    // A bound below 0 is 0, one that is no number as well.
+    // A bound below 0, or one that is not a number, counts as 0.
     (bound - SLIP).ceil().max(0.0) as u64
 }
 

@@ -74,7 +74,7 @@ impl Method<Crossconnect> for Lns {
             return Err(super::first::no_start("lumos-lns", &session));
         }
         for (number, mut start) in starts.into_iter().enumerate() {
-            // Polishing needs flows, so sides.
+            // Polishing needs flows, and therefore sides.
             if !session.task.single_sided {
                 cx.phase("polish", format!("every two switches, from {} removed", start.removed));
                 let source = start.source;

@@ -33,7 +33,7 @@ pub enum ParameterGather {
     ByColumn,
 }
 
-/// Values that the user gives beside the files.
+/// Values that the user gives in addition to the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
     /// World size, where the file does not carry it.

@@ -282,7 +282,7 @@ fn own_links(
     made: &mut Imported<ChassisNetwork>,
 ) {
     const SWITCH_CLASS: u32 = 0x06_8000;
-    // Of a divided device the first part represents a target that is given by its bus id alone.
+    // If a target is given by its bus id alone, the first part of a divided device is used.
     let mut places: HashMap<(usize, &str), u32> = HashMap::new();
     for (number, gpu) in (0..).zip(gpus) {
         places.entry((gpu.host, topology.devices[gpu.device].bus.as_str())).or_insert(number);

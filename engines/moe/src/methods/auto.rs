@@ -1,5 +1,4 @@
-//! `auto`: circuits by local search, those of predictions and those that stay, and the cheapest schedule over all of
-//! them.
+//! `auto`: circuits by local search, for predicted demand and static ones, and the cheapest schedule over all of them.
 
 use super::session::{self, CircuitSearch, PlanEnded};
 use super::{exact, given, knobs, placed};

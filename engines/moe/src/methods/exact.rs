@@ -65,7 +65,7 @@ fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) ->
     Ok(session::closed(cx))
 }
 
-/// Finds better circuits for every layer; returns the times of step 3 that none of them beats.
+/// Finds better circuits for every layer; returns the lower bounds on their times (step 3).
 pub(super) fn improve(
     stage: &mut StageModel,
     nodes: u32,

@@ -37,7 +37,7 @@ pub(super) fn solve(problem: &PassageProblem, passage: &mut [f64]) -> usize {
     let mut column = vec![0.0; n];
     // Thresholds of the projections hardly change from step to step.
     let mut thresholds = vec![0.0; n];
-    // Stops early; every passage in between is on the simplex already.
+    // May stop early: every intermediate matrix is on the simplex.
     for taken in 1..=MOST_STEPS {
         let parts = passage.iter().zip(&pull).zip(&problem.b);
         for (target, ((share, pull), b)) in target.iter_mut().zip(parts) {

@@ -382,7 +382,7 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
             fault(format!("has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
         }
     }
-    // Before, the first virtual channel had every hop that it can have.
+    // Before balancing, the first virtual channel had as many hops as possible.
     if let (Some(before), Some(after)) = (unbalanced.vc_hops.first(), tally.vc_hops.first())
         && *before < copies * after
     {

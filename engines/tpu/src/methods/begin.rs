@@ -33,7 +33,7 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
     invalid(Problem::new("topology", what, remedy))
 }
 
-/// Says what is known before anything is computed: the bound over all pods of the size, and the tori of the size.
+/// Reports what is known before anything is computed: the bound over all pods of the size, and the tori of the size.
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
     cx.bound(metrics::cover_bound(nodes).mcf);

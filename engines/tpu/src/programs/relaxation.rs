@@ -285,8 +285,8 @@ impl<'s> RelaxedProgram<'s> {
         };
         let classes = self.space.network.class_count();
         let optical = classes - ELECTRICAL_LINKS;
-        // The lower end is recomputed from loads: circuits as large as their loads are a feasible division.
-        // Shares that sum up to 1, and what they carry, from the loads themselves.
+        // The lower end is recomputed from loads: circuits as large as their loads are a feasible division. Shares
+        // that sum to 1, and the flow that they carry, computed from the loads.
         let mut sums = vec![0.0; self.space.network.groups()];
         for (value, group) in values[1 + optical..].iter().zip(&self.groups) {
             sums[*group as usize] += value.max(0.0);

@@ -1,5 +1,5 @@
-//! Dimension-order routing with datelines on tori (docs/methods/tpu.md, section 7): the routes that tori are run with
-//! today.
+//! Dimension-order routing with datelines on tori (docs/methods/tpu.md, section 7): the routing that tori use in
+//! practice.
 //!
 //! A route is a vector of signed steps of least length, gone in X, then Y, then Z. Each dimension starts on virtual
 //! channel 0; the hop over its wrap-around and what follows in that dimension use channel 1.

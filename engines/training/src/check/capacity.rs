@@ -155,7 +155,7 @@ fn overload(
         change[interval(piece.start_s)] += piece.rate;
         change[interval(piece.end_s)] -= piece.rate;
     }
-    // What is left of rates that were added and taken away again.
+    // The rounding error of rates that were added and subtracted again.
     let rounding = 8.0 * f64::EPSILON * pieces.iter().map(|piece| piece.rate).sum::<f64>();
     let mut rate = 0.0;
     let mut worst: Option<(usize, f64, f64)> = None;

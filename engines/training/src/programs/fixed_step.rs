@@ -50,7 +50,7 @@ pub struct SlotWindows {
     pub from: Vec<u32>,
     /// First slot in which it must be over.
     pub to: Vec<u32>,
-    /// Slots that it takes at least.
+    /// Minimum number of slots of a task.
     pub least: Vec<u32>,
 }
 

@@ -8,7 +8,7 @@ pub const MAX_EDGES: usize = 2_000_000;
 pub const MAX_NODES: u64 = 1_000_000;
 /// Most GPUs of a job.
 pub const MAX_GPUS: u32 = 1 << 24;
-/// Most GPUs that run one stage.
+/// Maximum number of GPUs that run one stage.
 pub const MAX_GPUS_PER_STAGE: u64 = 1 << 16;
 /// Maximum number of ports of a pod.
 pub const MAX_PORTS: u32 = 1_000_000;

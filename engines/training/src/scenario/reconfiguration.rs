@@ -19,7 +19,7 @@ pub const SWITCHES: [(&str, f64); 5] = [
     ("silicon_photonics", 7e-6),
     ("rotor", 1e-5),
     ("mems", 0.025),
-    // The light is there after 25 ms, the link of transceiver and NIC only after this.
+    // The light is back after 25 ms, the link of transceiver and NIC only after this delay.
     ("mems_with_transceivers", 5.7),
 ];
 

@@ -48,7 +48,7 @@ impl Live {
     /// Bounds of a pod with other voltages.
     ///
     /// # Errors
-    /// A pod without symmetry, voltages that its group does not have, or a pod that falls apart.
+    /// A pod without symmetry, voltages that its group does not have, or a disconnected pod.
     pub fn edited(pod: &Topology, voltages: &[i64]) -> Result<Self, String> {
         let symmetry = pod.symmetry().ok_or("this pod has no voltages")?;
         let order = symmetry.group.order() as i64;

@@ -20,7 +20,7 @@ pub const NUMBER: u8 = 11;
 /// Name of the section.
 const SECTION: &str = "reallocation";
 
-/// The section of the plan as a pane, with the job that is shown.
+/// The section of the plan as a pane, with the displayed job.
 #[derive(Debug)]
 pub struct ReallocationPane {
     pane: SectionPane<(u64, PlanRef)>,

@@ -200,7 +200,7 @@ impl CopyProgram<'_> {
                 if paces.len() < 2 {
                     continue;
                 }
-                // Some pace is taken by all arrivals.
+                // All arrivals have some pace.
                 let taken: Vec<(Column, f64)> = paces
                     .iter()
                     .map(|_| (self.model.binary(format!("pace {chunk} {node} {epoch}"), 0.0), 1.0))

@@ -51,7 +51,7 @@ impl Template {
     /// Reads a template. `ports_per_slot` is for those with `{slot}`.
     ///
     /// # Errors
-    /// Unknown places, signs that would need quotes somewhere, and templates that give two ports one name.
+    /// Unknown placeholders, characters that would need quotes, and templates that give two ports the same name.
     pub fn new(text: &str, ports_per_slot: u64) -> Result<Self, Problem> {
         let wrong = |message: String| {
             Problem::new(

@@ -46,8 +46,8 @@ impl Ties {
                 continue;
             }
             seen[first] = true;
-            // What each switch of the orbit has, by what the first one has; elements that would have to be two
-            // things at once are no choices.
+            // Element of each switch of the orbit, by the element of the first switch; contradictory elements are no
+            // choices.
             let mut orbit: Vec<(usize, Vec<u16>)> = vec![(first, (0..order as u16).collect())];
             let mut fits = vec![true; order];
             let mut at = 0;

@@ -106,7 +106,7 @@ pub(super) fn none_within(
         if boxes > most_boxes || boxes * cuts * nodes > MOST_NODES {
             return Outcome::Open;
         }
-        // Cut where the halves left over are fewest, then where the earlier of their ends is latest.
+        // Cut where the fewest halves remain, then where the earlier of their ends is latest.
         let mut chosen: Option<(usize, f64, Vec<Ranges>)> = None;
         for range in 0..cuts {
             let Some(halves) = ranges.halves(range, period_s) else { continue };

@@ -317,7 +317,7 @@ impl Share {
         let mut pieces = Vec::new();
         for (piece, length) in lengths.iter().enumerate() {
             let (least, most) = (length.least(&builder.model).max(0.0), length.greatest(&builder.model));
-            // Releases are in order, so no piece is shorter than nothing.
+            // Releases are in order, so no piece has a negative length.
             if length.least(&builder.model) < 0.0 {
                 length.at_least_zero(&mut builder.model, || format!("piece {piece} of {link} in order"));
             }

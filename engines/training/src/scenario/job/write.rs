@@ -1,4 +1,4 @@
-//! Writing a job: beside measured figures `run` lacks the values that they replace.
+//! Writing a job: if there are measured figures, `run` omits the values that they replace.
 
 use super::{Job, RunConfig};
 use crate::scenario::idle::is_replaced;

@@ -175,7 +175,8 @@ impl RateFlow {
                 stretch += 1;
             }
             let to = times[stretch];
-            // Of all points at that time prefer a start (end) of a job that was reached: its order is then asked first.
+            // Among the points at that time, prefer a start (end) of a reached job, so that its order is branched on
+            // first.
             let point = |time: f64, prefer_start: bool| -> Option<Point> {
                 let mut best: Option<(bool, bool, Point)> = None;
                 for (at, &(index, _)) in resource.shares.iter().enumerate() {

@@ -17,7 +17,7 @@ impl CircuitTimeline {
     /// moment stood at every moment of the dark time before it, the end of the iteration before its start. So if one of
     /// them surely has the first state no more than that carries, and the same for the second.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
-        // Moments whose dark time meets a moment that surely has the state, as half-open spans.
+        // Times whose dark time overlaps a time that certainly has the state, as half-open spans.
         let meets = |from_s: f64, until_s: f64| {
             let until_s = if from_s < until_s { until_s + delay_s } else { f64::NEG_INFINITY };
             [
