@@ -140,7 +140,7 @@ impl AnyScenario {
         Some(format!("assumed by the import: {}", assumed.phrase()))
     }
 
-    /// SHA-256 of the scenario without name and origin; equal for scenarios that ask the same question.
+    /// SHA-256 of the scenario without name and origin; equal for scenarios that are the same problem.
     ///
     /// # Errors
     /// A number that is not finite.

@@ -444,7 +444,7 @@ impl Run {
         self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
     }
 
-    /// Notes that it was told to stop, at this time of its clock. It works on until it hears.
+    /// Notes that it was told to stop, at this time of its clock. It runs on until it reacts.
     pub fn ask_to_stop(&mut self, at_s: f64) {
         self.state = RunState::Stopping;
         self.stop_asked_s.get_or_insert(at_s);

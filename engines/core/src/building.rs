@@ -1,4 +1,4 @@
-//! The writing of a large model as part of a run: a stop is seen while it lasts, and the run says how far it is.
+//! Writes a large model as part of a run: a stop interrupts it, and the run reports its progress.
 
 use crate::event::{EventBody, SolverStats};
 use crate::method::MethodError;
@@ -20,8 +20,8 @@ pub struct Building<'w, W: Watch> {
 }
 
 impl<'w, W: Watch> Building<'w, W> {
-    /// A model of which nothing is written yet. `unit` names its parts (`rows`); `total` is their number, where it is
-    /// known; the run says how far it is after every so many.
+    /// A model of which nothing is written yet. `unit` names its parts (`rows`); `total` is their number, if known;
+    /// the run reports its progress at regular intervals.
     pub const fn new(watch: &'w mut W, unit: &'static str, total: Option<u64>, every: u64) -> Self {
         Self { watch, unit, total, every, said: 0 }
     }

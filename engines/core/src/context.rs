@@ -91,7 +91,7 @@ pub struct Context<'a, K: Kind> {
     built: u64,
     work: u64,
     fed_by: Option<String>,
-    /// Method of the run beside it that proved its best plan to be the best.
+    /// Method of the concurrent run that proved its best plan optimal.
     bounded_by: Option<String>,
     /// Lets a bound of another run that meets the best plan end the search.
     ends_when_proven: bool,
@@ -200,7 +200,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.solver = Some(name.into());
     }
 
-    /// The handle that says whether to stop, for closures on other threads.
+    /// The stop test, for closures on other threads.
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }
@@ -376,7 +376,7 @@ impl<'a, K: Kind> Context<'a, K> {
         self.state_bound(value, None);
     }
 
-    /// The same for a method whose question is narrower than the scenario's: `only` says which plans the bound
+    /// The same for a method whose question is narrower than the scenario's: `only` names the plans that the bound
     /// covers (`plans at fair rates`). It enters the plan, with that restriction in its provenance.
     pub fn bound_over(&mut self, value: f64, only: &str) {
         self.state_bound(value, Some(only.to_owned()));

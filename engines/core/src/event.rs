@@ -458,7 +458,7 @@ pub struct Done {
     pub status: EndStatus,
     /// Limit that ended it.
     pub limit: Option<Limit>,
-    /// Reason in words, where the status does not say it all.
+    /// Reason in words, if the status is not enough.
     pub message: String,
     /// Rules that the checker found broken, for a run that failed by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]

@@ -1,4 +1,4 @@
-//! Files that kinds write and read: formats described as data, what goes in and what comes out.
+//! Files that kinds write and read: formats as data, with their inputs and outputs.
 
 use crate::checked::Checked;
 use crate::json::WriteError;
@@ -158,10 +158,9 @@ pub struct Artifact {
     pub name: String,
     /// Content.
     pub bytes: Vec<u8>,
-    /// For a file that only makes sense beside the first one: what follows the name of that one to name it.
+    /// For an accompanying file: the suffix after the name of the first file.
     pub beside: Option<&'static str>,
-    /// The name by which the content speaks of the file beside this one; other names of both go with
-    /// [`Self::content_as`].
+    /// The name by which the content refers to the accompanying file; [`Self::content_as`] renames both.
     pub speaks_of: Option<String>,
     /// Takes back what the other files do.
     pub undoes: bool,
@@ -173,12 +172,12 @@ impl Artifact {
         Self { name, bytes: content.into(), beside: None, speaks_of: None, undoes: false }
     }
 
-    /// A file beside another one, whose name is that of the other with `ending` behind it.
+    /// An accompanying file; its name is that of the first file followed by `ending`.
     pub fn beside(name: String, content: impl Into<Vec<u8>>, ending: &'static str) -> Self {
         Self { beside: Some(ending), ..Self::new(name, content) }
     }
 
-    /// The content if the file is called `name`: it then speaks of the file beside it by that name.
+    /// The content if the file is called `name`; references to the accompanying file use that name.
     pub fn content_as(&self, name: &str) -> Cow<'_, [u8]> {
         let renamed = self.speaks_of.as_ref().and_then(|companion| {
             let ending = companion.strip_prefix(self.name.as_str())?;

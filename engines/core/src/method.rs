@@ -100,7 +100,7 @@ pub trait Method<K: Kind>: Send + Sync {
     /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Parameters of the method and knobs of the scenario that cannot act beside the other parameters or on this
+    /// Parameters of the method and knobs of the scenario that have no effect with the other parameters or on this
     /// scenario: `path` is the name, the text says why and what to do. `params` are all values, defaults included.
     fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
         Vec::new()

@@ -1,4 +1,4 @@
-//! Figures of plans as data: what each says, in which unit, which way it is better, and where it is shown.
+//! Figures of plans as data: meaning, unit, direction of improvement, and where each is shown.
 
 use crate::kind::Sense;
 use crate::report::Unit;
@@ -15,7 +15,7 @@ pub enum Role {
     /// The outcome that another figure tells already, in another unit: it has a better and a worse side, but is not
     /// counted twice.
     Restated,
-    /// A limit that is proven, or how far a plan is from it: it says how much is known, not how good a plan is.
+    /// A proven limit, or the distance of a plan from it: it measures the proof, not the quality of the plan.
     Bound,
     /// A figure that follows from the scenario and its parameters alone: no plan changes it.
     Input,
@@ -34,7 +34,7 @@ impl Role {
         matches!(self, Self::Result)
     }
 
-    /// Returns the word that stands beside a figure that is not judged; empty for one that is.
+    /// Returns the word next to a figure that is not judged; empty for a judged one.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Result | Self::Restated => "",
@@ -135,7 +135,7 @@ pub struct MetricInfo {
 pub enum Relation {
     /// The objective of an ideal network, which no plan can beat: a row of its own in tables of plans.
     IdealObjective,
-    /// A part of the objective that differences are also told in: `2.1 % of ideal comm.` with these words.
+    /// A part of the objective in which differences are also expressed: `2.1 % of ideal comm.` with these words.
     Yardstick(&'static str),
 }
 
@@ -184,7 +184,7 @@ impl MetricInfo {
         Self::new(name, label, unit, Role::Result, None, definition)
     }
 
-    /// A figure that says what another one says.
+    /// A figure that restates another one.
     pub const fn restated(
         name: &'static str,
         label: &'static str,

@@ -148,8 +148,7 @@ pub struct ParamInfo {
     pub help: Cow<'static, str>,
     /// Effect of a change.
     pub effect: Effect,
-    /// Hint for a person who gives a value that is not valid, on something else that may be wanted; empty if there is
-    /// none.
+    /// Hint for an invalid value: an alternative that the user may have meant; empty if there is none.
     #[serde(skip)]
     pub hint: Cow<'static, str>,
 }
@@ -222,7 +221,7 @@ impl ParamInfo {
         self
     }
 
-    /// The same knob with what to say to a person who gives a value that is not valid.
+    /// The same knob with a hint for invalid values.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = hint.into();

@@ -109,14 +109,14 @@ pub fn gap(value: f64, bound: f64) -> f64 {
     if value == bound { 0.0 } else { (value - bound).abs() / value.abs() }
 }
 
-/// A bound beside the value of a plan that it covers: the value itself where that passes it by no more than counts as
-/// met, and `None` where the value beats it, so that the bound is wrong.
+/// A bound compared with the value of a plan that it covers: the value itself if it exceeds the bound within the
+/// tolerance, and `None` if it beats the bound, so that the bound is wrong.
 pub(crate) fn standing_bound(sense: Sense, value: f64, bound: f64) -> Option<f64> {
     let passes = sense.better(value, bound);
     if passes && gap(value, bound) > OPTIMAL_GAP { None } else { Some(if passes { value } else { bound }) }
 }
 
-/// Sentences on why a plan is not reproducible; the end of a run is told by them.
+/// Sentences on why a plan is not reproducible; they also identify the end of a run.
 pub mod not_reproducible {
     /// Its run was cut off at a time limit.
     pub const CLOCK: &str = "stopped by the time limit";
@@ -131,7 +131,7 @@ pub mod not_reproducible {
     /// Its run was running when it was written.
     pub const UNFINISHED: &str = "its run was not over";
 
-    /// Returns `true` if a sentence says that something ended the run before its method did.
+    /// Returns `true` if a sentence states that the run ended before its method finished.
     pub fn is_cut_off(because: &str) -> bool {
         [CLOCK, PERSON, SIGNAL, CUT_SHORT, FAILURE].contains(&because)
     }
@@ -170,7 +170,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Key that says which plans a bound covers, if not all of the scenario.
+    /// Key for the plans that a bound covers, if not all plans of the scenario.
     pub const BOUND_COVERS: &str = "bound_covers";
 
     /// The plans that the claimed bound covers, if not all of the scenario.

@@ -11,7 +11,7 @@ pub struct Problem {
     pub path: String,
     /// Statement of the problem, with the value, in one sentence without a full stop.
     pub message: String,
-    /// Remedy: what would be valid or what to do; empty if the message says it.
+    /// Remedy: a valid value or an action; empty if the message contains it.
     pub remedy: String,
 }
 

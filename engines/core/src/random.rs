@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 pub use rand_chacha::ChaCha8Rng as Stream;
 
-/// The random streams of one run. Equal seed and number, equal stream, whatever runs beside it.
+/// The random streams of one run. Equal seed and number give an equal stream, regardless of concurrent work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,

@@ -1,7 +1,7 @@
 //! Reading JSON from untrusted files: every problem of a file at once, each with path, value and remedy.
 //!
-//! `serde` stops at the first mistake; a person who writes a scenario by hand wants all of them. Kinds read their
-//! bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody requested.
+//! `serde` stops at the first mistake; users who write a scenario by hand want all of them. Kinds read their bodies
+//! with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody requested.
 
 use crate::problem::{Problem, Problems, suggestion};
 use crate::record::Place;
@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 
 mod json;
 
-/// Largest file that is read, in bytes, as it is on disk.
+/// Maximum size of a file on disk, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Largest content of a gzip-compressed file, in bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 256 << 20;
@@ -51,7 +51,7 @@ pub fn read_json(stream: impl Read) -> Result<Value, Problem> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     bytes: Vec<u8>,
-    /// Size of the file as it is stored, in bytes.
+    /// Size of the stored file, in bytes.
     stored: u64,
 }
 

@@ -140,7 +140,7 @@ pub trait Job: Send {
     fn is_warm(&self) -> bool;
     /// Time limit and gap to begin with.
     fn limits(&self) -> (Option<f64>, Option<f64>);
-    /// Executes the method on the present thread and says everything to the sink, `Done` last.
+    /// Executes the method on the present thread and sends all events to the sink, `Done` last.
     fn execute(self: Box<Self>, env: Environment);
 }
 

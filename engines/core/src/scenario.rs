@@ -73,7 +73,7 @@ impl<K: Kind> Scenario<K> {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// SHA-256 over the compact JSON without `name` and `provenance`: equal for scenarios that ask the same question.
+    /// SHA-256 over the compact JSON without `name` and `provenance`: equal for scenarios that are the same problem.
     ///
     /// # Errors
     /// [`WriteError`] for numbers that are not finite.
@@ -154,7 +154,7 @@ pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>
     })
 }
 
-/// The kind a scenario or plan file says it is of, before anything else is read.
+/// The kind that a scenario or plan file states, before anything else is read.
 pub fn kind_of(value: &Value) -> Option<&str> {
     value.get("kind").and_then(Value::as_str)
 }

@@ -14,9 +14,9 @@ use std::sync::Arc;
 ///
 /// # Solutions
 /// [`Watch::found`] hands over a candidate, not a plan. The run keeps it only if it is better than the best one it
-/// has; a plan is then built from it and checked, and nobody sees the plan before that. So a search may hand over
-/// everything it finds, in any order, without knowing how good the best plan of the run is. A plan that does not
-/// pass the check ends the run as failed.
+/// has; a plan is then built from it and checked before it is shown. So a search may hand over everything it finds, in
+/// any order, without knowing how good the best plan of the run is. A plan that does not pass the check ends the run
+/// as failed.
 ///
 /// # Stops
 /// Work of more than 5 ms asks [`Watch::checkpoint`] in between. Closures on other threads ask the test from
@@ -134,8 +134,8 @@ impl<S, W: Watch<S>> Watch<S> for StopOnly<'_, W> {
     }
 }
 
-/// A watch that ends work as soon as a test says so, and counts for itself: for closures on other threads, and for
-/// work with a time limit of its own. The reason is [`Stop::Requested`]; the watch outside knows a better one.
+/// A watch that ends work as soon as a test requires it, with its own counters: for closures on other threads, and for
+/// work with its own time limit. The reason is [`Stop::Requested`]; the watch outside knows a better one.
 #[derive(Clone)]
 pub struct StopTest {
     test: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -144,7 +144,7 @@ pub struct StopTest {
 }
 
 impl StopTest {
-    /// A watch that asks `test`.
+    /// A watch that calls `test`.
     pub fn new(test: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { test: Arc::new(test), units: 0 }
     }

@@ -69,7 +69,7 @@ pub mod code {
     pub const ROLLOUT: &str = "rollout";
     /// The order has another number of phases or GPUs, or departs from its rule.
     pub const PHASES: &str = "phases";
-    /// A GPU receives from nobody or from several.
+    /// A GPU receives from no GPU or from several.
     pub const RECEIVER: &str = "receiver";
     /// A pair of GPUs meets never or twice.
     pub const PAIR: &str = "pair";

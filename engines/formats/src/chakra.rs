@@ -82,7 +82,7 @@ pub struct ChakraNode {
 /// The trace of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChakraTrace {
-    /// Version of the schema; empty if the file does not say.
+    /// Version of the schema; empty if the file does not state it.
     pub version: String,
     /// Nodes in the order of the file.
     pub nodes: Vec<ChakraNode>,

@@ -37,7 +37,7 @@ pub struct Unpacked<'a> {
     pub compressed: bool,
     /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,
-    /// Bytes that were read of the file as it is stored.
+    /// Bytes read of the stored file.
     stored: Rc<Cell<u64>>,
 }
 
@@ -46,7 +46,7 @@ pub struct Unpacked<'a> {
 pub struct StoredText {
     /// The text, unpacked.
     pub text: String,
-    /// Bytes of the file as it is stored.
+    /// Bytes of the stored file.
     stored: u64,
 }
 

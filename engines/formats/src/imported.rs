@@ -29,7 +29,7 @@ impl<T> Imported<T> {
         self.notes.push(sentence.into());
     }
 
-    /// The same beside another record.
+    /// The same in addition to another record.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Imported<U> {
         Imported { value: change(self.value), assumed: self.assumed, notes: self.notes }
     }

@@ -30,8 +30,8 @@ pub struct NcclTopology {
 /// A CPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclCpu {
-    /// Hash of the host that it belongs to; empty if the file has one host and does not say. Bus ids are unique within a
-    /// host.
+    /// Hash of the host that it belongs to; empty if the file has one host and does not state it. Bus ids are unique
+    /// within a host.
     pub host: String,
     /// NUMA node; -1 if not known.
     pub numa: i32,

@@ -1,4 +1,4 @@
-//! Figures of an envelope beside those that a checker works out itself.
+//! Figures of an envelope next to those that a checker recomputes.
 
 use super::Violation;
 use crate::problem::printable;

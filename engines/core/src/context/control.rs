@@ -206,7 +206,7 @@ impl Control {
         lock(&self.offer).take()
     }
 
-    /// Blocks while paused; `said` is told when a pause begins and ends.
+    /// Blocks while paused; `said` is called when a pause begins and ends.
     pub(crate) fn wait_while_paused(&self, mut said: impl FnMut(bool)) {
         if !self.attention.load(Ordering::Acquire) || !self.is_paused() {
             return;

@@ -95,7 +95,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     Ok(Draft { plan, violations, warnings })
 }
 
-/// Keys without which nobody could make the plan again, and which have no value that could represent them.
+/// Keys that are needed to reproduce the plan and have no default.
 const NEEDED: [(&str, &[&str]); 2] = [
     ("", &["name", "seed", "threads", "metrics"]),
     ("provenance", &["scenario_sha256", "elapsed_s", "reproducible"]),

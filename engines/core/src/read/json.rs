@@ -13,7 +13,7 @@ use std::fmt::{self, Write as _};
 const TREE_BYTES: u64 = 192 << 20;
 /// Bytes of memory that the tree may take in addition for each byte of the file as it is stored.
 const TREE_BYTES_PER_STORED_BYTE: u64 = 24;
-/// Bytes that an entry of an object takes beside its key and value: hash, place in the table, the text's own record.
+/// Bytes of an entry of an object in addition to its key and value: hash, place in the table, the text's own record.
 const ENTRY_BYTES: u64 = 48;
 /// Levels of nesting, as the parser has them built in.
 const MAX_DEPTH: u32 = 128;

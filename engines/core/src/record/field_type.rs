@@ -220,7 +220,7 @@ impl FieldType for String {
     }
 }
 
-/// What may be left out: nothing stands in the file then.
+/// An optional value: the file may omit it.
 impl<T: FieldType> FieldType for Option<T> {
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         T::read(value, place, range, problems).map(Some)

@@ -76,7 +76,7 @@ impl<S: 'static> Knob<S> {
         )
     }
 
-    /// A parameter that says itself how it is read and changed. `set` is given values that `info` has accepted.
+    /// A parameter with its own functions to read and change it. `set` is given values that `info` has accepted.
     pub fn own(
         info: ParamInfo,
         get: impl Fn(&S) -> Option<ParamValue> + Send + Sync + 'static,
@@ -116,15 +116,15 @@ impl<S: 'static> Knob<S> {
         self
     }
 
-    /// The same parameter, which cannot act on scenarios of which `idle` says why. It can be set all the same, because
-    /// other changes may let it act.
+    /// The same parameter, without effect on scenarios for which `idle` returns a reason. It can be set all the same,
+    /// because other changes may let it act.
     #[must_use]
     pub fn idle_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Settable, idle));
         self
     }
 
-    /// The same parameter, which can neither act nor be set on scenarios of which `idle` says why.
+    /// The same parameter, which cannot be set on scenarios for which `idle` returns a reason.
     #[must_use]
     pub fn refused_if(mut self, idle: IsIdle<S>) -> Self {
         self.idle.push((Idleness::Refused, idle));

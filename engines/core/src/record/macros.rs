@@ -3,8 +3,8 @@
 /// Declares a struct that represents a JSON object: each field with its doc comment, its type and, behind `=`, its
 /// [`Spec`](crate::record::Spec). The doc comment is also the help of the parameter and the description in the schema.
 ///
-/// Keys behind `ignoring` may be there and say nothing. A struct whose fields depend on each other in files is written
-/// by the function behind `written by`.
+/// Keys after `ignoring` are allowed and ignored. A struct whose fields depend on each other in files is written by
+/// the function behind `written by`.
 ///
 /// Reader ([`Record`](crate::record::Record)), `Serialize` and `JsonSchema` follow. A field without a default must be in
 /// the file, unless its type is an `Option`.

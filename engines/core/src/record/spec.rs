@@ -1,4 +1,4 @@
-//! What is valid for a field, and what holds where it is left out.
+//! Valid values of a field, and its default.
 
 use super::field_type::{FieldType, NumberRange, Place};
 use crate::param::{Effect, ParamInfo};
@@ -23,7 +23,7 @@ enum Written {
     Always,
 }
 
-/// What is valid for a field of type `T`, and what holds where it is left out.
+/// Valid values of a field of type `T`, and its default.
 pub struct Spec<T> {
     range: NumberRange,
     usual: Option<T>,

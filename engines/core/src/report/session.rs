@@ -1,4 +1,4 @@
-//! Plans and runs beside the one that is explained, for sections that set a plan among others or grow while a run works.
+//! Other plans and runs, for sections that compare a plan with others or grow during a run.
 
 use crate::checked::SharedPlan;
 use crate::event::{Bound, GenerationStats, HotStartReport, ModelSize, Offer, Phase, RunId, SolverStats};
@@ -6,7 +6,7 @@ use crate::plan::{Header, Status};
 use crate::standing::Standing;
 use std::collections::BTreeMap;
 
-/// Plans and run beside a scenario and a plan that are explained.
+/// Other plans and the run of an explained scenario and plan.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Plans of the session, best first; the one that is explained is among them.
@@ -48,7 +48,7 @@ pub struct PlanBeside {
     pub status: Option<Status>,
     /// Best bound that holds for every plan of its scenario, verified or claimed.
     pub bound: Option<f64>,
-    /// The bounds on it, and who vouches for them; `None` where nothing is known of them.
+    /// The bounds on it, and who confirms them; `None` where nothing is known of them.
     pub standing: Option<Standing>,
     /// Bound that meets it for some plans only, and the words for those: `this event order only`.
     pub partial: Option<String>,
@@ -64,7 +64,7 @@ pub struct PlanBeside {
     pub is_rival: bool,
     /// It is of another scenario than the one set now.
     pub is_stale: bool,
-    /// It is of the scenario of the run beside it.
+    /// It belongs to the scenario of the concurrent run.
     pub is_of_run: bool,
     /// The plan itself, if it is in memory.
     pub plan: Option<SharedPlan>,
@@ -105,7 +105,7 @@ pub struct RunBeside {
     pub state: &'static str,
     /// It still works.
     pub is_active: bool,
-    /// It was told to stop and works on until it hears.
+    /// It was told to stop and is still running.
     pub is_stopping: bool,
     /// It is of another scenario than the one set now.
     pub is_stale: bool,

@@ -20,7 +20,7 @@ pub struct Table {
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
-    /// Names of the parts of the bar beside each row, see [`Row::parts`]; empty for other bars.
+    /// Names of the parts of the bar next to each row, see [`Row::parts`]; empty for other bars.
     pub parts: Vec<&'static str>,
     /// Limit that the numbers drawn as bars are measured against, such as a bound: marked through all bars.
     pub limit: Option<Line>,
@@ -30,7 +30,7 @@ pub struct Table {
     pub of_plans: bool,
     /// Orders that a screen can list the rows in, by the name of its form.
     pub orders: Vec<RowOrder>,
-    /// Loads over time that a screen draws beside the rows.
+    /// Loads over time that a screen draws next to the rows.
     pub loads: Option<LoadAxis>,
 }
 
@@ -88,7 +88,7 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The item that it selects, such as a task or a link, by its index.
     pub item: Option<u32>,
-    /// One sentence on it, which says what the cells cannot; a screen words the cells where it is empty.
+    /// One sentence with what the cells cannot express; if it is empty, a screen puts the cells into words.
     pub sentence: Phrase,
     /// Lines of the details of the item.
     pub details: Vec<String>,
@@ -235,7 +235,7 @@ impl Table {
         self
     }
 
-    /// Draws a bar of several parts beside each row.
+    /// Draws a bar of several parts next to each row.
     #[must_use]
     pub fn parts(mut self, names: &[&'static str]) -> Self {
         self.parts = names.to_vec();

@@ -16,7 +16,7 @@ pub enum Extent {
     All,
 }
 
-/// A number as it is read, without its unit.
+/// A number as printed, without its unit.
 pub fn number(value: f64, unit: Unit) -> String {
     let text = plain(value * unit.scale, unit);
     let is_zero = text.chars().all(|sign| matches!(sign, '0' | '.'));
@@ -52,7 +52,7 @@ pub fn squeezed(words: &str, most: usize) -> String {
     squeezed
 }
 
-/// A value as it is read, without its unit.
+/// A value as printed, without its unit.
 pub fn bare(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => "-".to_owned(),
@@ -66,7 +66,7 @@ pub fn bare(value: &Value, unit: Unit) -> String {
     }
 }
 
-/// A cell as it is read: value, unit and note.
+/// A cell as printed: value, unit and note.
 pub fn cell(cell: &Cell, unit: Unit) -> String {
     let mut text = bare(&cell.value, unit);
     if matches!(cell.value, Value::Int(_) | Value::Float(_)) && !unit.symbol.is_empty() {

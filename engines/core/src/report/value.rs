@@ -177,7 +177,7 @@ pub enum Tone {
     Bad,
 }
 
-/// A value with what it means.
+/// A value with its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The content.

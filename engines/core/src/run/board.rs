@@ -1,4 +1,4 @@
-//! The board: which runs exist, who waits for whom, and who is told of whose plans.
+//! The board: which runs exist, which run waits for which, and which run gets whose plans.
 
 use super::{Environment, Job, STACK_BYTES, report_without_run};
 use crate::clock::Clock;

@@ -1,4 +1,4 @@
-//! Origin of a scenario that was imported: importer, files, and what they do not say.
+//! Origin of an imported scenario: importer, files, and what they do not state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

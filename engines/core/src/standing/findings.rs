@@ -1,4 +1,4 @@
-//! What a checker found of a plan, kept beside the plan in a session until the plan is read and checked again.
+//! Findings of a checker on a plan, stored with the plan in a session until the plan is read and checked again.
 
 use super::{Prover, Standing};
 use crate::checked::{BoundTrust, VerifiedBound};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the program whose checkers these are: findings of others are not taken over.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a checker found of a plan.
+/// Findings of a checker on a plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Findings {
@@ -38,7 +38,7 @@ pub struct FoundBound {
 }
 
 impl Standing {
-    /// What the checker found of the plan, which is for the scenario with this hash; `None` if it found nothing.
+    /// Findings of the checker on the plan, which is for the scenario with this hash; `None` if it found nothing.
     pub fn findings(&self, scenario_sha256: &str) -> Option<Findings> {
         let verified = self.bounds.iter().filter(|bound| bound.is_verified());
         let bounds: Vec<FoundBound> =

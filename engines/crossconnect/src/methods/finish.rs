@@ -129,7 +129,7 @@ pub(super) fn by_halving(
     }
 }
 
-/// A first solution by repair of what is installed.
+/// A first solution by repair of the installed circuits.
 pub(super) fn by_repair(
     session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,

@@ -1,5 +1,5 @@
-//! Parameters and knobs that cannot act on a scenario or beside others, as
-//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
+//! Parameters and knobs without effect on a scenario or with other parameters, as returned by
+//! [`Method::idle`](lightbay_core::method::Method::idle).
 
 use crate::scenario::{CrossconnectScenario, Wiring};
 use lightbay_core::method::without_effect;

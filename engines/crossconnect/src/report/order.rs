@@ -21,7 +21,7 @@ struct PhaseFigures {
     most: u32,
     /// GPUs that receive from several.
     hit_twice: Vec<u32>,
-    /// GPUs that nobody sends to.
+    /// GPUs that receive nothing.
     idle: usize,
 }
 

@@ -87,7 +87,7 @@ impl AnnealChain {
 }
 
 /// Anneals from some solutions of the task (best first), until all rounds are over or no circuit is removed beyond
-/// `bound`. Every better plan goes to `found` with what it removes; what that returns is the bound from then on.
+/// `bound`. Calls `found` with every better plan and its removals; the returned value is the bound from then on.
 ///
 /// # Errors
 /// The error of the watch or of `found`.

@@ -1,8 +1,8 @@
 //! Large neighbourhoods (docs/methods/crossconnect.md, section 7): some switches at a time are solved again exactly,
 //! the others stay.
 //!
-//! A switch is drawn with a chance proportional to its removals, some others with equal chances. What these carry
-//! together is a task of its own, the exact model of section 8, and small. The circuits that are new get random costs
+//! A switch is drawn with a chance proportional to its removals, some others with equal chances. The circuits of these
+//! switches form a separate small task for the exact model of section 8. The circuits that are new get random costs
 //! that together weigh less than one removal, so that ties are broken differently every time and the search drifts
 //! along plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
 //! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
@@ -71,8 +71,8 @@ pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
     }
 }
 
-/// Improves a solution of the task. Every better plan goes to `found` with what it removes, and the search ends when
-/// that is `bound`.
+/// Improves a solution of the task. Calls `found` with every better plan and its removals, and ends when these reach
+/// `bound`.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.

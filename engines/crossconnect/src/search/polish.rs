@@ -1,7 +1,7 @@
 //! Improvement by merging two switches and splitting them again at the least cost (docs/methods/crossconnect.md,
 //! section 4).
 //!
-//! For two switches one flow finds the best split of what they carry. With `reorient` the circuits of each switch, and
+//! For two switches, one flow finds the best split of their circuits. With `reorient` the circuits of each switch, and
 //! of each two, may also change the ends that use A ports: another flow, then the split.
 
 use crate::model::assignment::{Assignment, Cell};

@@ -121,7 +121,7 @@ pub(crate) struct AssignmentWalk {
 /// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nothing: it was drawn in vain or refused.
+    /// Nothing: no step was found, or it was rejected.
     Stood,
     /// It led to a state with a cell of -1.
     Astray,

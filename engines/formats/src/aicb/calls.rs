@@ -114,7 +114,7 @@ pub struct Call {
 /// One pipeline stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageCalls {
-    /// Ranks of the stage; empty if the file does not say.
+    /// Ranks of the stage; empty if the file does not state them.
     pub ranks: Vec<u32>,
     /// The rows of all iterations.
     pub calls: Vec<Call>,

@@ -71,7 +71,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Bytes that are sent: the size beside a `NONE` means nothing.
+    /// Bytes that are sent: a size next to `NONE` is ignored.
     pub const fn bytes(&self) -> u64 {
         if self.collective.is_some() { self.written_bytes } else { 0 }
     }

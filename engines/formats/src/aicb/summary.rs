@@ -4,7 +4,7 @@ use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::scenario::Assumed;
 use serde::Serialize;
 
-/// Everything an import has to say. Its JSON form has the same fields.
+/// All remarks of an import. Its JSON form has the same fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportSummary {
     /// The files.
@@ -142,7 +142,7 @@ impl ImportSummary {
         self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
     }
 
-    /// Every assumption as a problem, for those who want none.
+    /// Every assumption as a problem, for strict imports.
     pub fn strict_problems(&self) -> Problems {
         let mut problems = Problems::new();
         for assumed in &self.assumed {

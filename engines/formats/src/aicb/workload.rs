@@ -24,7 +24,7 @@ pub enum ComputeSource {
     Zero,
 }
 
-/// Meaning of a size beside the parameter gather of a `grad_norm` row.
+/// Meaning of a size next to the parameter gather of a `grad_norm` row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterGather {
     /// The data-parallel gather of updated parameters, which it is in the generator.

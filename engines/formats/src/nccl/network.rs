@@ -34,7 +34,7 @@ pub enum IntraLinks {
     Mesh(f64),
 }
 
-/// Choices beside the file.
+/// Choices in addition to the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetworkOptions {
     /// Links between GPUs, if the file lists none; a file that lists some must not be given any.

@@ -59,7 +59,7 @@ impl PodSubject<'_> {
 pub struct File {
     /// Content.
     pub text: String,
-    /// For a file beside the first one: what is put behind the name of that one to name it.
+    /// For an accompanying file: the suffix after the name of the first file.
     pub beside: Option<&'static str>,
 }
 

@@ -87,7 +87,8 @@ fn port_connections<'v>(value: &'v Value, path: &str, lists: &mut Vec<(String, &
     }
 }
 
-/// Connections of the Open Compute Project. What the switch could not make, or is taking down, is left out and said.
+/// Connections of the Open Compute Project. Connections that the switch could not make or is removing are omitted,
+/// with a remark.
 pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
     let value = parse_json(text.as_bytes())?;
     let mut lists = Vec::new();

@@ -11,7 +11,7 @@ const COLUMNS: [&str; 3] = ["id", "a_side", "b_side"];
 /// States of a port in which its connection is as it should be; the empty one is not stated.
 const GOOD: [&str; 6] = ["", "normal", "tuned", "connected", "enabled", "n/a"];
 
-/// Adds what is to be said of a connection: a port whose state is not good, and an id that our commands would not find.
+/// Adds remarks on a connection: a port whose state is not good, and an id that our commands would not find.
 pub(super) fn remarks(listing: &mut Listing, id: &str, [a, b]: [&str; 2], states: &[Option<&str>]) {
     let bad = |state: &&str| !GOOD.iter().any(|good| good.eq_ignore_ascii_case(state));
     for (side, state) in ["a side", "b side"].into_iter().zip(states) {

@@ -61,7 +61,7 @@ pub(super) struct Simplex<'n> {
 
 /// Result of a step: the flow that is moved and the edge that leaves.
 struct Leaving {
-    /// Flow that goes round the cycle.
+    /// Flow around the cycle.
     delta: i64,
     /// The node whose edge to its parent leaves, and whether it hangs on the side where flow enters the new edge;
     /// none if the entering edge only goes to its other bound.

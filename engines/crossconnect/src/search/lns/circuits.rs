@@ -90,8 +90,8 @@ fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Ass
     Assignment { ocs: plan.ocs.iter().zip(&task.installed.ocs).map(&mut stay).collect() }
 }
 
-/// Improves a solution of the task over all orientations. Every better plan goes to `found` with what it removes, and the
-/// search ends when that is `bound`.
+/// Improves a solution of the task over all orientations. Calls `found` with every better plan and its removals, and
+/// ends when these reach `bound`.
 ///
 /// # Errors
 /// The error of the watch or of `found`; [`MethodError::Failed`] if the solver fails.
