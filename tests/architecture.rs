@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "architecture/terms.rs"]
+mod terms;
 #[path = "architecture/unused.rs"]
 mod unused;
 

@@ -192,7 +192,7 @@ pub const FOLDER: Argument = Argument {
 pub const WORD: Argument = Argument {
     name: "WORD",
     offered: words,
-    command: |text| given(text, "a word of the screens, such as NCT", Command::Explain),
+    command: |text| given(text, "a term, such as NCT", Command::Explain),
 };
 
 /// A preset.

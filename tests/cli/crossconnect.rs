@@ -322,14 +322,14 @@ fn a_pod_is_carried_to_its_switches_port_by_port() {
     place
         .run(&["solve", "hall.json", "--set", "circuits=0-1:3"])
         .exit(2)
-        .says(&["circuits: has no effect where the wanted circuits are given port by port"]);
+        .says(&["circuits: has no effect where the target circuits are given port by port"]);
     place
         .run(&["solve", "hall.json", "--set", "anneal_rounds=1"])
         .exit(2)
         .says(&["anneal_rounds: has no effect"]);
     // A switch that fails takes its circuits with it, and that is said.
     let cut = ["solve", "hall.json", "--set", "failed_ocs=3", "--progress", "plain", "-o", "cut.json"];
-    place.run(&cut).done().says(&["2 of 96 wanted circuits cannot be set"]);
+    place.run(&cut).done().says(&["2 of 96 target circuits cannot be set"]);
     place.run(&["check", "cut.json"]).done().prints(&["0 violations"]);
 }
 
@@ -343,7 +343,7 @@ fn a_failed_switch_leaves_the_best_of_the_rest() {
     };
     for (set, lost) in [("failed_ocs=3", 8.0), ("failed_ocs=1,2,3", 24.0), ("failed_ports=2:3:a0", 1.0)] {
         let name = format!("{set}.json").replace([',', ':'], "-");
-        let said = format!("{lost} of 64 wanted circuits cannot be set");
+        let said = format!("{lost} of 64 target circuits cannot be set");
         solved(set, &name).done().says(&[said.as_str()]);
         let plan = place.json(&name);
         assert_eq!(plan["metrics"]["unmet_circuits"], lost, "{set}");
@@ -372,7 +372,7 @@ fn a_failed_switch_leaves_the_best_of_the_rest() {
     place
         .run(&[&["solve", "preset:crossconnect-8-8-25"][..], &single].concat())
         .done()
-        .says(&["8 of 64 wanted circuits cannot be set"]);
+        .says(&["8 of 64 target circuits cannot be set"]);
     place.run(&["check", "single.json"]).done().prints(&["0 violations", "no plan sets more"]);
 }
 

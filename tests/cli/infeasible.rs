@@ -16,7 +16,7 @@ fn a_hall_without_a_plan_names_circuits_and_ports() {
     place.write("hall.json", HALL);
     for method in ["auto", "lumos-exact"] {
         place.run(&["solve", "hall.json", "--method", method, "-o", "plan.json"]).exit(4).says(&[
-            "infeasible: the 2 wanted circuits cannot be placed on 2 switches",
+            "infeasible: the 2 target circuits cannot be placed on 2 switches",
             "the B ports of pod 0 on switch 0",
             "cannot all hold; add ports of these pods on the same switches, or remove circuits",
         ]);

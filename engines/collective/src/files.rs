@@ -109,7 +109,7 @@ fn listed<'p>(
         return Ok(Cow::Borrowed(result));
     }
     unfolded(scenario, result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
-        let message = format!("needs every send, and the plan keeps its trees in short form: {why}");
+        let message = format!("needs every send, and the plan keeps its trees in compact form: {why}");
         Problem::new(
             "to",
             message,

@@ -103,7 +103,7 @@ fn listed(subject: ExplainedPlan<'_>) -> Result<Cow<'_, CollectiveResult>, Unava
         return Ok(Cow::Borrowed(subject.result));
     }
     unfolded(subject.scenario, subject.result, MOST_SENDS).map(Cow::Owned).map_err(|why| {
-        let message = format!("the plan keeps its trees in short form, without a list of sends: {why}");
+        let message = format!("the plan keeps its trees in compact form, without a list of sends: {why}");
         Unavailable::absent(message, "look at the trees of section finish, or solve with fewer most_pieces")
     })
 }

@@ -209,7 +209,7 @@ impl Standing {
     /// The status with what it rests on: `optimal`, `optimal, claimed and not yet verified`, `optimal for plans at fair
     /// rates`, `feasible, work limit`.
     pub fn status(&self) -> String {
-        let Some(status) = self.status else { return "found by a run that still works".to_owned() };
+        let Some(status) = self.status else { return "found by a run that is still running".to_owned() };
         let mut text = status.word().replace('_', " ");
         if let Some(limit) = self.limit {
             text.push_str(&format!(", {limit:?} limit").to_lowercase());

@@ -155,7 +155,7 @@ impl Report for CrossconnectReport<'_> {
                     } else {
                         "no circuit changes; exports delete the connections that make no circuit"
                     };
-                    return Err(Unavailable::absent(because, "change the wanted circuits"));
+                    return Err(Unavailable::absent(because, "change the target circuits"));
                 }
                 Ok(batches::section(self.scenario, changes, facts))
             }

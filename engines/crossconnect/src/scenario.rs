@@ -24,7 +24,7 @@ pub const MAX_PODS: usize = 1024;
 /// Most switches of a scenario.
 pub const MAX_OCS: usize = 512;
 /// Reason that nothing chooses circuits where they are placed, behind "has no effect".
-pub(crate) const GIVEN: &str = "where the wanted circuits are given port by port";
+pub(crate) const GIVEN: &str = "where the target circuits are given port by port";
 /// Most ports of a pod on one side of one switch.
 pub const MAX_PORTS: u32 = 4096;
 /// Most circuits of a pair of pods.

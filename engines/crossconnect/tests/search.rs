@@ -282,6 +282,6 @@ fn a_hall_without_sides_gets_the_best_plan_that_failed_ports_allow() {
         let told = |text: &str| {
             said.iter().any(|body| matches!(body, EventBody::Note(note) if note.text.starts_with(text)))
         };
-        assert!(told("1 of 3 wanted circuits cannot be set because 3 ports failed"), "{said:?}");
+        assert!(told("1 of 3 target circuits cannot be set because 3 ports failed"), "{said:?}");
     }
 }

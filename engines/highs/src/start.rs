@@ -67,7 +67,7 @@ pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Gi
     };
     if integers > 0 && (named as f64) < min_share * integers as f64 {
         return Err(format!(
-            "it gives whole values to {named} of {integers} integer columns, at least {:.0} are asked for",
+            "it gives whole values to {named} of {integers} integer columns, at least {:.0} are required",
             (min_share * integers as f64).ceil()
         ));
     }

@@ -68,9 +68,9 @@ impl App {
         self.plans.shown = crate::app::plans::Shown::Best;
         self.to_remember = true;
         let mut text = match &start {
-            Some((number, _, true)) => format!("{name} starts warm from plan {number}"),
+            Some((number, _, true)) => format!("{name} starts from plan {number}"),
             Some((number, _, false)) => {
-                format!("{name} starts warm: plan {number} is carried over to the changed scenario")
+                format!("{name} starts from plan {number}, carried over to the changed scenario")
             }
             None if !warm => format!("{name} starts from scratch"),
             None if !takes_plans => format!("{name} starts; it does not accept a hot start"),

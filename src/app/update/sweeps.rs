@@ -24,7 +24,7 @@ impl App {
             return;
         };
         if let Some(run) = self.sweeps.active() {
-            let text = format!("the sweep over {} still works; x stops it", run.knob());
+            let text = format!("the sweep over {} is still running; x stops it", run.knob());
             self.say(Severity::Info, text);
             return;
         }

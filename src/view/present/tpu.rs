@@ -35,7 +35,7 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         home: 4,
-        ..PaneInfo::new(2, "Channel load", "Where is the fullest channel, and which flows fill it?")
+        ..PaneInfo::new(2, "Channel load", "Where is the most loaded channel, and which flows use it?")
             .of_section("hottest")
     },
     PaneInfo {
@@ -146,7 +146,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &ExplainedPod, area: Rect, buf: &mut B
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
-            "the routes were left out of this plan; its method states {} over the fullest channel",
+            "the routes were left out of this plan; its method states {} over the most loaded channel",
             number::count(stated.max_channel_load)
         ),
     };

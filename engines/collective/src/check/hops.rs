@@ -105,8 +105,8 @@ fn follow(
         if paces[at] != least || (!adds && link.latency(least) != link.latency(most)) {
             found.add(code::SWITCH, || {
                 format!(
-                    "piece {} arrives at switch {} in epoch {} over links of different rates, and nothing says which \
-                     arrival goes on to node {}",
+                    "piece {} arrives at switch {} in epoch {} over links of different rates, and \
+                     nothing says which arrival continues to node {}",
                     send.piece, send.from, send.epoch, send.to
                 )
             });

@@ -22,7 +22,7 @@ pub(super) fn check(
         CollectiveSort::ReduceScatter => &[true],
         CollectiveSort::AllGather | CollectiveSort::Broadcast | CollectiveSort::AllToAll => &[false],
         _ => {
-            found.add(code::DEMAND, || format!("trees in short form do not carry out {}", sort.label()));
+            found.add(code::DEMAND, || format!("trees in compact form do not implement {}", sort.label()));
             return None;
         }
     };
@@ -41,7 +41,7 @@ pub(super) fn check(
         });
     }
     if scenario.topology.links.iter().any(|link| !link.up_us.is_empty()) {
-        found.add(code::DOWN, || "trees in short form know no links that come and go".to_owned());
+        found.add(code::DOWN, || "trees in compact form do not support time-varying links".to_owned());
     }
     let ranks = scenario.demand.rank_nodes(&scenario.topology);
     let sources = match (sort, scenario.demand.root) {
@@ -153,12 +153,12 @@ fn claims(
         }
     }
     if claims.replay_us.is_some() {
-        found.add(code::CLAIM, || "trees in short form claim no replay".to_owned());
+        found.add(code::CLAIM, || "trees in compact form claim no replay".to_owned());
     }
     if scenario.demand.collective == CollectiveSort::AllToAll {
         figures::bound_claims(claims, u32::try_from(finish).unwrap_or(u32::MAX), found);
     } else if claims.lower_bound_epochs.is_some() || !claims.bounds.is_empty() || claims.optimal {
-        found.add(code::CLAIM, || "trees in short form claim no bound in epochs".to_owned());
+        found.add(code::CLAIM, || "trees in compact form claim no bound in epochs".to_owned());
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![

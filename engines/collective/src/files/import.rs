@@ -42,7 +42,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         SubjectSort::Scenario,
         "xml",
     )
-    .leaving_out(&["network cards and the PCI paths to them"])
+    .leaving_out(&["NICs and the PCI paths to them"])
     .with(vec![
         ParamInfo::choice("collective", &collectives, "all_gather", "Collective that the GPUs perform."),
         ParamInfo::float("output_buffer_bytes", 1e-6, 1e18, 1e9, "Output buffer size of the collective.").unit("bytes"),

@@ -264,7 +264,7 @@ pub(super) fn suits(scenario: &CollectiveScenario) -> Result<(), Problems> {
     }
     if let Some(at) = scenario.topology.links.iter().position(|link| !link.up_us.is_empty()) {
         let path = format!("topology.links[{at}].up_us");
-        problems.add(path, "lets a link come and go", "leave it out, or solve with construct");
+        problems.add(path, "makes a link time-varying", "leave it out, or solve with construct");
     }
     if demand.rank_nodes(&scenario.topology).len() < 2 && copied {
         problems.add("demand.ranks", "are fewer than 2, so nothing has to move", "name more ranks");

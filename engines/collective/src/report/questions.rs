@@ -36,7 +36,7 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
     let columns = vec![
         Column::counts("epochs", "epochs"),
         Column::words("answer", "schedule?"),
-        Column::counts("folded_by", "folded by"),
+        Column::counts("folded_by", "symmetries"),
         Column::counts("columns_in_full", "in full").priority(3),
         Column::counts("columns_in_time", "in time").priority(2),
         Column::counts("columns", "columns"),

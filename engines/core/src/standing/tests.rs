@@ -85,7 +85,7 @@ fn a_claim_that_the_plan_beats_is_false_and_no_gap() {
 fn what_works_claims_nothing_of_its_end() {
     let working = standing(&[(36.0, None, "auto"), (31.0, None, "")]).unfinished();
     assert_eq!(working.brief(), "13.9 % verified");
-    assert_eq!(working.status(), "found by a run that still works");
+    assert_eq!(working.status(), "found by a run that is still running");
     assert_eq!(Standing::unproven(COST, 36.0, "auto").brief(), NO_BOUND);
 }
 

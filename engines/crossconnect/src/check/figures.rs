@@ -232,7 +232,7 @@ pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String
             "counting working ports proves only that"
         };
         let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
-        remarks.push(format!("{unmet} of {wanted} wanted circuits are not set: {word}{rest}"));
+        remarks.push(format!("{unmet} of {wanted} target circuits are not set: {word}{rest}"));
         remarks.push("the bound is about plans that set the same circuits".to_owned());
     }
 }

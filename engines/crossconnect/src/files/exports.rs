@@ -169,7 +169,7 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
         Some(_) => &[
             "circuits that stay, unless full=true",
             "the bound of the removals",
-            "the wanted circuits that are not set",
+            "the target circuits that are not set",
         ],
         None => &[
             "circuits that stay, unless full=true",

@@ -317,7 +317,7 @@ fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> R
     }
     if scenario.wiring != from.wiring {
         return differs(
-            format!("has {} wiring, but {} is asked for", from.wiring.word(), scenario.wiring.word()),
+            format!("has {} wiring, but {} is requested", from.wiring.word(), scenario.wiring.word()),
             "give a plan for switches of the same wiring".to_owned(),
         );
     }

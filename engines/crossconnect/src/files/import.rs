@@ -85,7 +85,7 @@ struct Listing {
 
 /// Facts that only the switch has.
 const SWITCH_ALONE: &[&str] =
-    &["names, states and power levels of the connections on the switch", "the wanted circuits"];
+    &["names, states and power levels of the connections on the switch", "the target circuits"];
 
 /// All formats.
 pub fn formats() -> Vec<FormatInfo> {

@@ -13,7 +13,7 @@ pub(super) const TERMS: &[Term] = &[
         "logical topology",
         "The number of circuits that each pair of pods is to have, whichever switches hold them.",
     )
-    .also(&["target", "wanted circuits"]),
+    .also(&["target", "target circuits"]),
     Term::new("installed circuits", "Circuits that the switches hold now."),
     Term::new(
         "rewiring",

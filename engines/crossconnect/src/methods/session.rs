@@ -48,7 +48,7 @@ impl TaskSession {
             cx.note(
                 Severity::Warning,
                 format!(
-                    "{lost} of {} wanted circuits cannot be set because {} failed; the plan sets the \
+                    "{lost} of {} target circuits cannot be set because {} failed; the plan sets the \
                      others",
                     session.scenario.wanted_circuits(),
                     counted(session.scenario.failed_ports.len() as u64, "port", "ports")

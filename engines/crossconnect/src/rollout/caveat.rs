@@ -84,7 +84,7 @@ pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<Strin
         format!("{}-{} {set} of {wanted}", scenario.pod_name(i as usize), scenario.pod_name(j as usize))
     };
     Some(format!(
-        "{unmet} of {} wanted circuits cannot be set because {} failed (by counting ports at least \
+        "{unmet} of {} target circuits cannot be set because {} failed (by counting ports at least \
          {least}): {}; the removals and their bound cover the circuits that are set",
         scenario.wanted_circuits(),
         counted(scenario.failed_ports.len() as u64, "port", "ports"),

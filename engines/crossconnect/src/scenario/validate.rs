@@ -222,7 +222,7 @@ impl CrossconnectScenario {
             let remedy = if near == far {
                 "give two ports"
             } else {
-                "give two pods, or all wanted circuits port by port in 'placed'"
+                "give two pods, or all target circuits port by port in 'placed'"
             };
             problems.add(path, format!("joins pod {} to itself", circuit.pod_a), remedy);
         }

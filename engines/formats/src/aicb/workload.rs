@@ -166,7 +166,7 @@ pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Pro
     if options.compute == ComputeSource::Kernels && kernels.is_none() {
         problems.add(
             "compute",
-            "kernel times are asked for, but no file of them was given",
+            "kernel times are requested, but no file of them was given",
             "add AICB's kernel times to the files, or set compute=file or compute=zero",
         );
     }

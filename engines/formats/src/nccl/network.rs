@@ -242,7 +242,10 @@ fn join_islands(
     let lost = after.iter().position(|island| *island != after[0]);
     lost.map_or(Ok(()), |lost| {
         let (one, other) = (gpus[0].words(topology, 0), gpus[lost].words(topology, lost));
-        let message = format!("no links lead from {one} to {other}: they are of different hosts, which meet over their network cards");
+        let message = format!(
+            "no links lead from {one} to {other}: they are of different hosts, which \
+             meet over their NICs"
+        );
         let remedy = "give the dump of one host; the network between hosts is not in the file";
         Err(Problem::new("", message, remedy))
     })

@@ -87,7 +87,7 @@ pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Importe
         }
     }
     if bare > 0 {
-        made.note(format!("{bare} network cards have no <net>, so that their rates are not known"));
+        made.note(format!("{bare} NICs have no <net>, so that their rates are not known"));
     }
     if unknown > 0 {
         made.assume(

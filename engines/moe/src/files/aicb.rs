@@ -106,8 +106,14 @@ pub fn import(inputs: &[Input], params: &Params, strict: bool) -> Result<Importe
     });
     let measured = text.and_then(|text| measured(text, &calls, workload.micro_batches)).unwrap_or_default();
     let mut assumed = vec![
-        format!("widths, {} experts and {} choices per token of {} (model=)", shape.experts, shape.top_k, preset.word()),
-        "the shares of the experts: a drawn trace; counts of a run can take its place (import routing_counts)"
+        format!(
+            "widths, {} experts and {} choices per token of {} (model=)",
+            shape.experts,
+            shape.top_k,
+            preset.word()
+        ),
+        "the shares of the experts: a synthetic trace; counts of a run can replace it (import \
+         routing_counts)"
             .to_owned(),
     ];
     if measured == MeasuredTimes::default() {

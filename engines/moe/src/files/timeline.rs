@@ -85,7 +85,7 @@ fn traced(scenario: &MoeScenario, result: &MoeResult) -> Trace {
     }
     let step_ms = walk.now_ms;
     let mut stage = Process {
-        name: "fullest stage, first micro-batch".to_owned(),
+        name: "stage with the most layers, first micro-batch".to_owned(),
         threads: ROWS.map(str::to_owned).into(),
     };
     let mut slices = walk.slices;

@@ -145,7 +145,8 @@ fn lines(result: &MoeResult) -> Vec<String> {
             iteration.data_parallel_ms
         ),
         ANALYTIC.to_owned(),
-        "Rows show one micro-batch in the fullest stage, all layers forward and back: hatched exchanges, black stalls, dotted changes of circuits."
+        "Rows show one micro-batch in the stage with the most layers, all layers forward and back: \
+         all-to-alls hatched, stalls black, circuit changes dotted."
             .to_owned(),
         "The bar includes tensor-parallel exchanges, the rows do not.".to_owned(),
     ]

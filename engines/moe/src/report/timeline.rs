@@ -89,11 +89,11 @@ pub(super) fn section(result: &MoeResult) -> Section {
         .muted(" underlined where a phase hides them");
     Section::empty("Timeline")
         .subject(ANALYTIC_SHORT)
-        .context("of the fullest stage")
+        .context("of the largest stage")
         .answer(answer)
         .legend(legend)
         .on_screens("layer", "", layers(result))
-        .block("micro_batch", "One micro-batch in the fullest stage", spans(result))
+        .block("micro_batch", "One micro-batch in the stage with the most layers", spans(result))
         .on_screens("iteration", "", parts(result))
         .remark(ANALYTIC)
 }

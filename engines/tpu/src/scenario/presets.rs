@@ -52,7 +52,7 @@ pub const PODS: &[Preset] = &[
     Preset::new("pdtt-8x8x16", "doubly twisted torus of 1024 chips"),
     Preset::new("pdtt-8x16x16", "doubly twisted torus of 2048 chips"),
     Preset::new("pdtt-16x16x32", "doubly twisted torus of 8192 chips"),
-    Preset::new("tpu-random-256", "256 chips with random voltages: what chance gives"),
+    Preset::new("tpu-random-256", "256 chips with random voltages: a random baseline"),
 ];
 
 /// The scenario called `name`: one of [`PODS`], or another size or shape of the same families (`tpu-320`,

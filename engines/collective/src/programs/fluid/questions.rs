@@ -56,7 +56,7 @@ pub fn ask_fluid<S: ProgramSolver>(
 ///
 /// # Errors
 /// The reason to stop, or that the solver failed.
-#[expect(clippy::too_many_arguments, reason = "the question, its limits and who hears of it")]
+#[expect(clippy::too_many_arguments, reason = "the question, its limits and the listener")]
 pub fn fewest_fluid_epochs<S: ProgramSolver>(
     task: &CollectiveTask,
     links: &FluidLinks,

@@ -39,7 +39,10 @@ pub fn infeasible(task: &Task, orientation: Orientation<'_>, conflict: Option<&C
     } else {
         "add ports of these pods on the same switches, or remove circuits"
     };
-    format!("the {circuits} wanted circuits cannot be placed on {switches} switches{which}: {why}; {remedy}")
+    format!(
+        "the {circuits} target circuits cannot be placed on {switches} switches{which}: {why}; \
+         {remedy}"
+    )
 }
 
 /// Says that the switches on which both pods of a pair have ports cannot carry its circuits, if that is so.

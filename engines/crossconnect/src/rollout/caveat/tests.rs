@@ -39,6 +39,6 @@ fn circuits_that_are_not_set_are_named() {
     let (changes, metrics) = changes(&scenario, &ring);
     assert_eq!((metrics["unmet_circuits"], metrics["lower_bound_unmet_circuits"]), (4.0, 4.0));
     let said = of(&scenario, &changes, &metrics).unwrap();
-    assert!(said.starts_with("4 of 8 wanted circuits cannot be set because 8 ports failed"), "{said}");
+    assert!(said.starts_with("4 of 8 target circuits cannot be set because 8 ports failed"), "{said}");
     assert!(said.contains("pod 0-pod 2 0 of 1"), "{said}");
 }

@@ -98,7 +98,7 @@ impl Reading {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             if digits.parse() != Ok(expected) {
                 let remedy = format!("write pp_stage{expected}: stages are numbered from 0 without gaps");
-                problems.add(place.clone(), format!("'pp_stage{digits}' is out of order"), remedy);
+                problems.add(place.clone(), format!("'pp_stage{digits}' is not in order"), remedy);
             }
         }
         let ranks = match parse_ranks(text, MAX_RANKS - self.ranks) {

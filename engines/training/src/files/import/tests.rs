@@ -352,6 +352,6 @@ fn measured_calls_of_one_stage() {
     assert_eq!(imported.job.run.bandwidth_gbps, 200.0);
     let fewer = import(&[G13B, KERNELS], &["layers=20"]);
     assert!(measured(&fewer).stages[0].fwd_s < measured(&imported).stages[0].fwd_s);
-    assert!(refused(&[G13B], &["compute=aiob"]).contains("kernel times are asked for"));
+    assert!(refused(&[G13B], &["compute=aiob"]).contains("kernel times are required"));
     assert!(refused(&[G13B, KERNELS], &["gpus=64"]).contains("gpus: is '64', the file says '128'"));
 }

@@ -175,7 +175,7 @@ impl TacclNetwork<'_> {
         }
         let mut problems = Problems::new();
         if given.nics_per_node == 0 {
-            problems.add("nics_per_node", "is 0 or missing", "give the network cards, or nodes=1");
+            problems.add("nics_per_node", "is 0 or missing", "give the NICs, or nodes=1");
         } else if given.remote_invbw_us_per_mb <= 0.0 {
             let message = format!("is {}", given.remote_invbw_us_per_mb);
             problems.add("remote_invbw", message, "give the cost of a link between nodes");
@@ -213,7 +213,8 @@ impl TacclNetwork<'_> {
             return Ok(());
         }
         self.notes.push(
-            "GPUs that share a network card, and more than two nodes, are joined by switches: a card carries its rate each way"
+            "GPUs that share a NIC, and more than two nodes, are joined by switches: a NIC carries its \
+             rate in each direction"
                 .to_owned(),
         );
         for part in self.parts(&pairs) {
