@@ -167,7 +167,7 @@ fn after_a_kill_a_sweep_goes_on_to_the_same_table() {
     let cut = place.read("table.csv") + "0123,";
     place.write("table.csv", cut);
 
-    place.run(&[&LINE[..], &["-o", "table.csv"]].concat()).exit(2).says(&["go on with --resume"]);
+    place.run(&[&LINE[..], &["-o", "table.csv"]].concat()).exit(2).says(&["continue with --resume"]);
     place.run(&[&LINE[..], &["-o", "table.csv", "--resume"]].concat()).done();
     assert_eq!(timeless(&place.read("table.csv")), timeless(&place.read("whole.csv")));
     assert_eq!(place.files(), ["table.csv", "whole.csv"], "nothing is left beside a complete table");

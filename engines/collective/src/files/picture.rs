@@ -136,7 +136,8 @@ fn lines(
         "Rows are the links that carry something, the busiest first".to_owned()
     };
     lines.push(format!(
-        "{rows}; names of links into the binding cut are bold; hatched pieces are added up; the dashed line is the finish."
+        "{rows}; names of links into the binding cut are bold; hatched pieces are reduced; the dashed \
+         line is the finish."
     ));
     lines
 }

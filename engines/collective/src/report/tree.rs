@@ -30,7 +30,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
     if sends.is_empty() {
         return Err(Unavailable::absent(
             format!("nothing of chunk {chunk} is sent"),
-            "name one that somebody wants",
+            "name a chunk that has a destination",
         ));
     }
     let rows = trees(&pieces, sends);

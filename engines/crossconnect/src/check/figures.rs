@@ -300,7 +300,7 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
         Some(other) => {
             found.add(
                 code::BOUND,
-                format!("the bound covers '{other}', cross-connects know '{SAME_ORIENTATION}' only"),
+                format!("the bound covers '{other}', cross-connects support only '{SAME_ORIENTATION}'"),
             );
             Covers::All
         }

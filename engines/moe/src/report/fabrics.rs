@@ -161,7 +161,7 @@ pub(super) fn section(scenario: &MoeScenario, plan: Option<&MoeResult>) -> Secti
     let note = format!("Prices: {}.", scenario.prices.note.trim_end_matches('.'));
     let section = Section::empty("Networks")
         .subject(ANALYTIC_SHORT)
-        .context("columns are times of a micro-batch, but for iteration and gradients")
+        .context("times are per micro-batch, except those of iteration and gradients")
         .block("networks", "An iteration", table)
         .on_screens("worth", "Iterations for a dollar, fat-tree = 1", worth)
         .remark(ANALYTIC)

@@ -105,7 +105,7 @@ pub fn formats() -> Vec<FormatInfo> {
         FormatInfo {
             against: Some(SecondSubject {
                 of: SubjectSort::Either,
-                help: "the pod as it is wired before",
+                help: "the pod before the change",
                 replaces: Some("from"),
             }),
             ..format(

@@ -28,8 +28,9 @@ pub(super) fn section(analysis: &Analysis) -> Section {
                 .muted(": three times …"),
         )
         .remark(
-            "Oversubscribed: time in which more flows are active than there are circuits. Extra: time that the transfers take \
-             beyond their least. Adds: what transfers of the critical path add to the makespan here.",
+            "Oversubscribed: time in which more flows are active than there are circuits. Extra: time \
+             that the transfers take beyond their minimum. Adds: what transfers of the critical path add to \
+             the makespan here.",
         )
 }
 

@@ -404,7 +404,7 @@ fn sentence(
     let facts = &plan.facts;
     let pods = facts.pods;
     let Some((a, b)) = selected else {
-        return vec![Piece::muted("wanted and installed circuits are the same")];
+        return vec![Piece::muted("target and installed circuits are the same")];
     };
     if let Some(edit) = edit {
         return edited(input, facts, (a, b), edit);

@@ -23,7 +23,8 @@ const UNIT_GBYTE_PER_S: f64 = 25.0;
 pub(super) fn format() -> FormatInfo {
     FormatInfo::new(
         NAME,
-        "A topology of MSCCL, as its tools read custom ones: links by the chunks that they carry at a time, and switches.",
+        "A custom topology of the MSCCL tools: links, with the number of chunks that each carries at a \
+         time, and switches.",
         SubjectSort::Scenario,
         "json",
     )
@@ -31,10 +32,16 @@ pub(super) fn format() -> FormatInfo {
     .with(vec![
         super::collective(),
         super::buffer(),
-        ParamInfo::float("unit_gbyte_per_s", 1e-6, 1e6, UNIT_GBYTE_PER_S, "Rate of a link whose \
-             bandwidth in the file is 1. Default: 25.")
-            .unit("GB/s")
-            .derived(),
+        ParamInfo::float(
+            "unit_gbyte_per_s",
+            1e-6,
+            1e6,
+            UNIT_GBYTE_PER_S,
+            "Rate of a link whose \
+             bandwidth in the file is 1. Default: 25.",
+        )
+        .unit("GB/s")
+        .derived(),
         ParamInfo::float("alpha_us", 0.0, 1e6, super::ALPHA_US, "Latency of every link. Default: 0.7.")
             .unit("us")
             .derived(),

@@ -20,7 +20,8 @@ pub(super) fn formats() -> Vec<FormatInfo> {
     vec![
         FormatInfo {
             name: INSTANCE,
-            help: "The explicit inputs a scenario or plan stands for: pods, links, tasks and edges of the reduced DAG.",
+            help: "The explicit inputs of a scenario or plan: pods, links, tasks and edges of the \
+                 reduced DAG.",
             of: SubjectSort::Either,
             leaves_out: &[
                 "the job's parameters that the inputs were worked out from",
