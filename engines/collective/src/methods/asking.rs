@@ -47,7 +47,7 @@ pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
 
 /// The knob of seconds for one question.
 pub(super) fn question_s(usual: f64) -> ParamInfo {
-    let help = "Time limit for one feasibility problem: is there a schedule of K epochs?";
+    let help = "Time limit for one feasibility problem: whether a schedule of K epochs exists.";
     ParamInfo::float("question_s", 0.1, 1e6, usual, help).unit("s").effect(Effect::Warm)
 }
 

@@ -1,0 +1,54 @@
+//! How much work `tons-fast` spends on a pod: random streams, rounds, gaps and cuts, each with its reason.
+
+/// Random streams: families are drawn from one, the tournament counts from 0, rounds of cuts from here.
+pub(super) const FAMILY_STREAM: u64 = 1 << 41;
+/// Streams of the rounds of cuts.
+pub(super) const ROUND_STREAM: u64 = 1 << 42;
+/// Streams of one round.
+pub(super) const STREAMS: u64 = 1 << 16;
+
+/// Number of families whose throughput is certified after the tournament. Metrics only bound the throughput, so the second
+/// family may carry more than the first; each costs one certificate.
+pub(super) const CERTIFIED: usize = 2;
+/// Number of designs that are certified after a round of cuts, for the same reason.
+pub(super) const PER_ROUND: usize = 2;
+/// First temperature of a round of cuts divided by that of the tournament: lower, because the search is near a good design.
+pub(super) const REHEAT: f64 = 0.3;
+/// Steps of a round of cuts divided by those of the tournament: fewer, because a round starts at a lower temperature.
+pub(super) const ROUND_STEPS: f64 = 0.5;
+/// Maximum number of cuts: 20 families of up to 48 images. Every move evaluates all cuts; the oldest leave first.
+pub(super) const MOST_CUTS: usize = 960;
+/// Number of rounds without improvement that ends the rounds: annealing is random, so one such round proves little.
+pub(super) const PATIENCE: u32 = 3;
+/// Relative gap of the first certificate, which only ensures that there is a plan.
+pub(super) const FIRST_GAP: f64 = 0.03;
+/// Relative gap of the certificates that compare designs, unless a wider one is set. Groups differ by up to 1 %.
+pub(super) const COMPARED: f64 = 2e-3;
+/// Relative gap of the final certificate of the best design, unless another is set: narrower, because its lower bound is the
+/// objective of the plan and it is computed for one design only.
+pub(super) const FINAL: f64 = 4e-4;
+/// Minimum relative gain of a cut over the metrics. A smaller one is within a tenth of the gap that designs are compared by.
+pub(super) const WORTH: f64 = 2e-4;
+
+/// Minimum number of cubes for which the winner of every round is certified at once: there, a round takes so long that a run
+/// may be stopped before the next one.
+pub(super) const LONG_ROUNDS: usize = 64;
+
+/// Number of cubes of pods for which designs without symmetry of the cube are searched again: +0.1 % for 4 cubes (256
+/// chips), nothing for 2 and 3.
+pub(super) const UNTIED: usize = 4;
+
+/// Evaluations, chains and rounds of cuts of a size: seconds for the smallest pods, a minute or two for the largest.
+pub(super) const fn usual(cubes: usize) -> (u64, u32, u32) {
+    match cubes {
+        0..=1 => (1, 1, 0),
+        2 => (20_000, 16, 10),
+        3..=4 => (20_000, 8, 6),
+        5..=8 => (20_000, 8, 4),
+        9..=16 => (50_000, 4, 4),
+        17..=23 => (50_000, 4, 4),
+        24..=32 => (200_000, 4, 4),
+        33..=64 => (150_000, 4, 3),
+        _ => (120_000, 4, 2),
+    }
+}
