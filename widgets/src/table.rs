@@ -203,8 +203,9 @@ pub struct Table<'a> {
 
 /// Most columns a table may have; further ones are not drawn.
 const MAX_COLUMNS: usize = 24;
-/// Letters that a name keeps when space is short: with fewer, names could no longer be told apart.
-const LEAST_NAME: i32 = 6;
+/// Columns that a name keeps when space is short: six letters and the sign that some are missing. With fewer, names could
+/// no longer be told apart.
+const LEAST_NAME: i32 = 7;
 
 /// First column and width of each column on the screen; `None` is left out.
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
