@@ -34,6 +34,8 @@ pub struct Series {
     pub step: bool,
     /// Every other dot only, so that it differs from others without colour.
     pub dotted: bool,
+    /// Its points are samples, each of which is marked.
+    pub marked: bool,
 }
 
 impl Series {
@@ -60,6 +62,13 @@ impl Series {
     #[must_use]
     pub const fn dotted(mut self) -> Self {
         self.dotted = true;
+        self
+    }
+
+    /// Its points are samples, each of which is marked.
+    #[must_use]
+    pub const fn marked(mut self) -> Self {
+        self.marked = true;
         self
     }
 
@@ -430,19 +439,22 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A curve of one point is a mark: one dot would not be seen.
-    fn draw_point(&self, plot: &mut Pen<'_>, series: &Series, x: Range, y: Range) {
-        let [point] = series.points.as_slice() else { return };
-        let (Some(at), Some(high)) = (x.share(point.0), y.share(point.1)) else { return };
-        if !(0.0..=1.0).contains(&at) || !(0.0..=1.0).contains(&high) {
+    /// Marks samples. A curve of one point is a mark too: one dot would not be seen.
+    fn draw_marks(&self, plot: &mut Pen<'_>, series: &Series, x: Range, y: Range) {
+        if !series.marked && series.points.len() != 1 {
             return;
         }
-        let column = (at * f64::from(plot.width() - 1)).round() as i32;
         let style = self.theme.ink(series.tone, true);
-        let (row, glyphs) = (row_of(high, plot.height()), plot.glyphs());
+        let glyphs = plot.glyphs();
         let letter = &mut [0; 4];
         let mark = if self.theme.is_ascii() { &*series.letter.encode_utf8(letter) } else { glyphs.dot };
-        plot.glyph(column, row, mark, style);
+        for point in &series.points {
+            let (Some(at), Some(high)) = (x.share(point.0), y.share(point.1)) else { continue };
+            if (0.0..=1.0).contains(&at) && (0.0..=1.0).contains(&high) {
+                let column = (at * f64::from(plot.width() - 1)).round() as i32;
+                plot.glyph(column, row_of(high, plot.height()), mark, style);
+            }
+        }
     }
 
     fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: Range) {
@@ -538,8 +550,9 @@ impl Widget for &Chart<'_> {
         for series in self.series.iter().rev() {
             self.draw_curve(&mut dots, series, x, y);
         }
-        for series in self.series {
-            self.draw_point(&mut plot, series, x, y);
+        // The most important one comes first: its marks lie on top.
+        for series in self.series.iter().rev() {
+            self.draw_marks(&mut plot, series, x, y);
         }
         self.draw_end_labels(&mut pen, x, y, left + width + 1, rows);
     }

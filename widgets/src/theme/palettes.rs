@@ -25,6 +25,7 @@ pub(super) struct Colours {
     pub changed: Color,
     pub gradient_dim: Area,
     pub gradient_full: Area,
+    /// None of them means a state: no curve looks proven, broken or changed.
     pub series: [Color; 6],
     pub heat: [Area; 8],
     pub stack: [Area; 4],
@@ -71,7 +72,7 @@ const OKABE_DARK: Colours = Colours {
     changed: hex(0xF0E442),
     gradient_dim: (hex(0x4D3B10), hex(0xE69F00)),
     gradient_full: (hex(0xE69F00), INK),
-    series: [hex(0xD8DEE9), hex(0x56B4E9), hex(0xE69F00), hex(0x009E73), hex(0xCC79A7), hex(0xF0E442)],
+    series: [hex(0x56B4E9), hex(0xE69F00), hex(0xCC79A7), hex(0x9AA5FF), hex(0xC9B58B), hex(0x9FB3C8)],
     heat: CIVIDIS,
     stack: AMBER,
 };
@@ -94,7 +95,7 @@ const OKABE_LIGHT: Colours = Colours {
     changed: hex(0x7A6000),
     gradient_dim: (hex(0xF6E3B8), hex(0x6B4600)),
     gradient_full: (hex(0xE69F00), INK),
-    series: [hex(0x1B2127), hex(0x0072B2), hex(0x8A5A00), hex(0x00714F), hex(0x9B3D73), hex(0x7A6000)],
+    series: [hex(0x0072B2), hex(0x8A5A00), hex(0x9B3D73), hex(0x4A52C8), hex(0x6E6339), hex(0x4F6375)],
     heat: CIVIDIS,
     stack: AMBER,
 };
@@ -126,7 +127,7 @@ const CONTRAST_DARK: Colours = Colours {
     changed: hex(0xF0E442),
     gradient_dim: (hex(0x2A2006), hex(0xFFC04D)),
     gradient_full: (hex(0xFFC04D), hex(0x000000)),
-    series: [PAPER, hex(0x8CCFFF), hex(0xFFC04D), hex(0x66E3B1), hex(0xF2B0DA), hex(0xF0E442)],
+    series: [hex(0x8CCFFF), hex(0xFFC04D), hex(0xF2B0DA), hex(0xB9C0FF), hex(0xE5D3A8), hex(0xC4D3E0)],
     heat: GREYS,
     stack: [
         (hex(0x2E2E2E), PAPER),
@@ -152,7 +153,7 @@ const CONTRAST_LIGHT: Colours = Colours {
     bad: hex(0x7A2E00),
     changed: hex(0x4F3E00),
     gradient_dim: (hex(0xFBEFD2), hex(0x5C3A00)),
-    series: [hex(0x000000), hex(0x004A75), hex(0x5C3A00), hex(0x004F37), hex(0x6E1F4E), hex(0x4F3E00)],
+    series: [hex(0x004A75), hex(0x5C3A00), hex(0x6E1F4E), hex(0x2B2F93), hex(0x4A431F), hex(0x2F3F4D)],
     heat: GREYS,
     stack: CONTRAST_DARK.stack,
     ..OKABE_LIGHT
@@ -176,7 +177,7 @@ const ANSI: Colours = Colours {
     changed: Color::LightYellow,
     gradient_dim: (Color::DarkGray, Color::White),
     gradient_full: (Color::Yellow, Color::Black),
-    series: [Color::Reset, Color::Cyan, Color::Yellow, Color::Green, Color::Magenta, Color::LightYellow],
+    series: [Color::Cyan, Color::Yellow, Color::Magenta, Color::Blue, Color::Gray, Color::LightBlue],
     heat: [
         (Color::Black, Color::White),
         (Color::Blue, Color::White),

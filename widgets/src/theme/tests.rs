@@ -35,6 +35,19 @@ fn contrast_palette_reaches_seven_to_one() {
 }
 
 #[test]
+fn no_curve_has_the_colour_of_a_state() {
+    for palette in [Palette::Okabe, Palette::Contrast, Palette::Ansi] {
+        for background in [Background::Dark, Background::Light] {
+            let c = Colours::of(palette, background);
+            for (at, colour) in c.series.iter().enumerate() {
+                assert!(![c.good, c.bad, c.changed, c.plain].contains(colour), "{palette:?} {at}");
+                assert!(!c.series[..at].contains(colour), "{palette:?} {at} is there already");
+            }
+        }
+    }
+}
+
+#[test]
 fn default_palette_text_stays_readable_on_both_grounds() {
     for background in [Background::Dark, Background::Light] {
         let theme = Theme::new(Palette::Okabe, ColorDepth::TrueColor, background, GlyphSet::Braille);

@@ -14,6 +14,9 @@ const ROOM: f64 = 0.05;
 /// Least rows of one of several charts.
 const ROWS: u16 = 6;
 
+/// Points up to which each is marked: more of them would hide their curve.
+const SAMPLES: usize = 16;
+
 /// Curves on the screen: a chart for every unit, one below the other.
 #[derive(Debug)]
 pub struct CurvesView {
@@ -55,6 +58,8 @@ impl CurvesView {
                 .map(|point| (point.at * curves.axis_unit.scale, point.value * curve.unit.scale));
             let series = Series::new(curve.label.clone(), letter, tone).points(points.collect());
             let series = if curve.steps { series.step() } else { series };
+            let few = !curve.steps && curve.points.len() <= SAMPLES;
+            let series = if few { series.marked() } else { series };
             // What is of little interest differs without colour too.
             let series = if curve.tone == Meaning::Muted { series.dotted() } else { series };
             if curve.tone == Meaning::Answer { series.bold() } else { series }

@@ -35,7 +35,7 @@ pub enum RowPicture {
 
 /// Paint and letter of the parts of a bar, by their order.
 const PAINTS: [(Tone, char); 4] =
-    [(Tone::Series(1), '-'), (Tone::Series(0), '#'), (Tone::Bad, '!'), (Tone::Series(4), '+')];
+    [(Tone::Series(0), '-'), (Tone::Answer, '#'), (Tone::Bad, '!'), (Tone::Series(2), '+')];
 
 /// A part of a bar, by its number.
 fn part(number: usize, amount: f64) -> Part {

@@ -113,9 +113,9 @@ fn bar(id: ItemId, span: &Span, unit: Unit) -> SpanBar {
         (Some(number), _) => {
             (Tone::Series((number % 8) as u8), char::from(LETTERS[number as usize % LETTERS.len()]))
         }
-        (None, Meaning::Text) => (Tone::Series(1), '#'),
+        (None, Meaning::Text) => (Tone::Series(0), '#'),
         (None, Meaning::Muted) => (Tone::Muted, '-'),
-        (None, Meaning::Answer) => (Tone::Series(0), '='),
+        (None, Meaning::Answer) => (Tone::Answer, '='),
         (None, Meaning::Good) => (Tone::Good, '+'),
         (None, Meaning::Warn) => (Tone::Changed, '*'),
         (None, Meaning::Bad) => (Tone::Bad, '!'),
