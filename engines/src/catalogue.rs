@@ -2,7 +2,7 @@
 
 use crate::solve::unknown_method;
 use crate::subject::{AnyScenario, Variants, any_scenario};
-use lightbay_core::kind::{Kind, ObjectiveInfo};
+use lightbay_core::kind::{Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::metric::MetricInfo;
@@ -105,6 +105,11 @@ pub fn metric(kind: &str, name: &str) -> Option<MetricInfo> {
 /// Every section that explains scenarios and plans of a kind, in the order of an overview; none for an unknown kind.
 pub fn sections(kind: &str) -> &'static [SectionInfo] {
     named_kind!(kind, K => K::SECTIONS, &[])
+}
+
+/// Sweeps that a screen offers for a kind; those of any kind for an unknown one.
+pub fn sweeps(kind: &str) -> SweepInfo {
+    named_kind!(kind, K => K::SWEEPS, SweepInfo::ANY)
 }
 
 /// A figure of a plan: its objective or one of its metrics.

@@ -38,7 +38,7 @@ pub mod sweep;
 pub use catalogue::{
     FigureInfo, KindInfo, PresetInfo, bound_text, covers_all, figure, figure_label, figure_text, kind, kinds,
     knobs, method, methods, metric, metrics, other_question, preset, presets, saved_standing, sections,
-    solver,
+    solver, sweeps,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use differences::{Difference, ScenarioDifferences};

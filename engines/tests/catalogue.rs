@@ -106,3 +106,24 @@ fn files_that_are_not_ours_are_named_as_such() {
         assert!(problems.to_string().starts_with("x.json: "), "{problems}");
     }
 }
+
+#[test]
+fn sweeps_that_are_offered_are_over_knobs_of_their_kind() {
+    for kind in lightbay_engines::kinds() {
+        let offered = lightbay_engines::sweeps(kind.name);
+        let knobs = lightbay_engines::knobs(kind.name);
+        for name in offered.knobs {
+            assert!(knobs.iter().any(|knob| knob.name == *name), "{}: {name}", kind.name);
+        }
+        assert!(offered.forms.is_empty() || offered.forms.len() == offered.knobs.len() + 1, "{}", kind.name);
+        for name in offered.methods {
+            assert!(lightbay_engines::method(kind.name, name).is_some(), "{}: {name}", kind.name);
+        }
+        let figure = offered.figure;
+        assert!(figure.is_empty() || lightbay_engines::metric(kind.name, figure).is_some(), "{figure}");
+        // A slider moves a number of a scenario that has a preset with it.
+        for slider in lightbay_engines::sections(kind.name).iter().filter_map(|section| section.slides) {
+            assert!(knobs.iter().any(|knob| knob.name == slider.knob), "{}: {}", kind.name, slider.knob);
+        }
+    }
+}

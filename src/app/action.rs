@@ -118,7 +118,7 @@ pub enum Command {
     Zoom,
     /// Keep the large pane where it is, or let it follow the focus.
     Pin,
-    /// Change the width of the side bar.
+    /// Move the slider of the focused pane down (-1) or up (1); without one change the width of the side bar.
     Resize(i8),
     /// Back to the usual widths.
     ResetSizes,

@@ -34,10 +34,10 @@ pub const fn open(app: &App) -> Possible {
     Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
 }
 
-/// If the kind has a pane that charts sweeps.
+/// If a scenario is open: every kind has a pane that charts sweeps.
 pub fn sweeps(app: &App) -> Possible {
     let some = app.kind_panes().iter().any(|info| info.sweeps.is_some());
-    Possible::if_so(some, "this kind has no pane for sweeps; `lightbay sweep` works without one")
+    Possible::if_so(some, "nothing is open to sweep over; open a file or an example first")
 }
 
 /// If something works or waits.

@@ -16,7 +16,7 @@ const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 pub struct PaneSweeps {
     /// The knob of each form of the pane; a form beyond them shows the newest sweep over any other.
     pub knobs: &'static [&'static str],
-    /// The methods that are compared.
+    /// The methods that are compared; empty for the one that is chosen in the form.
     pub methods: &'static [&'static str],
 }
 

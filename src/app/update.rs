@@ -99,7 +99,7 @@ impl App {
             Command::Cycle(by) => self.cycle(by),
             Command::Zoom => self.focus.zoomed = !self.focus.zoomed,
             Command::Pin => self.pin(),
-            Command::Resize(by) => self.resize_side(i16::from(by) * 2),
+            Command::Resize(by) => self.slide_or_resize(by, effects),
             Command::ResetSizes => self.focus.side = 0,
             Command::Motion(go) => self.go(go, effects),
             Command::Step(by) => self.step(by),

@@ -25,6 +25,7 @@ use ratatui::widgets::Widget;
 use section::panes::SectionPanes;
 pub use section::tone;
 use std::fmt;
+use whatif::WhatIfPane;
 
 /// Panes of every kind.
 const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS, crossconnect::SCREENS];
@@ -122,6 +123,8 @@ struct Open {
     own: Option<Box<dyn KindPanes>>,
     /// The panes of its sections.
     sections: SectionPanes,
+    /// The pane of sweeps.
+    what_if: WhatIfPane,
 }
 
 impl Presenter {
@@ -134,7 +137,12 @@ impl Presenter {
         let kind = app.work.as_ref()?.kind;
         if self.open.as_ref().is_none_or(|open| open.opened != app.opened) {
             let own = screens(kind).map(|screens| (screens.make)());
-            self.open = Some(Open { opened: app.opened, own, sections: SectionPanes::default() });
+            self.open = Some(Open {
+                opened: app.opened,
+                own,
+                sections: SectionPanes::default(),
+                what_if: WhatIfPane::default(),
+            });
         }
         self.open.as_mut()
     }
@@ -158,6 +166,9 @@ impl Presenter {
         if let Some(open) = self.of(input.app) {
             match (input.info.section, &mut open.own) {
                 (Some(info), _) => open.sections.draw(input, info, area, buf, (&mut drawn, out)),
+                (None, _) if input.info.sweeps.is_some() => {
+                    open.what_if.draw(input, area, buf, &mut drawn, out);
+                }
                 (None, Some(own)) => own.draw(input, area, buf, &mut drawn, out),
                 (None, None) => {}
             }

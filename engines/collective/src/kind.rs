@@ -12,7 +12,7 @@ use crate::report::CollectiveReport;
 use crate::scenario::{CollectiveScenario, KNOBS, LinkRecord, NodeSort};
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{Graph, GraphLink};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
@@ -29,6 +29,10 @@ impl Kind for Collective {
     const DEFAULT_METHOD: &'static str = "auto";
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const SWEEPS: SweepInfo = SweepInfo::over(
+        &["output_buffer_bytes", "chunks_per_rank", "epoch_multiplier"],
+        &["size", "chunks", "epoch", "other parameter"],
+    );
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = CollectiveScenario;

@@ -88,6 +88,31 @@ impl ObjectiveInfo {
     }
 }
 
+/// Sweeps over one knob of a scenario that a screen offers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepInfo {
+    /// Knobs that people vary first.
+    pub knobs: &'static [&'static str],
+    /// Forms of the pane: a short name for each of the knobs, then one for any other knob.
+    pub forms: &'static [&'static str],
+    /// Methods that are compared; empty for the method that is chosen.
+    pub methods: &'static [&'static str],
+    /// Name of the figure that is charted; empty for the objective.
+    pub figure: &'static str,
+    /// The value that the figure cannot pass, with its name.
+    pub best: Option<(&'static str, f64)>,
+}
+
+impl SweepInfo {
+    /// The objective over any knob, by the method that is chosen.
+    pub const ANY: Self = Self::over(&[], &[]);
+
+    /// The objective over some knobs, by the method that is chosen.
+    pub const fn over(knobs: &'static [&'static str], forms: &'static [&'static str]) -> Self {
+        Self { knobs, forms, methods: &[], figure: "", best: None }
+    }
+}
+
 /// Time for what may take long in a check, if none is given.
 pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 
@@ -160,6 +185,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const METRICS: &'static [MetricInfo] = &[];
     /// Every section that explains a scenario or a plan, in the order in which an overview shows them.
     const SECTIONS: &'static [SectionInfo] = &[];
+    /// Sweeps that a screen offers.
+    const SWEEPS: SweepInfo = SweepInfo::ANY;
     /// Words of the kind beside its figures, for the glossary.
     const TERMS: &'static [Term] = &[];
 

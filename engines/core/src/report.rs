@@ -28,7 +28,7 @@ pub mod value;
 pub use phrase::{Phrase, Words};
 pub use section::{
     About, Block, Body, CellSign, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, RunSort,
-    Section, SectionInfo, SectionOf, Span, Spans,
+    Section, SectionInfo, SectionOf, SliderInfo, Span, Spans,
 };
 pub use session::{PlanBeside, RunBeside, RunGenerations, RunSearch, SearchRow, Surroundings};
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};

@@ -16,7 +16,7 @@ use crate::scenario::{CrossconnectScenario, KNOBS, Side, Wiring};
 use crate::search::start::fitted;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
@@ -37,6 +37,10 @@ impl Kind for Crossconnect {
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
 
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const SWEEPS: SweepInfo = SweepInfo::over(
+        &["changed_percent", "max_dark_per_pod", "min_pair_share", "instance_seed"],
+        &["share that changes", "dark circuits", "share of pairs", "seed", "other parameter"],
+    );
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = CrossconnectScenario;

@@ -17,7 +17,7 @@ use crate::scenario::{KNOBS, MoeScenario};
 use crate::schedule::assemble;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, Graph, TrafficMatrix};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
@@ -35,6 +35,10 @@ impl Kind for Moe {
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const SWEEPS: SweepInfo = SweepInfo::over(
+        &["reconfiguration_delay_ms", "optical_degree", "link_gbps", "seq", "micro_batches"],
+        &["delay", "optical degree", "rate", "sequence", "micro-batches", "other parameter"],
+    );
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = MoeScenario;

@@ -43,6 +43,9 @@ const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not f
 /// The same in front of what a screen shows.
 const ANALYTIC_SHORT: &str = "analytic model";
 
+/// Powers of ten in ms that hold the delays of all switches: from microseconds to several seconds.
+const DELAYS: (i8, i8) = (-3, 4);
+
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
@@ -71,6 +74,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "When does a layer or a micro-batch compute, exchange and wait for circuits?",
     )
     .place(2)
+    .slides("reconfiguration_delay_ms", DELAYS)
     .forms(&["layer", "micro_batch", "iteration"])
     .items("layer"),
     SectionInfo::of_plan(
@@ -108,7 +112,8 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Delays",
         "Up to which delay of the switch does changing circuits pay?",
     )
-    .place(5),
+    .place(5)
+    .slides("reconfiguration_delay_ms", DELAYS),
     SectionInfo::of_scenario("degrees", "Degrees", "What do more optical NICs gain?"),
     SectionInfo::of_scenario(
         "rates",

@@ -19,7 +19,7 @@ use crate::throughput::mcf::Certificate;
 use crate::throughput::metrics::Hops;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::method::MethodError;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -42,6 +42,10 @@ impl Kind for Tpu {
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const SWEEPS: SweepInfo = SweepInfo::over(
+        &["cubes", "vc_count", "slack_hops", "tolerated_ocs_faults"],
+        &["cubes", "channels", "detours", "failures", "other parameter"],
+    );
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = TpuScenario;

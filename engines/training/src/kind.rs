@@ -11,7 +11,7 @@ use crate::plan::TrainingResult;
 use crate::scenario::{TrainingScenario, knobs};
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, Switching, TrafficMatrix};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, SweepInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
@@ -41,6 +41,16 @@ impl Kind for Training {
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const SWEEPS: SweepInfo = SweepInfo {
+        methods: &["prop-alloc", "sqrt-alloc", "iter-halve", "delta-topo", "delta-joint"],
+        figure: "nct",
+        // No plan is faster than an ideal network.
+        best: Some(("ideal", 1.0)),
+        ..SweepInfo::over(
+            &["bandwidth_gbps", "seq", "micro_batches", "ports_per_pod", "mfu"],
+            &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other parameter"],
+        )
+    };
     const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = TrainingScenario;

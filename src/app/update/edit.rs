@@ -9,6 +9,7 @@ use crate::app::state::{AUTO_DELAY, App};
 use crate::app::work::{KnobChange, Section, Setup};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
+use lightbay_core::report::SliderInfo;
 use lightbay_engines::name_param;
 use std::sync::Arc;
 
@@ -33,6 +34,33 @@ impl App {
         if let Err(problem) = self.apply_setting(&setting, effects) {
             self.say(Severity::Error, problem);
         }
+    }
+
+    /// Moves the slider of the focused pane one step and lets the plan follow; without one it changes the side bar.
+    pub(super) fn slide_or_resize(&mut self, by: i8, effects: &mut Effects) {
+        let Some(slider) = self.slider() else { return self.resize_side(i16::from(by) * 2) };
+        let present = self.work.as_ref().and_then(|work| work.now.scenario.knob(slider.knob));
+        let Some(present) = present.and_then(|value| value.as_f64()) else { return };
+        let Some(next) = slider.next(present, by > 0) else {
+            let end = if by > 0 { "largest" } else { "smallest" };
+            self.say(Severity::Info, format!("{} {present} is the {end} step of the slider", slider.knob));
+            return;
+        };
+        let setting = Setting { name: slider.knob.to_owned(), index: None, text: next.to_string() };
+        match self.apply_setting(&setting, effects) {
+            Ok(()) => {
+                self.auto_at = Some(self.now + AUTO_DELAY);
+                self.say(Severity::Info, format!("{} {present} → {next}; the plan follows", slider.knob));
+            }
+            Err(problem) => self.say(Severity::Error, problem),
+        }
+    }
+
+    /// The slider of the focused pane, if the scenario has its knob.
+    fn slider(&self) -> Option<SliderInfo> {
+        let slider = self.pane_info(self.focus.pane)?.section?.slides?;
+        let knobs = self.work.as_ref()?.now.scenario.knobs();
+        knobs.iter().any(|info| info.name == slider.knob).then_some(slider)
     }
 
     fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<(), String> {

@@ -76,6 +76,9 @@ impl App {
         if methods.is_empty() {
             methods = offered.methods.iter().map(|name| (*name).to_owned()).collect();
         }
+        if methods.is_empty() {
+            methods.push(work.now.method.clone());
+        }
         // Parameters that were changed in the form hold for all methods that have them.
         let swept = axes.first().map_or("", |axis| axis.name.as_str());
         let changed = methods.iter().flat_map(|name| work.now.params_of(name));

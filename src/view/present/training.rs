@@ -10,9 +10,8 @@ mod ports;
 mod rates;
 mod reallocation;
 mod sections;
-mod whatif;
 
-use super::whatif::WhatIfPane;
+use super::section::panes::SWEEPS;
 use super::{Explanations, KindPanes, KindScreens, PaneInput};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{PaneId, PaneInfo};
@@ -100,16 +99,12 @@ const PANES: &[PaneInfo] = &[
         zooms: true,
         ..PaneInfo::new(CONTENTION, "Contention", "Where and when are circuits oversubscribed?")
     },
-    PaneInfo {
-        modes: whatif::MODES,
-        overlay: "makespan",
-        sweeps: Some(&whatif::SWEEPS),
-        ..PaneInfo::new(
-            WHAT_IF,
-            "What-if",
-            "What if bandwidth, sequence, micro-batches, ports or MFU were different?",
-        )
-    },
+    PaneInfo::new(
+        WHAT_IF,
+        "What-if",
+        "What if bandwidth, sequence, micro-batches, ports or MFU were different?",
+    )
+    .of_section(SWEEPS),
     PaneInfo {
         modes: report::slack::ORDERS,
         ..PaneInfo::new(SLACK, "Slack", "Which tasks have slack, and which links have spare circuits?")
@@ -151,7 +146,6 @@ struct Training {
     reallocation: reallocation::ReallocationPane,
     /// Sections of one job, by number of the pane.
     sections: BTreeMap<u8, JobSection>,
-    what_if: WhatIfPane,
 }
 
 impl Default for Training {
@@ -167,7 +161,6 @@ impl Default for Training {
             rates: rates::RatesPane::default(),
             reallocation: reallocation::ReallocationPane::default(),
             sections: JOB_SECTIONS.into_iter().map(section).collect(),
-            what_if: WhatIfPane::default(),
         }
     }
 }
@@ -191,9 +184,6 @@ impl KindPanes for Training {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        if input.info.number == WHAT_IF {
-            return self.what_if.draw(input, whatif::FIGURE, area, buf, drawn, out);
-        }
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         // The job chosen in the pane of jobs is the one that all others show.
         let selected = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;

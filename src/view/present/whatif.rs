@@ -6,8 +6,10 @@ use super::{PaneInput, Title, below, body, frame, plain};
 use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::sweeps::{SweepRun, SweepState};
+use crate::view::figures::{Room, in_unit, with_unit};
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::ParamValue;
+use lightbay_core::report::Unit;
 use lightbay_engines::sweep::{SweepRow, Walked};
 use lightbay_widgets::{Axis, Baseline, Chart, Event, PaneState as Shown, Piece, Series, Tone, number, text};
 use ratatui::buffer::Buffer;
@@ -27,13 +29,59 @@ const WITH_BEST: u16 = 100;
 /// Room above and below the curves, as a share of their range.
 const ROOM: f64 = 0.05;
 
-/// Figure that is drawn over the knob.
+/// ChartedFigure that is drawn over the knob.
 #[derive(Clone, Copy, Debug)]
-pub struct ChartedFigure {
-    /// The figure of plans that is charted, and its name; the overlay of the pane goes to the objective.
-    pub metric: (&'static str, &'static str),
+struct ChartedFigure {
+    /// Name of the figure of plans that is charted; `None` for the objective.
+    metric: Option<&'static str>,
+    /// Name for people.
+    label: &'static str,
+    unit: Unit,
+    /// Decimals are all or half of those of the unit.
+    room: Room,
     /// The value that nothing can pass, with its name.
-    pub best: Option<(&'static str, f64)>,
+    best: Option<(&'static str, f64)>,
+}
+
+impl ChartedFigure {
+    /// The one that a kind charts; the overlay of the pane goes to the objective.
+    fn of(run: &SweepRun, overlay: bool) -> Self {
+        let kind = run.sweep.kind().name;
+        let offered = lightbay_engines::sweeps(kind);
+        let metric = lightbay_engines::metric(kind, offered.figure).filter(|_| !overlay);
+        match metric {
+            Some(info) => Self {
+                metric: Some(info.name),
+                label: info.label,
+                unit: info.unit,
+                room: Room::Long,
+                best: offered.best,
+            },
+            None => {
+                let objective = run.sweep.objective();
+                let room = if overlay { Room::Short } else { Room::Long };
+                Self { metric: None, label: objective.label, unit: objective.unit, room, best: None }
+            }
+        }
+    }
+
+    /// The figure of a row, in its base unit.
+    fn raw(&self, row: &SweepRow) -> Option<f64> {
+        match self.metric {
+            Some(name) => row.metrics.get(name).copied(),
+            None => row.value,
+        }
+    }
+
+    /// The figure of a row, in the unit that is read.
+    fn value(&self, row: &SweepRow) -> Option<f64> {
+        Some(self.raw(row)? * self.unit.scale)
+    }
+
+    /// The figure of a row as text, without its unit.
+    fn text(&self, row: &SweepRow) -> Option<String> {
+        Some(in_unit(self.raw(row)?, self.unit, self.room).into())
+    }
 }
 
 /// Key of the state that the curves were made for.
@@ -41,7 +89,7 @@ pub struct ChartedFigure {
 struct Key {
     sweep: u64,
     rows: usize,
-    objective: bool,
+    overlay: bool,
 }
 
 /// Data of the pane, refilled when a point comes.
@@ -60,23 +108,18 @@ impl WhatIfPane {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        figure: ChartedFigure,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
         let Some(run) = input.app.shown_sweep() else { return Self::draw_empty(input, area, buf) };
-        let objective = input.state.overlay;
-        self.refill(run, figure, objective);
-        let name = if objective {
-            input.app.work.as_ref().map_or("", |work| work.objective.name)
-        } else {
-            figure.metric.1
-        };
+        let overlay = input.state.overlay && !input.info.overlay.is_empty();
+        let figure = ChartedFigure::of(run, overlay);
+        self.refill(run, figure, overlay);
         let unit = run.axis().map_or("", |axis| axis.info.unit.as_ref());
         let knob = run.knob();
-        let context = vec![Piece::muted(format!("{name} over {knob}"))];
+        let context = vec![Piece::muted(format!("{} over {knob}", figure.label))];
         let title = Title { context, value: vec![Piece::answer(progress(run))] };
         let first = run.rows.is_empty() && run.state.is_active();
         frame(input, &title, if first { Shown::Waiting("the first point") } else { Shown::Ready }, area, buf);
@@ -87,7 +130,7 @@ impl WhatIfPane {
         let table = Some(inner.height.saturating_sub(CHART_ROWS)).filter(|rows| *rows >= 2);
         let table = table.map_or(0, |rows| rows.min(self.cells.len() as u16 + 1));
         let chart = Rect { height: inner.height - table, ..inner };
-        self.draw_chart(input, run, unit, objective, chart, buf);
+        self.draw_chart(input, run, unit, figure, chart, buf);
         let selected = input.state.selected.map(|cell| cell as usize).filter(|cell| *cell <= run.sweep.len());
         self.draw_table(input, run, selected, from(inner, chart.height), buf, out);
         drawn.items = Arc::clone(&self.items);
@@ -113,8 +156,8 @@ impl WhatIfPane {
         frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
-    fn refill(&mut self, run: &SweepRun, figure: ChartedFigure, objective: bool) {
-        let key = Key { sweep: run.key, rows: run.rows.len(), objective };
+    fn refill(&mut self, run: &SweepRun, figure: ChartedFigure, overlay: bool) {
+        let key = Key { sweep: run.key, rows: run.rows.len(), overlay };
         if self.key.as_ref() == Some(&key) {
             return;
         }
@@ -122,7 +165,6 @@ impl WhatIfPane {
         let values = run.axis().map_or(&[][..], |axis| &axis.values);
         let names: Vec<&str> = run.sweep.method_names().collect();
         let letters = letters(&names);
-        let decimals = if objective { 3 } else { 4 };
         (self.series, self.cells) = (Vec::new(), Vec::new());
         let mut items = Vec::new();
         for (method, name) in names.iter().enumerate() {
@@ -132,10 +174,9 @@ impl WhatIfPane {
                 let cell = run.cell_at(at, method);
                 items.push(Item { id: cell as u32, row: method as u32, place: at as f32 });
                 let row = run.row(cell);
-                let shown = row.and_then(|row| value_of(row, figure, objective));
-                points.extend(shown.map(|value| (place(values, at), value)));
-                cells.push(match (row, shown) {
-                    (_, Some(value)) => number::fixed(value, decimals).to_string(),
+                points.extend(row.and_then(|row| figure.value(row)).map(|value| (place(values, at), value)));
+                cells.push(match (row, row.and_then(|row| figure.text(row))) {
+                    (_, Some(text)) => text,
                     (Some(row), None) => short_of(row).to_owned(),
                     (None, None) => String::new(),
                 });
@@ -148,18 +189,14 @@ impl WhatIfPane {
             let letter = letters.get(method).copied().unwrap_or('*');
             let series = Series::new(short_name(name, &names).to_owned(), letter, tone).points(points);
             let series = if last { series.bold() } else { series };
-            self.series.push(if proves { series } else { series.dotted() });
+            self.series.push(if proves { series } else { series.dotted() }.marked());
             self.cells.push(cells);
         }
         // The chart draws the first on top.
         self.series.reverse();
         self.items = items.into();
-        self.baselines = figure
-            .best
-            .filter(|_| !objective)
-            .map(|(name, value)| Baseline { name: name.into(), value })
-            .into_iter()
-            .collect();
+        self.baselines =
+            figure.best.map(|(name, value)| Baseline { name: name.into(), value }).into_iter().collect();
         let shown = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
         let shown =
             shown.chain(self.baselines.iter().map(|line| line.value)).filter(|value| value.is_finite());
@@ -172,7 +209,7 @@ impl WhatIfPane {
         input: &PaneInput<'_>,
         run: &SweepRun,
         unit: &str,
-        objective: bool,
+        figure: ChartedFigure,
         area: Rect,
         buf: &mut Buffer,
     ) {
@@ -182,7 +219,7 @@ impl WhatIfPane {
             places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
         let x = if first > 0.0 && last / first > WIDE { Axis::log(unit) } else { Axis::linear(unit) };
         let x = x.bounds(first, last);
-        let y = Axis::linear(if objective { "s" } else { "" });
+        let y = Axis::linear(figure.unit.symbol);
         let room = ROOM * (self.high - self.low);
         let y = if room > 0.0 { y.bounds(self.low - room, self.high + room) } else { y };
         let mut events = Vec::new();
@@ -302,20 +339,18 @@ impl WhatIfPane {
             return vec![Piece::new(problem.clone(), Tone::Bad)];
         }
         let sense = run.sweep.objective().sense;
-        let best = run
-            .rows
-            .iter()
-            .filter(|row| !row.failed())
-            .filter(|row| value_of(row, figure, false).is_some())
-            .reduce(|best, row| {
-                let (a, b) = (value_of(row, figure, false), value_of(best, figure, false));
-                if a.zip(b).is_some_and(|(a, b)| sense.better(a, b)) { row } else { best }
-            });
+        let best =
+            run.rows.iter().filter(|row| !row.failed()).filter(|row| figure.raw(row).is_some()).reduce(
+                |best, row| {
+                    let (a, b) = (figure.raw(row), figure.raw(best));
+                    if a.zip(b).is_some_and(|(a, b)| sense.better(a, b)) { row } else { best }
+                },
+            );
         let mut pieces = vec![Piece::muted("arrows choose a point, Enter sets it, e sweeps again")];
         if let Some(row) = best.filter(|_| width >= WITH_BEST) {
-            let value = value_of(row, figure, false).unwrap_or_default();
+            let value = with_unit(figure.raw(row).unwrap_or_default(), figure.unit, Room::Long);
             let at = row.values.first().map_or_else(String::new, ToString::to_string);
-            pieces.push(Piece::text(format!("   best {} {} ", figure.metric.1, number::fixed(value, 4))));
+            pieces.push(Piece::text(format!("   best {} {value} ", figure.label)));
             pieces.push(Piece::muted(format!("at {at} by {}", row.method)));
         }
         pieces
@@ -350,11 +385,6 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
     let now = now.as_f64()?;
     let places = || (0..axis.values.len()).map(|at| place(&axis.values, at));
     (places().any(|at| at <= now) && places().any(|at| at >= now)).then_some(now)
-}
-
-/// The figure of a row that is charted.
-fn value_of(row: &SweepRow, figure: ChartedFigure, objective: bool) -> Option<f64> {
-    if objective { row.value } else { row.metrics.get(figure.metric.0).copied() }
 }
 
 /// Word in the table in place of a figure.
@@ -396,11 +426,15 @@ fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: ChartedFigure) -> V
         pieces.push(Piece::muted("  not solved; Enter sets the parameter"));
         return pieces;
     };
-    if let Some(value) = value_of(row, figure, false) {
-        pieces.push(Piece::text(format!("  {} {}", figure.metric.1, number::fixed(value, 4))));
+    let shown = figure.raw(row).filter(|_| figure.metric.is_some());
+    if let Some(value) = shown {
+        let value = with_unit(value, figure.unit, Room::Long);
+        pieces.push(Piece::text(format!("  {} {value}", figure.label)));
     }
     if let Some(value) = row.value {
-        pieces.push(Piece::text(format!("  {} {}", run.sweep.objective().name, number::fixed(value, 6))));
+        let objective = run.sweep.objective();
+        let value = with_unit(value, objective.unit, Room::Long);
+        pieces.push(Piece::text(format!("  {} {value}", objective.label)));
     }
     pieces.push(Piece::muted(format!("  {}", row.status.word())));
     if !row.reason.is_empty() {

@@ -28,6 +28,35 @@ pub struct SectionInfo {
     pub off_objective: bool,
     /// Its number among the panes of a screen that has a pane for every section, from 1; 0 for a pane behind those.
     pub place: u8,
+    /// Knob that two keys move on a screen while the plan follows; `None` for most.
+    pub slides: Option<SliderInfo>,
+}
+
+/// A knob of the scenario that two keys move on a screen, in steps of 1, 2 and 5 times powers of ten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliderInfo {
+    /// Name of the knob.
+    pub knob: &'static str,
+    /// Powers of ten between which it moves, in the unit of the knob.
+    pub powers: (i8, i8),
+}
+
+impl SliderInfo {
+    /// The next step above a value, or below it; `None` at the end.
+    pub fn next(&self, value: f64, up: bool) -> Option<f64> {
+        /// Values this near to a step, relatively, stand on it.
+        const NEAR: f64 = 1e-9;
+        let (first, last) = self.powers;
+        let of_power = |power: i8| [1, 2, 5].map(|digit| (digit, power));
+        // Read as decimals, so that a step is the number that is written.
+        let step = |(digit, power): (u8, i8)| format!("{digit}e{power}").parse::<f64>().ok();
+        let mut steps = (first..last).flat_map(of_power).chain([(1, last)]).filter_map(step);
+        if up {
+            steps.find(|step| *step > value * (1.0 + NEAR))
+        } else {
+            steps.filter(|step| *step < value * (1.0 - NEAR)).last()
+        }
+    }
 }
 
 /// Run that a section among other plans is about.
@@ -64,6 +93,7 @@ impl SectionInfo {
             run: RunSort::OfPlan,
             off_objective: false,
             place: 0,
+            slides: None,
         }
     }
 
@@ -80,6 +110,7 @@ impl SectionInfo {
             run: RunSort::OfPlan,
             off_objective: false,
             place: 0,
+            slides: None,
         }
     }
 
@@ -115,6 +146,13 @@ impl SectionInfo {
     #[must_use]
     pub const fn place(mut self, place: u8) -> Self {
         self.place = place;
+        self
+    }
+
+    /// The same section, in which two keys move a knob between two powers of ten.
+    #[must_use]
+    pub const fn slides(mut self, knob: &'static str, powers: (i8, i8)) -> Self {
+        self.slides = Some(SliderInfo { knob, powers });
         self
     }
 

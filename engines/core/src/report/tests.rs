@@ -151,3 +151,14 @@ fn overviews_thin_long_curves_and_say_so() {
     assert!(heading(&section, &section.blocks[0], &shown).ends_with("50 of 1000 points"));
     assert_eq!(grid(&section.blocks[0].body, Extent::All).rows.len(), 1000);
 }
+
+#[test]
+fn a_slider_goes_in_steps_of_one_two_and_five() {
+    let slider = SectionInfo::of_scenario("x", "X", "").slides("delay_ms", (-3, 1)).slides.unwrap();
+    assert_eq!(slider.next(0.0, true), Some(0.001));
+    // From a value between steps to the next one on either side.
+    assert_eq!((slider.next(0.025, true), slider.next(0.025, false)), (Some(0.05), Some(0.02)));
+    assert_eq!((slider.next(0.2, true), slider.next(0.2, false)), (Some(0.5), Some(0.1)));
+    assert_eq!((slider.next(5.0, true), slider.next(10.0, true)), (Some(10.0), None));
+    assert_eq!((slider.next(0.001, false), slider.next(5670.0, false)), (None, Some(10.0)));
+}

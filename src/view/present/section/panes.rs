@@ -7,6 +7,7 @@ use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
 use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::state::App;
+use crate::app::sweeps::PaneSweeps;
 use crate::view::present::explained::no_plan;
 use crate::view::present::{PaneInput, other_plan};
 use lightbay_core::clock::Deadline;
@@ -53,6 +54,10 @@ impl SectionSubject {
             let work = app.work.as_ref()?;
             Some(Self::Scenario(work.now.sha256.clone(), work.now.scenario.clone()))
         };
+        // What a slider moves is shown as it moves, without waiting for the plan that follows.
+        if info.of == SectionOf::Scenario && info.slides.is_some() {
+            return scenario();
+        }
         let Some(plan) = app.shown_plan() else {
             // The kind names the method for problems other than the objective.
             let waits = info.off_objective && app.runs.is_busy();
@@ -180,6 +185,19 @@ fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
     }
 }
 
+/// Name, in place of a section, of the pane that charts sweeps.
+pub const SWEEPS: &str = "sweeps";
+
+/// The pane of sweeps, with a form for each knob that the kind offers.
+fn of_sweeps(pane: PaneInfo, kind: &str) -> PaneInfo {
+    let offered = lightbay_engines::sweeps(kind);
+    // As many as there are kinds, for as long as the program runs.
+    let sweeps = Box::leak(Box::new(PaneSweeps { knobs: offered.knobs, methods: offered.methods }));
+    let objective = lightbay_engines::kind(kind).map_or("", |info| info.objective.label);
+    let overlay = if offered.figure.is_empty() { "" } else { objective };
+    PaneInfo { modes: offered.forms, overlay, sweeps: Some(sweeps), ..pane }
+}
+
 /// Panes of a kind behind its own ones have no place of their own on the screen: they are opened by number, list or
 /// palette. This is more than any home.
 const NO_HOME: u8 = 100;
@@ -197,7 +215,10 @@ pub fn with_sections(
     }
     let (own, wanted) = own.map_or((&[][..], None), |(own, wanted)| (own, Some(wanted)));
     let is_wanted = |section: &&SectionInfo| wanted.is_none_or(|wanted| wanted.contains(&section.name));
-    let mut panes: Vec<PaneInfo> = own.iter().map(|pane| of_section(*pane, sections(kind))).collect();
+    let named = |pane: &PaneInfo| {
+        if pane.shows == SWEEPS { of_sweeps(*pane, kind) } else { of_section(*pane, sections(kind)) }
+    };
+    let mut panes: Vec<PaneInfo> = own.iter().map(named).collect();
     let mut listed: Vec<&'static SectionInfo> = sections(kind).iter().filter(is_wanted).collect();
     // Without own panes the kind says which section stands where; the others follow in their order.
     if own.is_empty() {
@@ -213,6 +234,13 @@ pub fn with_sections(
             home: if own.is_empty() { number } else { NO_HOME + number },
             ..PaneInfo::new(number, section.title, section.help)
         });
+    }
+    if panes.iter().all(|pane| pane.sweeps.is_none()) {
+        let number = panes.len() as u8 + 1;
+        let help = "What if a parameter of the scenario were another?";
+        let pane = PaneInfo::new(number, "What-if", help);
+        let home = if own.is_empty() { number } else { NO_HOME + number };
+        panes.push(of_sweeps(PaneInfo { home, ..pane }, kind));
     }
     // As many as there are kinds, for as long as the program runs.
     let panes: &'static [PaneInfo] = Box::leak(panes.into_boxed_slice());
