@@ -292,6 +292,10 @@ impl<V: View> Shell<V> {
                 self.view.deliver(key, result);
                 self.app.dirty.panes.insert(key.pane);
             }
+            Finished::GivenUp(key) => {
+                self.helpers.arrived(key);
+                self.app.dirty.panes.insert(key.pane);
+            }
             Finished::Opened { request, .. } if request != self.request => {}
             Finished::Opened { source, outcome, .. } => match outcome {
                 Ok(Some(bundle)) => self.opened(*bundle),

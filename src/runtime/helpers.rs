@@ -6,7 +6,7 @@ use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use crate::app::effect::{ExportJob, ExportSubject};
 use crate::app::plans::PlanRef;
 use crate::runtime::open::Bundle;
-use lightbay_core::clock::Deadline;
+use lightbay_core::clock::{Deadline, while_wanted};
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Depth;
 use lightbay_engines::formats::{self, Input};
@@ -14,6 +14,7 @@ use lightbay_engines::{AnyFile, Product, files};
 use lightbay_sessions::{Overwrite, SessionError, atomic_write};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
@@ -41,6 +42,8 @@ pub enum Finished {
     },
     /// For the view.
     View(JobKey, JobResult),
+    /// Work for the view that was given up because nobody looked at what it is for.
+    GivenUp(JobKey),
 }
 
 impl std::fmt::Debug for Finished {
@@ -49,6 +52,7 @@ impl std::fmt::Debug for Finished {
             Self::Fact(fact) => f.debug_tuple("Fact").field(fact).finish(),
             Self::Opened { source, .. } => f.debug_tuple("Opened").field(source).finish(),
             Self::View(key, _) => f.debug_tuple("View").field(key).finish(),
+            Self::GivenUp(key) => f.debug_tuple("GivenUp").field(key).finish(),
         }
     }
 }
@@ -56,6 +60,8 @@ impl std::fmt::Debug for Finished {
 #[derive(Default)]
 struct ViewQueue {
     waiting: VecDeque<ViewJob>,
+    /// What threads work on, each with the sign to give up.
+    at_work: Vec<(JobKey, Arc<AtomicBool>)>,
     closed: bool,
 }
 
@@ -110,12 +116,18 @@ impl Helpers {
     }
 
     /// Takes over the work that a frame asked for, in its order; what is under way already is not done twice. Every frame
-    /// asks again for what it lacks, so what waits and is not asked for any more is of panes or plans that nobody sees.
+    /// asks again for what it lacks, so what waits or is worked on and is not asked for any more is of panes or plans that
+    /// nobody sees: it is given up.
     pub fn view_jobs(&mut self, jobs: Vec<ViewJob>) {
         let (queue, wake) = &*self.view;
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         for stale in queue.waiting.drain(..) {
             self.asked.remove(&stale.key);
+        }
+        for (key, unwanted) in &queue.at_work {
+            if jobs.iter().all(|job| job.key != *key) {
+                unwanted.store(true, Ordering::Relaxed);
+            }
         }
         queue.waiting.extend(jobs.into_iter().filter(|job| self.asked.insert(job.key)));
         wake.notify_all();
@@ -132,6 +144,7 @@ impl Drop for Helpers {
         let (queue, wake) = &*self.view;
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.closed = true;
+        queue.at_work.iter().for_each(|(_, unwanted)| unwanted.store(true, Ordering::Relaxed));
         queue.waiting.clear();
         wake.notify_all();
     }
@@ -152,16 +165,27 @@ fn guarded(work: impl FnOnce() -> Finished) -> Finished {
 fn work_for_view(queue: &(Mutex<ViewQueue>, Condvar), results: &mpsc::Sender<Finished>) {
     let (queue, wake) = queue;
     loop {
+        let unwanted = Arc::new(AtomicBool::new(false));
         let job = {
             let guard = queue.lock().unwrap_or_else(PoisonError::into_inner);
             let idle = |queue: &mut ViewQueue| queue.waiting.is_empty() && !queue.closed;
             let mut guard = wake.wait_while(guard, idle).unwrap_or_else(PoisonError::into_inner);
             match guard.waiting.pop_front() {
-                Some(job) if !guard.closed => job,
+                Some(job) if !guard.closed => {
+                    guard.at_work.push((job.key, Arc::clone(&unwanted)));
+                    job
+                }
                 _ => return,
             }
         };
-        let finished = guarded(|| Finished::View(job.key, (job.work)()));
+        let finished =
+            guarded(|| Finished::View(job.key, while_wanted(Arc::clone(&unwanted), || (job.work)())));
+        queue.lock().unwrap_or_else(PoisonError::into_inner).at_work.retain(|(key, _)| *key != job.key);
+        // What was given up half way is no answer.
+        let finished = match finished {
+            Finished::View(key, _) if unwanted.load(Ordering::Relaxed) => Finished::GivenUp(key),
+            finished => finished,
+        };
         if results.blocking_send(finished).is_err() {
             return;
         }

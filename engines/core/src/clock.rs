@@ -1,7 +1,30 @@
 //! An injected clock, so that tests can stop time and engines cannot read the system clock.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+thread_local! {
+    /// Set by whoever wants the work of this thread no longer.
+    static UNWANTED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Does work that nobody may want any more before it is done: from the moment that `unwanted` is set, every deadline that
+/// it asks on this thread is over.
+pub fn while_wanted<T>(unwanted: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    let before = UNWANTED.replace(Some(unwanted));
+    let made = work();
+    UNWANTED.set(before);
+    made
+}
+
+/// Returns `true` if nobody wants the work of this thread any more.
+pub fn is_unwanted() -> bool {
+    UNWANTED
+        .with_borrow(|unwanted| unwanted.as_ref().is_some_and(|unwanted| unwanted.load(Ordering::Relaxed)))
+}
 
 /// A source of time.
 pub trait Clock: Debug + Send + Sync {
@@ -51,9 +74,9 @@ impl Deadline {
         Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
     }
 
-    /// Returns `true` if the time is over.
+    /// Returns `true` if the time is over, or if nobody wants the work any more.
     pub fn is_over(self) -> bool {
-        self.ends.is_some_and(|(at, _)| Instant::now() >= at)
+        self.ends.is_some_and(|(at, _)| Instant::now() >= at) || is_unwanted()
     }
 
     /// The time that was given.
@@ -84,5 +107,22 @@ impl Clock for ManualClock {
 
     fn date(&self) -> String {
         "2026-01-01T00:00:00Z".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deadlines_are_over_when_nobody_wants_the_work() {
+        let unwanted = Arc::new(AtomicBool::new(false));
+        let seen = while_wanted(Arc::clone(&unwanted), || {
+            let before = Deadline::NEVER.is_over();
+            unwanted.store(true, Ordering::Relaxed);
+            (before, Deadline::NEVER.is_over(), is_unwanted())
+        });
+        assert_eq!(seen, (false, true, true));
+        assert!(!Deadline::NEVER.is_over(), "other work of the thread goes on");
     }
 }

@@ -37,6 +37,7 @@ pub use value::{Cell, Tone, Unit, Value};
 use crate::clock::Deadline;
 use crate::standing::Standing;
 use std::fmt;
+use std::time::Duration;
 
 /// A section that cannot be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub enum Unavailable {
         /// Remedy: `solve with with_routes=true`.
         remedy: String,
     },
+    /// It takes longer than the time that was given for it.
+    Late(Duration),
     /// It could not be worked out.
     Failed(String),
 }
@@ -60,11 +63,7 @@ impl Unavailable {
 
     /// A section that takes longer than the time given for it.
     pub fn late(deadline: Deadline) -> Self {
-        let limit_s = deadline.limit().map_or(0.0, |limit| limit.as_secs_f64());
-        Self::absent(
-            format!("it takes longer than {limit_s} s"),
-            "print it with `lightbay show PLAN --thorough`",
-        )
+        Self::Late(deadline.limit().unwrap_or_default())
     }
 
     /// A section that could not be worked out.
@@ -77,6 +76,10 @@ impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent { because, remedy } => write!(f, "{because}; {remedy}"),
+            Self::Late(limit) => {
+                let limit_s = limit.as_secs_f64();
+                write!(f, "it takes longer than {limit_s} s; print it with `lightbay show PLAN --thorough`")
+            }
             Self::Failed(why) => f.write_str(why),
         }
     }

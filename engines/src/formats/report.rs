@@ -180,7 +180,7 @@ fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, S
         match report.section(info.name, Deadline::NEVER) {
             Ok(section) => found.push((info.name, section.written())),
             Err(Unavailable::Absent { .. }) => {}
-            Err(Unavailable::Failed(why)) => {
+            Err(why) => {
                 let what = format!("section {} cannot be worked out: {why}", info.name);
                 return Err(Problem::new("", what, "run `lightbay check` on the plan").into());
             }
@@ -199,7 +199,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
             sections(subject.kind()).iter().find(|info| info.name == table).map_or("", |info| info.name);
         let section = report.section(name, Deadline::NEVER).map_err(|why| match why {
             Unavailable::Absent { because, remedy } => Problem::new(TABLE, because, remedy),
-            Unavailable::Failed(why) => Problem::new(TABLE, why, "run `lightbay check` on the plan"),
+            why => Problem::new(TABLE, why.to_string(), "run `lightbay check` on the plan"),
         })?;
         vec![(name, section.written())]
     };

@@ -50,7 +50,7 @@ impl<'a> Sections<'a> {
             match self.report.section(info.name, Deadline::NEVER) {
                 Ok(section) => all.push((info, section)),
                 Err(Unavailable::Absent { .. }) => {}
-                Err(Unavailable::Failed(why)) => failed.push(format!("section {}: {why}", info.name)),
+                Err(why) => failed.push(format!("section {}: {why}", info.name)),
             }
         }
         all
@@ -117,7 +117,7 @@ impl<'a> Sections<'a> {
             Unavailable::Absent { because, remedy } => {
                 Failure::input("--section", format!("'{name}' is not there: {because}"), remedy)
             }
-            Unavailable::Failed(why) => Failure::input(
+            why => Failure::input(
                 "--section",
                 format!("'{name}' could not be worked out: {why}"),
                 "run `lightbay check` on the plan",

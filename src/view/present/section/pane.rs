@@ -3,10 +3,12 @@
 use super::{Prepared, SectionContext, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::ItemId;
+use crate::app::state::App;
 use crate::view::present::explained::fail;
 use crate::view::present::job_results::JobResults;
 use crate::view::present::{PaneInput, Title, frame};
-use lightbay_core::clock::Deadline;
+use lightbay_core::clock::{Deadline, is_unwanted};
+use lightbay_core::param::Setting;
 use lightbay_core::report::{Section, Unavailable};
 use lightbay_widgets::{PaneState as Shown, Piece, Tone};
 use ratatui::buffer::Buffer;
@@ -14,8 +16,11 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest work for a pane: helper threads serve all of them.
-const LONGEST: Duration = Duration::from_secs(30);
+/// Time that work for a pane is given at first: what ends early by itself says what it has by then.
+const FIRST: Duration = Duration::from_secs(30);
+
+/// More time that work is given which has nothing to say by then, as long as a person looks at the pane.
+const LONGER: u32 = 4;
 
 /// Sections that stay in memory, those of plans looked at before.
 const KEPT: usize = 6;
@@ -110,13 +115,14 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
         if let Some(Wanted { key, plan, work, detail, is_live }) = wanted {
             let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
             let linked = self.linked;
-            let prepare = move || {
-                Ok(work(Deadline::after(LONGEST)).map(|section| Arc::new(Prepared::new(section, linked))))
-            };
+            let prepare =
+                move || Ok(patiently(&work).map(|section| Arc::new(Prepared::new(section, linked))));
             match self.worked.look(&key, job, &mut out.jobs, prepare) {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
                 None if is_live => self.last = self.worked.newest().or_else(|| self.last.take()),
+                // That an older plan lacks something says nothing about this one.
+                None if self.last.as_deref().is_some_and(Result::is_err) => self.last = None,
                 None if self.last.is_some() => context.before.insert(0, waits(plan)),
                 None => {}
             }
@@ -130,8 +136,8 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                 match chosen.zip(of_item) {
                     Some((item, (key, job, detail))) => {
                         let work = move || {
-                            Ok(detail(item, Deadline::after(LONGEST))
-                                .map(|of| Arc::new(Prepared::new(of, None))))
+                            let made = patiently(&|deadline| detail(item, deadline));
+                            Ok(made.map(|of| Arc::new(Prepared::new(of, None))))
                         };
                         let made = self.details.look(&(key, item), job, &mut out.jobs, work);
                         if let Some(Ok(made)) = made {
@@ -144,10 +150,42 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
                 self.view.draw(input, section, detail.as_ref(), context, area, buf, (drawn, out));
             }
             Some(Err(Unavailable::Absent { because, remedy })) => {
-                frame(input, &nothing, Shown::Empty { what: because, remedy }, area, buf);
+                let remedy = remedy_now(input.app, remedy);
+                frame(input, &nothing, Shown::Empty { what: because, remedy: &remedy }, area, buf);
             }
-            Some(Err(Unavailable::Failed(why))) => fail(input, why, area, buf),
+            Some(Err(why)) => fail(input, &why.to_string(), area, buf),
         }
+    }
+}
+
+/// Works a section out, in more and more time as long as somebody wants it.
+fn patiently(work: &dyn Fn(Deadline) -> Result<Section, Unavailable>) -> Result<Section, Unavailable> {
+    let mut limit = FIRST;
+    loop {
+        match work(Deadline::after(limit)) {
+            Err(Unavailable::Late(_)) if !is_unwanted() => limit = limit.saturating_mul(LONGER),
+            made => return made,
+        }
+    }
+}
+
+/// A remedy that names settings, as it stands now: what is set already is not advised again.
+fn remedy_now(app: &App, remedy: &str) -> String {
+    let is_set = |text: &str| {
+        let setting = |word: &str| word.trim_matches([',', ';', '.']).parse::<Setting>().ok();
+        let mut named = text.split_whitespace().filter_map(setting).peekable();
+        let holds = |setting: Setting| {
+            app.setting(&setting.name).is_some_and(|value| value.to_string() == setting.text)
+        };
+        named.peek().is_some() && named.all(holds)
+    };
+    if !remedy.split(" or ").any(is_set) {
+        return remedy.to_owned();
+    }
+    if app.runs.is_busy() {
+        "it is asked for, and the run that works gives it".to_owned()
+    } else {
+        "it is asked for now, and the plan was made without it; press r".to_owned()
     }
 }
 
