@@ -199,6 +199,11 @@ impl Standing {
         self.bounds.iter().filter(|bound| bound.is_on_all).min_by(|a, b| a.gap.total_cmp(&b.gap))
     }
 
+    /// The bound on all plans of the scenario that bars and lines show: a verified one if there is one.
+    pub fn drawn(&self) -> Option<&KnownBound> {
+        self.bounds.iter().find(|bound| bound.is_on_all)
+    }
+
     /// The bound that proves the plan to be best, of all plans if there is one, else of some; verified if there is one.
     pub fn optimum(&self) -> Option<&KnownBound> {
         let closed =

@@ -415,6 +415,9 @@ pub struct Matrix {
     pub signs: Vec<CellSign>,
     /// Words behind each row, or none.
     pub words: Vec<Phrase>,
+    /// Places of the rows, as shares of width and height from the upper left corner, where columns are the same things: a
+    /// screen can draw them as a network whose links are the cells. Empty for other matrices.
+    pub places: Vec<[f64; 2]>,
 }
 
 /// Things in a cell of a matrix that stay, come or go.

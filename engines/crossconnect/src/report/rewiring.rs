@@ -24,10 +24,16 @@ pub(super) struct Ranked<'a> {
 }
 
 impl Ranked<'_> {
-    /// The best bound on the circuits that have to go: by counting pairs of pods, or a proven one.
+    /// The bound to draw on the circuits that have to go: the one that the header names, which is verified where any is;
+    /// by counting pairs of pods at least.
     fn bound(&self) -> f64 {
         let counting = self.changes.totals.lower_bound_removed_circuits as f64;
-        self.best_known().map_or(counting, |bound| bound.value.max(counting))
+        self.drawn().map_or(counting, |bound| bound.value.max(counting))
+    }
+
+    /// The bound on all plans that bars and header speak of.
+    fn drawn(&self) -> Option<&KnownBound> {
+        self.shown.standing.as_ref()?.drawn()
     }
 
     /// The closest bound on all plans that anybody knows.
@@ -79,7 +85,8 @@ impl Ranked<'_> {
             columns.push(Column::counts("began_with_removed_circuits", "warm from").priority(3));
         }
         let bound = self.bound();
-        let label = format!("bound {}", number(bound));
+        let word = self.drawn().filter(|drawn| drawn.value >= bound).map_or("verified", KnownBound::word);
+        let label = format!("bound {}, {word}", number(bound));
         let limit = Line { name: "bound".to_owned(), label, value: bound };
         let mut table = Table::new(["method", "methods"], columns).bar(1).limit(Some(limit)).of_plans();
         for plan in rivals {
@@ -165,11 +172,11 @@ impl Ranked<'_> {
         }
         let brief = self.shown.standing.as_ref().map(Standing::brief);
         let gap = brief.unwrap_or_else(|| quantity::gap(gap(removed, bound)));
-        let is_verified = self.best_known().is_none_or(KnownBound::is_verified) || self.is_counted();
+        let is_verified = self.drawn().is_none_or(KnownBound::is_verified) || self.is_counted();
         if bound >= removed - 0.5 && is_verified {
             return phrase.good(" is optimal").muted(": no plan removes fewer");
         }
-        if bound >= removed - 0.5 {
+        if self.best_known().is_some_and(|known| known.value >= removed - 0.5) {
             return phrase.muted(format!(" is optimal as {} claims, gap {gap}", self.shown.method));
         }
         if let Some(only) = &self.shown.partial {
