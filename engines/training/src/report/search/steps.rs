@@ -26,8 +26,10 @@ pub(super) fn table(search: &Search<'_>) -> Table {
         at if at < 10.0 => 3,
         _ => 1,
     };
-    let mut columns =
-        vec![Column::words("source", "source"), Column::counts("done", unit_of(search.run).to_owned())];
+    let mut columns = vec![Column::words("source", "source")];
+    // Steps that all come before the first node count none.
+    let counts_done = rows.iter().any(|row| row.stats.done > 0);
+    columns.extend(counts_done.then(|| Column::counts("done", unit_of(search.run).to_owned())));
     columns.extend(
         counted.iter().map(|(name, label, priority, _)| Column::counts(*name, *label).priority(*priority)),
     );
@@ -43,7 +45,8 @@ pub(super) fn table(search: &Search<'_>) -> Table {
         let gap = gap_of(search, row);
         let (bound, best) =
             if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
-        let mut cells = vec![Cell::new(source(row)).tone(Tone::Muted), Cell::new(row.stats.done)];
+        let mut cells = vec![Cell::new(source(row)).tone(Tone::Muted)];
+        cells.extend(counts_done.then(|| Cell::new(row.stats.done)));
         cells.extend(counted.iter().map(|(.., of)| Cell::new(of(row)).tone(Tone::Muted)));
         cells.extend([
             Cell::new(row.bound).tone(bound),

@@ -102,8 +102,10 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
                 line = line.muted(format!("  {name} {}", grouped(value)));
             }
         }
-        // That no plan takes less than no time is no news.
-        if let Some(next) = stats.next_bound.filter(|next| next.is_finite() && *next > 0.0) {
+        // That no plan takes less than no time is no news, nor is a node that cannot hold a better plan.
+        let can_be_better =
+            |next: &f64| next.is_finite() && *next > 0.0 && run.best.is_none_or(|best| *next < best);
+        if let Some(next) = stats.next_bound.filter(can_be_better) {
             line = line.muted(format!("  best open node {}", seconds(next)));
             if let Some(only) = search.partial.as_ref().and_then(|bound| bound.only.as_ref()) {
                 line = line.muted(format!(" for {}", covered(only)));
