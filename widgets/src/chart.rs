@@ -14,8 +14,10 @@ use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
 mod dots;
+mod graph;
 
 use dots::{Dots, Ink};
+pub use graph::{GraphEdge, GraphNode, NetworkGraph};
 
 /// One curve.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -324,18 +326,21 @@ impl<'a> Chart<'a> {
         // No more ticks than whole numbers: their distance is at least one.
         let whole = (x.high - x.low).floor().max(1.0) as usize;
         let ticks = x.ticks(if self.x.whole { most.min(whole) } else { most });
+        let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
+        // Right of the plot, else at its end: an axis without its unit says nothing, so ticks give way.
+        let beside = left + width + 1 + unit <= pen.width();
+        let until = if beside || unit * 2 > width { left + width } else { left + width - unit - 1 };
         let mut free_from = left;
         for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
             let label = ticks.label(value);
             let at = left + (share * f64::from(width - 1)).round() as i32;
             let end = at + label.len() as i32;
-            if at >= free_from && end <= left + width {
+            if at >= free_from && end <= until {
                 pen.text(at, row, &label, muted);
                 free_from = end + 1;
             }
         }
-        let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
         let at = (left + width + 1).max(free_from);
         if at + unit <= pen.width() {
             pen.text(at, row, self.x.unit, muted);
@@ -418,19 +423,32 @@ impl<'a> Chart<'a> {
         series.chain(lines).max().map_or(0, |width| width + 1)
     }
 
-    fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
-        let glyphs = pen.glyphs();
-        let style = self.theme.style(Tone::Rule);
-        let place = |event: &Event| {
+    /// Columns of the events that are in sight, each with that of the next one or the end.
+    fn event_places(&self, x: Range, left: i32, width: i32) -> impl Iterator<Item = (&Event, i32, i32)> {
+        let place = move |event: &Event| {
             let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;
             Some(left + (share * f64::from(width - 1)).round() as i32)
         };
-        for (number, event) in self.events.iter().enumerate() {
-            let Some(at) = place(event) else { continue };
+        self.events.iter().enumerate().filter_map(move |(number, event)| {
             let next = self.events[number + 1..].iter().find_map(place).unwrap_or(left + width);
+            Some((event, place(event)?, next))
+        })
+    }
+
+    /// Lines through the events, behind the curves.
+    fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
+        let (line, style) = (pen.glyphs().vertical_dotted, self.theme.style(Tone::Rule));
+        for (_, at, _) in self.event_places(x, left, width) {
             for row in 0..rows {
-                pen.glyph(at, row, glyphs.vertical_dotted, style);
+                pen.glyph(at, row, line, style);
             }
+        }
+    }
+
+    /// Names of the events, in front of the curves.
+    fn draw_event_names(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
+        let glyphs = pen.glyphs();
+        for (event, at, next) in self.event_places(x, left, width) {
             let name_width = i32::from(text::width(&event.name, glyphs));
             // A name that the next line would cut is omitted.
             if rows >= 5 && at + 1 + name_width <= next {
@@ -554,6 +572,7 @@ impl Widget for &Chart<'_> {
         for series in self.series.iter().rev() {
             self.draw_marks(&mut plot, series, x, y);
         }
+        self.draw_event_names(&mut pen, x, left, width, rows);
         self.draw_end_labels(&mut pen, x, y, left + width + 1, rows);
     }
 }

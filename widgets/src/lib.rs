@@ -87,7 +87,7 @@ mod too_small;
 
 pub use activity::{Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval};
 pub use axis::{Range, Scale, Ticks};
-pub use chart::{Axis, Baseline, Chart, Event, Series};
+pub use chart::{Axis, Baseline, Chart, Event, GraphEdge, GraphNode, NetworkGraph, Series};
 pub use columns::{Columns, Spread};
 pub use compare::{PairRow, PairedBars, pair_legend};
 pub use confirm::Confirm;

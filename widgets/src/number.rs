@@ -111,6 +111,23 @@ impl From<Num> for Cow<'static, str> {
     }
 }
 
+/// A number as text with thin gaps between groups of three digits in front of the decimal point, above 9 999; what stands
+/// behind it stays.
+pub fn grouped(number: &str) -> String {
+    let from = number.find(|c: char| c.is_ascii_digit()).unwrap_or(number.len());
+    let (sign, rest) = number.split_at(from);
+    let point = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (whole, behind) = rest.split_at(point);
+    let mut text = sign.to_owned();
+    for (at, digit) in whole.char_indices() {
+        if whole.len() > 4 && at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text + behind
+}
+
 /// Text in place of a value that is not known.
 pub const UNKNOWN: &str = "-";
 
@@ -265,6 +282,15 @@ pub fn fit(value: f64, decimals: usize, width: usize) -> Num {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_of_text_are_grouped_in_front_of_the_point() {
+        let read = [("40468.750", "40 468.750"), ("-11625472", "-11 625 472"), ("9999", "9999"), ("-", "-")];
+        for (text, shown) in read {
+            assert_eq!(grouped(text), shown);
+        }
+        assert_eq!(grouped("+12345.5, claimed"), "+12 345.5, claimed");
+    }
 
     #[test]
     fn rounds_and_groups() {
