@@ -5,6 +5,7 @@
 //! | [`input`] | what is there before anything is solved |
 //! | [`finish`] | the finish of a schedule and what bounds it |
 //! | [`occupancy`] | links by epochs |
+//! | [`places`] | places of the nodes of a network that is drawn |
 //! | [`progress`] | chunks and deliveries over time, and every send |
 //! | [`tree`] | the paths of one chunk |
 //! | [`questions`] | steps of a run, and epoch counts that its programs tested |
@@ -13,6 +14,7 @@
 mod finish;
 mod input;
 mod occupancy;
+mod places;
 mod progress;
 mod questions;
 mod sizes;
@@ -41,7 +43,9 @@ const OVERVIEW: usize = 16;
 
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
-    SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?").place(1),
+    SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?")
+        .place(1)
+        .forms(input::FORMS),
     SectionInfo::of_scenario("demand", "Demand", "Who wants what?").place(9),
     SectionInfo::of_scenario(
         "sizes",

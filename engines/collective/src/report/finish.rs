@@ -7,6 +7,7 @@ use crate::plan::{AT_FLOOR, CollectiveResult, FloorClaim, ScheduleClaims, covers
 use crate::scenario::network::LinkNetwork;
 use crate::scenario::{CollectiveScenario, CollectiveSort};
 use lightbay_core::kind::Sense;
+use lightbay_core::quantity::with_unit;
 use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::collections::BTreeMap;
 
@@ -24,7 +25,9 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     facts.number("algbw_gbyte_per_s", "algorithm bandwidth", rate, claims.algbw_gbyte_per_s);
     if let Some(replay_us) = claims.replay_us {
         facts.number("replay_us", "replay", MICROSECONDS, replay_us);
-        facts.sentence("every send as soon as its data is there and its link is free");
+        let with_all = "with every latency, also those that the epochs leave out";
+        let later = if replay_us > claims.finish_us { with_all } else { "without epochs" };
+        facts.sentence(format!("every send as soon as its data is there and its link is free, {later}"));
     }
     if time.pieces_per_chunk > 1 {
         facts.add("pieces_per_chunk", "pieces of a chunk", time.pieces_per_chunk);
@@ -43,7 +46,9 @@ pub(super) fn finish(subject: ExplainedPlan<'_>) -> Section {
     if subject.result.trees.is_empty() {
         facts.add("sends", "sends", subject.result.sends.len());
     }
-    let answer = Phrase::new().answer(format!("{} µs", claims.finish_us)).muted(" until the last delivery");
+    let answer = Phrase::new()
+        .answer(with_unit(claims.finish_us, MICROSECONDS.with_decimals(3)))
+        .muted(" until the last delivery");
     let section = Section::empty("Finish").answer(answer).block("facts", "", facts);
     let section = match trees(&subject.result.trees) {
         Some(table) => section.block("trees", "Trees of one root of each orbit", table),

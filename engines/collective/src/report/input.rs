@@ -1,6 +1,7 @@
 //! The network and the demand.
 
 use super::occupancy::binds;
+use super::places::places;
 use super::{ExplainedPlan, OVERVIEW};
 use crate::scenario::{CollectiveScenario, CollectiveSort, NodeSort};
 use lightbay_core::report::{About, Cell, Column, Facts, Matrix, Phrase, Section, Table, Tone, Unit, text};
@@ -10,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, None);
 /// Time in files, read as it is.
 const MICROSECONDS: Unit = Unit::new("µs", 1.0, None);
+
+/// Forms of the network on a screen.
+pub(super) const FORMS: &[&str] = &["drawn", "matrix"];
 
 /// Nodes up to which every link has a cell of its own.
 const MOST_NODES: usize = 64;
@@ -60,6 +64,7 @@ fn links(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<'_>>) -> Opti
         cells: nodes().map(cell).collect(),
         shaded: true,
         about: nodes().enumerate().map(about).collect(),
+        places: places(topology),
         ..Matrix::default()
     })
 }
@@ -103,8 +108,8 @@ pub(super) fn network(scenario: &CollectiveScenario, plan: Option<ExplainedPlan<
         ]);
     }
     let section = match links(scenario, plan) {
-        Some(matrix) => Section::empty("Network").on_screens("drawn", "", matrix).legend(
-            "rows send to columns, GB/s, faster links brighter; bold with a plan: into the binding cut; x failed",
+        Some(matrix) => Section::empty("Network").on_screens("rates", "", matrix).legend(
+            "GB/s; drawn: a colour or letter for each rate, the fastest first; bold: into the binding cut; x failed",
         ),
         None => Section::empty("Network"),
     };

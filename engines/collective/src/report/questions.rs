@@ -26,7 +26,8 @@ pub(super) fn table(beside: &Surroundings) -> Result<Section, Unavailable> {
              teccl-lp",
         ));
     }
-    let section = Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked));
+    let section =
+        Section::empty("Solver").subject(run.method.clone()).answer(standing(run, &asked, steps.rows.len()));
     if asked.is_empty() {
         return Ok(section.block("steps", "Steps and what each gained", steps).remark(
             "No number of epochs was tested: models are solved only where a schedule stays above \
@@ -121,11 +122,12 @@ fn sentence(asked: &QuestionRecord) -> Phrase {
     ))
 }
 
-/// The question that is asked now, or the number of those that were.
-fn standing(run: &RunBeside, asked: &[QuestionRecord]) -> Phrase {
+/// The question that is asked now, or the number of those that were; of steps where none was.
+fn standing(run: &RunBeside, asked: &[QuestionRecord], steps: usize) -> Phrase {
     let now = run.phases.last().filter(|(_, phase)| run.is_active && phase.name == "question");
     match now {
         Some((_, phase)) => Phrase::new().muted("asks for ").answer(phase.detail.clone()),
+        None if asked.is_empty() => Phrase::new().answer(steps.to_string()).muted(" steps"),
         None => Phrase::new().answer(asked.len().to_string()).muted(" asked"),
     }
 }

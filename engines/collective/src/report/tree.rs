@@ -53,7 +53,7 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
             if pieces.get(&send.piece) == Some(&true) { (send.from, "←") } else { (send.to, "→") };
         let tone = if *arrival == finish { Tone::Answer } else { Tone::Text };
         let mut cells = vec![
-            Cell::new(format!("{}{sign} {}", "  ".repeat(*depth), subject.node(node))).tone(tone),
+            Cell::new(format!("{}{sign} {}", indent(*depth), subject.node(node))).tone(tone),
             Cell::new(send.epoch),
             Cell::new(*arrival),
             Cell::new(f64::from(*arrival) * epoch_us),
@@ -71,6 +71,15 @@ pub(super) fn of_chunk(subject: ExplainedPlan<'_>, chunk: u32) -> Result<Section
         return Ok(section.remark(format!("The first {MOST_ROWS} of {} sends.", rows.len())));
     }
     Ok(section)
+}
+
+/// Depth from which on it is written as a number: deeper indents would push the names out of the column.
+const DEEPEST: usize = 8;
+
+/// Blanks in front of a send at a depth of the tree.
+fn indent(depth: usize) -> String {
+    let number = if depth > DEEPEST { format!("{depth} ") } else { String::new() };
+    "  ".repeat(depth.min(DEEPEST)) + &number
 }
 
 /// The sends of all pieces in the order of a tree, each with its depth.
@@ -154,5 +163,11 @@ mod tests {
     fn every_send_is_drawn_once_even_in_a_circle() {
         let sends = vec![send(0, 0, 1, 0), send(0, 1, 0, 1), send(1, 5, 6, 0)];
         assert_eq!(drawn(&[(0, false), (1, false)], sends), [(0, 5, 6), (0, 0, 1), (1, 1, 0)]);
+    }
+
+    #[test]
+    fn deep_sends_are_indented_no_further_and_tell_their_depth() {
+        assert_eq!([indent(0), indent(2), indent(8)], ["".to_owned(), "    ".to_owned(), " ".repeat(16)]);
+        assert_eq!(indent(31), " ".repeat(16) + "31 ");
     }
 }
