@@ -126,6 +126,8 @@ pub enum Command {
     Motion(Motion),
     /// Previous (-1) or next (1) interval, link or snapshot.
     Step(i8),
+    /// Go through the steps of the pane by itself, or stop that.
+    Play,
     /// Stretch (1) or shrink (-1) the axis, or fit it (0).
     Axis(i8),
     /// Freeze or follow.

@@ -56,6 +56,8 @@ pub struct PaneDrawn {
     /// The pane whose selection the brackets move instead, and the item chosen there now: its items are numbered from 0
     /// to `steps` - 1.
     pub steps_through: Option<(PaneId, ItemId)>,
+    /// The brackets go along the axis, from row to row, instead of through one row after the other.
+    pub along_axis: bool,
     /// The sentence about the selected item: what is copied.
     pub sentence: String,
     /// Everything known about the selected item, one line each.
@@ -79,6 +81,7 @@ impl PaneDrawn {
             column: 0,
             steps: 0,
             steps_through: None,
+            along_axis: false,
             sentence: String::new(),
             details: Vec::new(),
             edit: None,

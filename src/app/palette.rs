@@ -111,8 +111,36 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
     names
         .into_iter()
         .map(|(item, matches)| line(item, matches))
+        .chain(offered(app, query, "pane"))
+        .chain(offered(app, query, "set"))
         .chain(described.into_iter().map(|(item, _)| line(item, Vec::new())))
         .collect()
+}
+
+/// Values of an action whose names match, as lines of their own: `slack` goes to the pane as `pane Slack` does, and
+/// `bandwidth` begins `set bandwidth_gbps=`.
+fn offered(app: &App, query: &str, action: &str) -> Vec<Line> {
+    /// Letters from which on a name is meant.
+    const LEAST: usize = 3;
+    let found = table::all().iter().enumerate().find(|(_, info)| info.name == action);
+    let Some((index, info)) = found.filter(|_| query.trim().len() >= LEAST && app.work.is_some()) else {
+        return Vec::new();
+    };
+    let Make::With(make) = &info.make else { return Vec::new() };
+    let prefix = action.len() as u32 + 1;
+    // Word for word: loosely, every query would be found in some name.
+    let named = |value: &str| value.to_lowercase().contains(&query.trim().to_lowercase());
+    let values: Vec<_> = (make.offered)(app).into_iter().filter(|offered| named(&offered.value)).collect();
+    let line = |(offered, matches): (crate::app::arguments::Offered, Vec<u32>)| Line {
+        action: index,
+        text: format!("{action} {}", offered.value),
+        help: offered.help,
+        keys: String::new(),
+        possible: (info.possible)(app),
+        matches: matches.into_iter().map(|place| place + prefix).collect(),
+        complete: !offered.value.ends_with(['=', ' ']),
+    };
+    matching(query, values, |offered| offered.value.clone()).into_iter().map(line).collect()
 }
 
 fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> Vec<Line> {
@@ -163,8 +191,10 @@ pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
         Make::Plain(command) => Chosen::Run(command.clone()),
         Make::With(argument) => {
             let given = line.text.get(info.name.len() + 1..).unwrap_or_default();
-            if with_argument(query).is_none() {
-                return Chosen::Type(format!("{} ", info.name));
+            if with_argument(query).is_none() && !line.complete {
+                let begun =
+                    if given == argument.name { format!("{} ", info.name) } else { line.text.clone() };
+                return Chosen::Type(begun);
             }
             if !line.complete {
                 return match (argument.command)("") {

@@ -272,6 +272,8 @@ pub struct App {
     pub(crate) pending_since: Option<Instant>,
     pub(crate) interrupted_at: Option<Instant>,
     pub(crate) auto_at: Option<Instant>,
+    /// The moment of the next step, while those of a pane are played.
+    pub(crate) play_at: Option<Instant>,
     /// A change that was typed and refused, so that what is solved next is without it; until that was said.
     pub(crate) refused: Option<String>,
     pub(crate) ticked_at: Instant,
@@ -328,6 +330,7 @@ impl App {
             pending_since: None,
             interrupted_at: None,
             auto_at: None,
+            play_at: None,
             refused: None,
             ticked_at: now,
             clicked: None,
@@ -536,7 +539,7 @@ impl App {
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock = (solving && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
         let auto = self.auto_at;
-        [menu, clock, auto, self.title_due].into_iter().flatten().min()
+        [menu, clock, auto, self.play_at, self.title_due].into_iter().flatten().min()
     }
 
     /// Adds a message of the program to the log.

@@ -292,6 +292,8 @@ fn pane() -> Vec<ActionInfo> {
             )
             .when(possible::steps)
             .footer(3, "forward"),
+            A::new("play", &["Space Space"], Command::Play, "play the steps of the pane, or stop")
+                .when(possible::steps),
             A::new("freeze", &["f"], Command::Freeze, "freeze the display or follow again; nothing is lost")
                 .when(possible::open)
                 .footer(2, "freeze"),

@@ -2,6 +2,7 @@
 
 mod layers;
 mod saving;
+mod sliders;
 mod solving;
 mod support;
 mod sweeps;

@@ -104,6 +104,7 @@ impl App {
             Command::Motion(go) => self.go(go, effects),
             Command::Step(by) => self.step(by),
             Command::Axis(by) => self.axis(by, 0.5),
+            Command::Play => self.toggle_play(),
             Command::Freeze => self.toggle_freeze(effects),
             Command::Inspect => self.inspect(effects),
             Command::Fold => self.fold(),
@@ -136,6 +137,9 @@ impl App {
         if self.auto_at.is_some_and(|at| self.now >= at) {
             self.auto_at = None;
             self.solve(None, true, effects);
+        }
+        if self.play_at.is_some_and(|at| self.now >= at) {
+            self.play();
         }
         if self.now >= self.ticked_at + Duration::from_secs(1) {
             self.ticked_at = self.now;

@@ -171,3 +171,18 @@ fn copying_takes_the_sentence_and_the_pane() {
     bench.keys("Y");
     assert_eq!(bench.effects, [Effect::CopyArea(Rect::new(3, 4, 50, 10))]);
 }
+
+#[test]
+fn the_palette_finds_panes_and_parameters_by_their_names() {
+    let mut bench = Bench::open();
+    bench.keys(":").text("activ").keys("Enter");
+    assert_eq!((bench.app.focus.pane, top(&bench)), (PaneId::Kind(2), None));
+    // A parameter is typed in, up to its value.
+    bench.keys(":").text("bandwidth");
+    let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
+    let lines = crate::app::palette::lines(&bench.app, list.field.text());
+    assert_eq!(lines[0].text, "set bandwidth_gbps=");
+    bench.keys("Enter");
+    let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
+    assert_eq!(list.field.text(), "set bandwidth_gbps=");
+}

@@ -12,9 +12,9 @@ use lightbay_core::event::covered;
 use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
 };
+use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyPlan, other_question};
-use lightbay_widgets::number::plain;
 use std::fmt::Write as _;
 
 impl App {
@@ -290,7 +290,9 @@ impl App {
                 _ => {}
             }
         }
-        if let Some((severity, mut text)) = sentence(event, before, heard.plan, stopping) {
+        let objective = self.work.as_ref().map(|work| work.objective);
+        let said = objective.and_then(|objective| sentence(event, before, heard.plan, stopping, objective));
+        if let Some((severity, mut text)) = said {
             let is_again = |entry: &PlanEntry| entry.found_again.contains(&event.run);
             if let (EventBody::Done(_), Some(number)) = (&event.body, heard.plan)
                 && self.plans.get(number).is_some_and(is_again)
@@ -300,7 +302,10 @@ impl App {
             let report = self.runs.get(event.run).and_then(|run| run.hot_start.as_ref());
             if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
                 // The last line of a run stays on the screen: it also shows the start of the run.
-                let _ = write!(text, "; hot start {}{}", report.fate.word(), before_and_after(report));
+                let figures = before_and_after(report, |value| {
+                    objective.map_or_else(String::new, |objective| objective.with_unit(value))
+                });
+                let _ = write!(text, "; hot start {}{}", report.fate.word(), figures);
             }
             // All lines use the clock of the program; lines from before its start have no time.
             let at_s = if replayed { f64::NAN } else { self.uptime_s() };
@@ -451,7 +456,9 @@ fn sentence(
     bound_before: Option<f64>,
     plan: Option<u64>,
     stopping: bool,
+    objective: ObjectiveInfo,
 ) -> Option<(Severity, String)> {
+    let said = |value: f64| objective.with_unit(value);
     let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
     Some(match &event.body {
         EventBody::Started(started) => {
@@ -461,7 +468,7 @@ fn sentence(
         EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),
         EventBody::Incumbent(incumbent) => {
             let checked = if incumbent.checked { "" } else { ", unchecked" };
-            (Severity::Info, format!("{number}{} from {}{checked}", plain(incumbent.value), incumbent.source))
+            (Severity::Info, format!("{number}{} from {}{checked}", said(incumbent.value), incumbent.source))
         }
         EventBody::Bound(bound) => {
             let before = bound_before?;
@@ -473,10 +480,10 @@ fn sentence(
                 Some(only) => format!("bound for {}", covered(only)),
                 None => "bound".to_owned(),
             };
-            (Severity::Info, format!("{what} {} → {}", plain(before), plain(bound.value)))
+            (Severity::Info, format!("{what} {} → {}", said(before), objective.bound_with_unit(bound.value)))
         }
         EventBody::HotStart(report) => {
-            let figures = before_and_after(report);
+            let figures = before_and_after(report, said);
             let severity = if report.fate == lightbay_core::event::HotStartFate::Rejected {
                 Severity::Warning
             } else {
@@ -485,14 +492,14 @@ fn sentence(
             (severity, format!("hot start {}: {}{figures}", report.fate.word(), report.why))
         }
         EventBody::Offer(offer) if offer.taken => {
-            (Severity::Info, format!("took the plan of {}, {}", offer.from, plain(offer.value)))
+            (Severity::Info, format!("took the plan of {}, {}", offer.from, said(offer.value)))
         }
         EventBody::Edit(edit) => (Severity::Info, format!("{} is {} from now on", edit.name, edit.new)),
         EventBody::Paused(paused) => {
             (Severity::Info, if paused.paused { "paused" } else { "going on" }.to_owned())
         }
         EventBody::Note(note) => (note.severity, note.text.clone()),
-        EventBody::Done(done) => ending(done, stopping),
+        EventBody::Done(done) => ending(done, stopping, said),
         EventBody::Model(size) => (
             Severity::Info,
             format!(
@@ -511,18 +518,18 @@ fn sentence(
 }
 
 /// The objective that a plan had where it was found, and the one it has here.
-fn before_and_after(report: &HotStartReport) -> String {
+fn before_and_after(report: &HotStartReport, said: impl Fn(f64) -> String) -> String {
     match (report.before, report.after) {
         // Two judgements of one plan, no change for better or worse.
         (Some(before), Some(after)) if before != after => {
-            format!(" (it had {}, under the rules of this run {})", plain(before), plain(after))
+            format!(" (it had {}, under the rules of this run {})", said(before), said(after))
         }
-        (_, Some(value)) => format!(" (at {})", plain(value)),
+        (_, Some(value)) => format!(" (at {})", said(value)),
         _ => String::new(),
     }
 }
 
-fn ending(done: &Done, stopping: bool) -> (Severity, String) {
+fn ending(done: &Done, stopping: bool, said: impl Fn(f64) -> String) -> (Severity, String) {
     let severity = match done.status {
         EndStatus::Invalid
         | EndStatus::Failed
@@ -539,7 +546,7 @@ fn ending(done: &Done, stopping: bool) -> (Severity, String) {
         (status, _) => status.word().replace('_', " "),
     };
     if let Some(value) = done.value {
-        let _ = write!(text, " at {}", plain(value));
+        let _ = write!(text, " at {}", said(value));
     }
     if !done.message.is_empty() {
         let _ = write!(text, ": {}", done.message);

@@ -1,7 +1,7 @@
 //! Focus, selection, zoom and forms of panes; copying what they show.
 
 use crate::app::action::{Command, Motion};
-use crate::app::drawn::Drawn;
+use crate::app::drawn::{Drawn, Item};
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
 use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
@@ -9,7 +9,10 @@ use crate::app::state::{App, StartItem};
 use lightbay_core::event::covered;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
-use std::sync::Arc;
+use std::time::Duration;
+
+/// Time from one step to the next while they are played: ten a second are read easily and cost little over SSH.
+const PLAY_EVERY: Duration = Duration::from_millis(100);
 
 /// Columns by which the side bar can be made wider or narrower than usual.
 const SIDE_RANGE: i16 = 30;
@@ -54,6 +57,7 @@ impl App {
         }
         if self.focus.pane != pane {
             self.discard_edit();
+            self.play_at = None;
         }
         self.focus.pane = pane;
         self.touch();
@@ -143,7 +147,11 @@ impl App {
         if let Some((chooser, item)) = through {
             let next = if chooser == pane {
                 // Its own items, however they are numbered.
-                let items = self.drawn_pane(pane).map(|drawn| Arc::clone(&drawn.items)).unwrap_or_default();
+                let drawn = self.drawn_pane(pane);
+                let mut items: Vec<Item> = drawn.map(|drawn| drawn.items.to_vec()).unwrap_or_default();
+                if drawn.is_some_and(|drawn| drawn.along_axis) {
+                    items.sort_by(|a, b| a.place.total_cmp(&b.place).then(a.row.cmp(&b.row)));
+                }
                 let here = items.iter().position(|known| known.id == item).unwrap_or(0) as i64;
                 let next = (here + i64::from(by)).clamp(0, i64::from(last));
                 items.get(next as usize).map_or(item, |item| item.id)
@@ -161,6 +169,26 @@ impl App {
         // The last step is the live one: it stays the last when more come.
         state.step = (next != last).then_some(next);
         self.touch();
+    }
+
+    /// Begins to go through the steps of the focused pane, or stops that.
+    pub(super) fn toggle_play(&mut self) {
+        let plays = self.play_at.is_some();
+        self.play_at = (!plays).then_some(self.now);
+        let text = if plays { "stopped" } else { "playing the steps of this pane; Space Space stops" };
+        self.say(Severity::Info, text);
+    }
+
+    /// Goes one step on while steps are played, and stops at the last one.
+    pub(super) fn play(&mut self) {
+        let choices = |app: &Self| -> Vec<PaneState> { app.panes.values().cloned().collect() };
+        let before = choices(self);
+        self.step(1);
+        let goes_on = choices(self) != before;
+        self.play_at = goes_on.then(|| self.now + PLAY_EVERY);
+        if !goes_on {
+            self.say(Severity::Info, "the last step was played");
+        }
     }
 
     /// Stretches, shrinks or fits the axis; `at` is the share of the window that keeps its place.

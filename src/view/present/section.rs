@@ -8,6 +8,7 @@
 //! | [`row_pictures`] | bars and loads over time beside the rows of a list |
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
+//! | [`graph`] | a matrix drawn as a network |
 //! | [`spans`] | intervals of time by lane |
 //! | [`pane`] | one section as a pane, worked out on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
@@ -15,6 +16,7 @@
 mod beside;
 mod content;
 mod curves;
+mod graph;
 mod list;
 mod matrix;
 pub mod pane;
@@ -127,10 +129,10 @@ impl SectionView {
         if let Some(pointed) = pointed {
             let is_latest = input.app.chosen_in.first() == Some(&input.pane);
             return if let Some(own) = own.filter(|id| is_latest && !is_of_kind(*id)) {
-                Selection { item: Some(own), marked: true, follow: true }
+                Selection { item: Some(own), marked: true, follow: true, chosen: true }
             } else {
                 let item = pointed.item.filter(is_here);
-                Selection { item, marked: true, follow: pointed.by_person }
+                Selection { item, marked: true, follow: pointed.by_person, chosen: pointed.by_person }
             };
         }
         let usual = prepared.section.usual.filter(is_here);
@@ -141,7 +143,7 @@ impl SectionView {
         let steps = has_details || self.content.has_spans();
         let item = own.or(usual).or_else(|| first().filter(|_| steps));
         let marked = input.focused || has_details || prepared.section.usual.is_some();
-        Selection { item, marked, follow: true }
+        Selection { item, marked, follow: true, chosen: own.is_some() }
     }
 
     /// Columns that everything in the section makes use of.
@@ -198,6 +200,7 @@ impl SectionView {
         if let Some(item) = chosen.filter(|_| has_details || self.content.has_spans()) {
             drawn.steps = drawn.items.len() as u32;
             drawn.steps_through = Some((input.pane, item));
+            drawn.along_axis = !has_details;
         }
         let given = pointed.as_ref().filter(|pointed| chosen.is_none_or(|id| pointed.item == Some(id)));
         let sentence = match given.and_then(|pointed| pointed.sentence.as_ref()) {
@@ -207,10 +210,10 @@ impl SectionView {
         let theme = &input.app.look.theme;
         let under = below(whole);
         if sentence_row > 0 {
-            // The part of a matrix that is in sight gives way to the words on the item.
+            // What is out of sight is always said; the words on the item are whole behind `i`.
             let in_sight: Vec<Piece> = self.content.in_sight().map(Piece::muted).into_iter().collect();
             let wide = [&sentence, &in_sight].map(|words| pieces_width(words, theme.glyphs));
-            let fits = wide[0] + 2 + wide[1] <= under.width;
+            let fits = wide[0] + 2 + wide[1] <= under.width || wide[1] * 2 <= under.width;
             ends(theme, &sentence, if fits { &in_sight } else { &[] }, under, buf);
         }
         if legend_row > 0 {
@@ -244,7 +247,12 @@ impl SectionView {
             heading.extend(pieces(&section.context));
         }
         let theme = &input.app.look.theme;
-        ends(theme, &heading, &pieces(&section.answer), Rect { height: 1, ..area }, buf);
+        // What the title says is not said again.
+        let mut answer = pieces(&section.answer);
+        if answer.first().is_some_and(|first| first.text == section.title.as_str()) {
+            answer.remove(0);
+        }
+        ends(theme, &heading, &answer, Rect { height: 1, ..area }, buf);
         let rest = from(area, 1);
         if !rest.is_empty() {
             self.detail.draw_still(input, rest, buf);

@@ -23,6 +23,9 @@ const CHART_ROWS: u16 = 6;
 /// Values further apart than this factor stand on an axis by order of magnitude.
 const WIDE: f64 = 3.0;
 
+/// Range of whole numbers up to which they stand evenly.
+const COUNTS: f64 = 32.0;
+
 /// From this width on the best point is named while none is selected.
 const WITH_BEST: u16 = 100;
 
@@ -217,7 +220,13 @@ impl WhatIfPane {
         let places = (0..values.len()).map(|at| place(values, at));
         let (first, last) =
             places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
-        let x = if first > 0.0 && last / first > WIDE { Axis::log(unit) } else { Axis::linear(unit) };
+        // A few whole numbers stand evenly, with ticks at themselves.
+        let counts = values.iter().all(|value| matches!(value, ParamValue::Int(_))) && last - first <= COUNTS;
+        let x = if first > 0.0 && last / first > WIDE && !counts {
+            Axis::log(unit)
+        } else {
+            Axis::linear(unit).whole(counts)
+        };
         let x = x.bounds(first, last);
         let y = Axis::linear(figure.unit.symbol);
         let room = ROOM * (self.high - self.low);

@@ -8,7 +8,7 @@ use crate::app::state::App;
 use crate::app::work::{FormRow as Knob, Section, Work};
 use crate::view::layout::Placed;
 use lightbay_core::param::{Domain, ParamInfo, ParamValue};
-use lightbay_widgets::{Form, FormKind, FormRow, FormState, PaneState, Piece, Sentence, Tone, number};
+use lightbay_widgets::{Form, FormKind, FormRow, FormState, Pane, PaneState, Piece, Sentence, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
@@ -60,11 +60,22 @@ impl Params {
         let roomy = placed.area.width >= ROOMY;
         self.fill(&knobs, roomy);
         let changed = knobs.iter().filter(|row| row.changed()).count();
-        let value = if changed == 0 {
+        let mut value = if changed == 0 {
             Vec::new()
         } else {
             vec![Piece::new(format!("{changed} changed"), Tone::Changed).bold()]
         };
+        let foot = 2 * usize::from(app.focus.pane == PaneId::Params) + usize::from(changed > 0);
+        let page = usize::from(Pane::inner(placed.area).height).saturating_sub(foot);
+        // That something was changed is worth more than which rows are in sight.
+        if page < self.rows.len() && (changed == 0 || roomy) {
+            let first = self.state.offset.min(self.rows.len() - page);
+            let gap = if changed == 0 { "" } else { "  " };
+            value.insert(
+                0,
+                Piece::muted(format!("{}-{} of {}{gap}", first + 1, first + page, self.rows.len())),
+            );
+        }
         let what = Title { name: "Parameters", value: &value, state: PaneState::Ready };
         let body = indented(title(app, placed, &what, buf), placed);
         let focused = app.focus.pane == PaneId::Params;

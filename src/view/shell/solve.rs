@@ -14,13 +14,19 @@ use lightbay_core::event::HotStartFate;
 use lightbay_core::kind::Sense;
 use lightbay_core::standing::KnownBound;
 use lightbay_engines::metrics;
-use lightbay_widgets::{GapBar, Hits, MethodRow, PaneState, Piece, SolveStrip, Tone, number};
+use lightbay_widgets::{GapBar, Hits, MethodRow, Pane, PaneState, Piece, SolveStrip, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
 /// From this width on values have all decimals and words are written out.
 const ROOMY: u16 = 36;
+
+/// Rows of the bar with its ends and its caption.
+const ABOVE: u16 = 4;
+
+/// From this width on the title says that runs are out of sight.
+const HIDDEN: u16 = 28;
 
 /// The strip with its rows.
 #[derive(Debug, Default)]
@@ -39,7 +45,7 @@ pub struct Solve {
 #[derive(Clone, Debug)]
 struct Marks {
     ideal: Option<f64>,
-    /// Closest bound on all plans.
+    /// Bound on all plans: a verified one if there is one, as in the header.
     bound: Option<f64>,
     /// `verified`, or `claimed`.
     word: &'static str,
@@ -54,7 +60,7 @@ struct Marks {
 impl Marks {
     fn of(app: &App, goal: &Goal, entry: &PlanEntry) -> Self {
         let standing = app.standing_of(entry);
-        let bound = standing.on_all();
+        let bound = standing.drawn();
         Self {
             ideal: ideal_objective(metrics(app.work.as_ref().map_or("", |work| work.kind)), &entry.metrics),
             bound: bound.map(|bound| bound.value),
@@ -86,7 +92,7 @@ impl Solve {
         let marks = best.map(|entry| Marks::of(app, &goal, entry));
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
         let proven = marks.as_ref().and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
-        let value = match proven {
+        let mut value = match proven {
             // A share rounds to 100 only when it is: the word "proven" must not come early.
             Some(share) if flat && goal.sense == Sense::Max => {
                 vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
@@ -108,6 +114,10 @@ impl Solve {
             Some(plan) => PaneState::Stale(plan),
             None => PaneState::Ready,
         };
+        let rows = Self::rows(indented(Pane::inner(placed.area), placed));
+        if rows < runs.len() && placed.area.width >= HIDDEN {
+            value.insert(0, Piece::muted(format!("{rows} of {} runs  ", runs.len())));
+        }
         let what = Title { name: "Solve", value: &value, state };
         let body = indented(title(app, placed, &what, buf), placed);
         let visible = self.fill(app, &goal, &runs, marks.as_ref(), proven, body);
@@ -149,6 +159,12 @@ impl Solve {
         }
     }
 
+    /// Runs that have room below the bar.
+    fn rows(body: Rect) -> usize {
+        let flat = body.height <= 3 && body.width >= 60;
+        usize::from(body.height.saturating_sub(if flat { 0 } else { ABOVE })).max(1)
+    }
+
     /// Refills all parts. Returns the index of the first run shown.
     fn fill(
         &mut self,
@@ -173,8 +189,8 @@ impl Solve {
             // In the row of a run, its own best value comes first.
             label.text = "of all ".into();
         }
-        let above = if flat { 0 } else { 4 };
-        let room = usize::from(body.height.saturating_sub(above)).max(1);
+        let above = if flat { 0 } else { ABOVE };
+        let room = Self::rows(body);
         // Notes stand two columns in, or between name and state.
         let margin = if above == 0 { 30 } else { 2 };
         // What works must be on the screen; the ends of the list may leave it.

@@ -22,6 +22,7 @@ pub struct SectionContent {
     picture: Option<Picture>,
     picture_is_first: bool,
     picture_is_drawn: bool,
+    list_is_drawn: bool,
     items: Arc<[Item]>,
 }
 
@@ -67,7 +68,10 @@ impl SectionContent {
         let is_list = |block: &Block| matches!(block.body, Body::Facts(_) | Body::Table(_));
         self.picture_is_first = blocks.first().is_some_and(|(_, block)| !is_list(block));
         self.picture = blocks.iter().find_map(|(at, block)| match &block.body {
-            Body::Matrix(matrix) => Some(Picture::Matrix(Box::new(matrix::MatrixView::new(*at, matrix)))),
+            Body::Matrix(matrix) => {
+                let view = matrix::MatrixView::new(*at, matrix).in_form(form);
+                Some(Picture::Matrix(Box::new(view)))
+            }
             Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(curves))),
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
@@ -186,6 +190,7 @@ impl SectionContent {
     ) -> Option<(usize, usize)> {
         let split = self.split(area);
         self.picture_is_drawn = !split.picture.is_empty();
+        self.list_is_drawn = !split.list.is_empty();
         if !split.picture.is_empty() {
             match &mut self.picture {
                 Some(Picture::Matrix(matrix)) => {
@@ -229,13 +234,14 @@ impl SectionContent {
         self.matrix()?.offset().1
     }
 
-    /// The part of a matrix or of lanes that is in sight, in words, where it does not fit.
+    /// The part of a matrix, of lanes or of a list that is in sight, in words, where it does not fit.
     pub fn in_sight(&self) -> Option<String> {
-        match self.picture.as_ref().filter(|_| self.picture_is_drawn)? {
-            Picture::Matrix(matrix) => matrix.in_sight(),
-            Picture::Spans(spans) => spans.in_sight(),
-            Picture::Curves(_) => None,
-        }
+        let pictured = match self.picture.as_ref().filter(|_| self.picture_is_drawn) {
+            Some(Picture::Matrix(matrix)) => matrix.in_sight(),
+            Some(Picture::Spans(spans)) => spans.in_sight(),
+            Some(Picture::Curves(_)) | None => None,
+        };
+        pictured.or_else(|| self.list.in_sight().filter(|_| self.list_is_drawn))
     }
 
     /// Returns `true` if what the brackets go through are intervals of time.

@@ -25,6 +25,8 @@ const SENTENCES: usize = 200;
 pub struct List {
     parts: Vec<Part>,
     state: TableState,
+    /// First and last of the rows in sight, from 1, and how many there are, where they do not all fit.
+    sight: Option<[usize; 3]>,
 }
 
 /// The selected item of a list.
@@ -35,12 +37,15 @@ pub struct Selection {
     pub marked: bool,
     /// It is kept in sight.
     pub follow: bool,
+    /// A person chose it. Until then a list begins with its first row, and scrolls only for an item of its first block:
+    /// what stands at the top is what it is about.
+    pub chosen: bool,
 }
 
 impl Selection {
     /// An item that is marked and kept in sight.
     pub const fn of(item: ItemId) -> Self {
-        Self { item: Some(item), marked: true, follow: true }
+        Self { item: Some(item), marked: true, follow: true, chosen: true }
     }
 
     /// The item that is drawn as selected.
@@ -72,7 +77,7 @@ impl List {
             let first = parts.last().map_or(0, |last| last.end() + 1);
             parts.push(Part { first, block });
         }
-        Self { parts, state: TableState::default() }
+        Self { parts, state: TableState::default(), sight: None }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -82,6 +87,11 @@ impl List {
     /// Rows of the list in all.
     pub fn rows(&self) -> usize {
         self.parts.last().map_or(0, Part::end)
+    }
+
+    /// The rows in sight, in words, where they do not all fit: `rows 1-23 of 51`.
+    pub fn in_sight(&self) -> Option<String> {
+        self.sight.map(|[first, last, all]| format!("rows {first}-{last} of {all}"))
     }
 
     /// The items by row of the list.
@@ -163,11 +173,20 @@ impl List {
                 // The names of the columns come into sight with the first row.
                 Some(if at == 0 { part.first } else { part.first + part.block.above() + at })
             };
-            self.parts.iter().find_map(row)
+            let parts = if selection.chosen { &self.parts[..] } else { self.parts.get(..1).unwrap_or(&[]) };
+            parts.iter().find_map(row)
         });
         let ends = at.is_none() && self.parts.iter().any(|part| part.block.newest_last);
-        let wished = if ends { self.rows().saturating_sub(height) } else { input.state.offset };
+        let begins = selection.item.is_some() && !selection.chosen;
+        let wished = if ends {
+            self.rows().saturating_sub(height)
+        } else if begins {
+            0
+        } else {
+            input.state.offset
+        };
         let offset = scroll::follow(wished, at, height, self.rows());
+        self.sight = (self.rows() > height).then(|| self.rows_between(offset, offset + height));
         let selected = selection.shown();
         for part in &self.parts {
             let (from, to) = (part.first.max(offset), part.end().min(offset + height));
@@ -189,6 +208,20 @@ impl List {
             opened_hits(input, &self.state.hits, |id, _| id, open, out);
         }
         (offset, height)
+    }
+}
+
+impl List {
+    /// First and last item, from 1, of those in some rows of the list, and how many there are.
+    fn rows_between(&self, from: usize, to: usize) -> [usize; 3] {
+        let (mut before, mut seen, mut all) = (0, 0, 0);
+        for part in &self.parts {
+            let (first, count) = (part.first + part.block.above(), part.block.rows.len());
+            before += from.saturating_sub(first).min(count);
+            seen += to.saturating_sub(first).min(count) - from.saturating_sub(first).min(count);
+            all += count;
+        }
+        [before + 1, before + seen, all]
     }
 }
 

@@ -1,5 +1,6 @@
 //! Cells by row and column: shaded by amount where the section asks for it, scrolled where they do not fit.
 
+use super::graph::GraphView;
 use super::{item_id, pieces, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
@@ -15,6 +16,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use std::collections::BTreeMap;
+
+/// The form in which a matrix with places is a network.
+const DRAWN: &str = "drawn";
 
 /// Columns of a heading where not all columns fit.
 const HEAD: u16 = 8;
@@ -38,6 +42,8 @@ pub struct MatrixView {
     state: TilesState,
     /// Signs in place of the texts, with the words behind their rows.
     signs: Option<SignsView>,
+    /// The network that it is drawn as.
+    graph: Option<GraphView>,
 }
 
 /// Signs of a matrix on the screen.
@@ -124,11 +130,21 @@ impl MatrixView {
             window_of: (0, 0, 0),
             state: TilesState::default(),
             signs: SignsView::of(matrix),
+            graph: None,
         }
+    }
+
+    /// The same matrix in one of the forms of its section: as a network where it has places.
+    pub fn in_form(mut self, form: &str) -> Self {
+        self.graph = if form == DRAWN { GraphView::of(&self.matrix) } else { None };
+        self
     }
 
     /// Rows that it takes with its headings.
     pub fn rows(&self) -> u16 {
+        if self.graph.is_some() {
+            return u16::MAX / 2;
+        }
         self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
     }
 
@@ -189,6 +205,9 @@ impl MatrixView {
 
     /// The rows and columns in sight, in words, where there are more of them: `columns 1-12 of 32`.
     pub fn in_sight(&self) -> Option<String> {
+        if self.graph.is_some() {
+            return None;
+        }
         let (row, column, rows, columns) = match &self.signs {
             Some(signs) => {
                 let state = &signs.state;
@@ -244,6 +263,9 @@ impl MatrixView {
     ) {
         let theme = &input.app.look.theme;
         let selected = chosen.and_then(|id| self.place_of(id));
+        if let Some(graph) = &self.graph {
+            return graph.draw(input, selected, area, buf);
+        }
         if !self.groups.is_empty() {
             return self.draw_groups(input, selected, area, buf, out);
         }

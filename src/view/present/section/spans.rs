@@ -10,6 +10,7 @@ use lightbay_widgets::{SpanBar, SpanLane, SpanLanes, SpanLanesState, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+use std::collections::BTreeSet;
 
 /// Characters of numbered intervals where colours are missing.
 const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
@@ -32,6 +33,7 @@ impl SpansView {
         let unit = if spans.unit.symbol.is_empty() { Unit::SECONDS } else { spans.unit };
         let (mut lanes, mut items): (Vec<SpanLane>, Vec<(Item, Phrase)>) = (Vec::new(), Vec::new());
         let mut count = 0;
+        let mut known: BTreeSet<ItemId> = BTreeSet::new();
         for of in &spans.lanes {
             let first = lanes.len();
             lanes.push(SpanLane {
@@ -48,7 +50,9 @@ impl SpansView {
                 if row == lanes.len() {
                     lanes.push(SpanLane { tone: lanes[first].tone, ..SpanLane::default() });
                 }
-                let id = span.item.unwrap_or_else(|| item_id(block, count));
+                // Intervals of one item are told apart: the first one stands for it, the others for themselves.
+                let of_item = span.item.filter(|item| known.insert(*item));
+                let id = of_item.unwrap_or_else(|| item_id(block, count));
                 count += 1;
                 lanes[row].bars.push(bar(id, span, unit));
                 let sentence = match &span.sentence {

@@ -120,3 +120,31 @@ fn a_list_has_a_block_for_every_order_and_finds_the_row_of_an_item_in_each() {
     assert_eq!(list.items().iter().map(|item| item.id).collect::<Vec<_>>(), [1, 0]);
     assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> p1  ports 8");
 }
+
+#[test]
+fn intervals_of_one_item_can_all_be_chosen() {
+    let span = |start_s: f64| Span {
+        name: "p0".into(),
+        start_s,
+        end_s: start_s + 1.0,
+        item: Some(4),
+        ..Span::default()
+    };
+    let lane = Lane { name: "p0".into(), spans: vec![span(0.0), span(2.0), span(4.0)], ..Lane::default() };
+    let view = SpansView::new(0, &Spans { lanes: vec![lane], end_s: 5.0, ..Spans::default() });
+    let ids: Vec<ItemId> = view.items(0).map(|item| item.id).collect();
+    assert_eq!((ids[0], ids.len()), (4, 3), "the first one stands for the item");
+    assert_ne!(ids[1], ids[2]);
+    let text = view.sentence(ids[2]).unwrap().to_string();
+    assert_eq!(text, "> p0  p0  4.000000 s to 5.000000 s  1.000000 s");
+}
+
+#[test]
+fn large_numbers_of_a_list_are_grouped() {
+    let unit = Unit::new("µs", 1.0, Some(3));
+    let mut table = Table::new(["chunk", "chunks"], vec![Column::numbers("end_us", "ends", unit)]);
+    table.row(vec![Cell::new(40468.75)]).item = Some(1);
+    let section = Section::new("Chunks", table);
+    let list = list(&section);
+    assert_eq!(list.sentence(&section, 1).unwrap().to_string(), "> 40 468.750 µs");
+}

@@ -9,7 +9,7 @@ use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{
     Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning,
 };
-use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Tone, pieces_width};
+use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Tone, number, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
@@ -197,7 +197,7 @@ impl ListBlock {
             let sentence = if amount.is_some() { String::new() } else { fact.sentence.clone() };
             let cells = vec![
                 Piece::text(fact.label),
-                Piece::new(text::cell(&fact.cell, fact.unit), tone(fact.cell.tone)),
+                Piece::new(read(&fact.cell, text::cell(&fact.cell, fact.unit)), tone(fact.cell.tone)),
                 Piece::muted(sentence),
             ];
             ListRow { row: TableRow::item(item_id(index, at), cells), of: at, picture }
@@ -235,8 +235,9 @@ impl ListBlock {
         let is_linked = linked.is_none_or(|sort| sort == table.of[0]);
         let row = |of: usize| {
             let row = &table.rows[of];
-            let cell =
-                |(column, cell): (&Heading, &Cell)| Piece::new(in_column(cell, column.unit), tone(cell.tone));
+            let cell = |(column, cell): (&Heading, &Cell)| {
+                Piece::new(read(cell, in_column(cell, column.unit)), tone(cell.tone))
+            };
             let cells: Vec<Piece> = table.columns.iter().zip(&row.cells).map(cell).collect();
             let bar = table.bar.and_then(|at| row.cells.get(at)).and_then(|cell| {
                 let tone = if cell.tone == Meaning::Text { Tone::Muted } else { tone(cell.tone) };
@@ -298,9 +299,15 @@ pub(super) fn sentence(body: &Body, row: usize) -> Option<Phrase> {
 
 fn of_fact(fact: &Fact) -> Phrase {
     let meaning = if fact.cell.tone == Meaning::Text { Meaning::Answer } else { fact.cell.tone };
-    let phrase =
-        Phrase::new().muted(format!("> {}  ", fact.label)).with(text::cell(&fact.cell, fact.unit), meaning);
+    let phrase = Phrase::new()
+        .muted(format!("> {}  ", fact.label))
+        .with(read(&fact.cell, text::cell(&fact.cell, fact.unit)), meaning);
     if fact.sentence.is_empty() { phrase } else { phrase.muted(format!("  {}", fact.sentence)) }
+}
+
+/// The text of a cell with the digits of numbers in groups.
+fn read(cell: &Cell, text: String) -> String {
+    if cell.value.as_f64().is_some() { number::grouped(&text) } else { text }
 }
 
 /// Columns that the widest cell of a column takes, its heading included.
@@ -314,7 +321,7 @@ fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
 /// The figures of a row with their labels and units.
 pub(super) fn figures(table: &Rows, row: &Row) -> Vec<(String, String)> {
     let columns = table.columns.iter().zip(&row.cells);
-    columns.map(|(column, cell)| (column.label.clone(), text::cell(cell, column.unit))).collect()
+    columns.map(|(column, cell)| (column.label.clone(), read(cell, text::cell(cell, column.unit)))).collect()
 }
 
 /// A sentence made of the figures of a row.
