@@ -462,10 +462,9 @@ impl<'a> Chart<'a> {
         if !series.marked && series.points.len() != 1 {
             return;
         }
-        let style = self.theme.ink(series.tone, true);
-        let glyphs = plot.glyphs();
-        let letter = &mut [0; 4];
-        let mark = if self.theme.is_ascii() { &*series.letter.encode_utf8(letter) } else { glyphs.dot };
+        let (style, glyphs, letter) = (self.theme.ink(series.tone, true), plot.glyphs(), &mut [0; 4]);
+        let own = if series.letter.is_ascii_graphic() { series.letter } else { '*' };
+        let mark = if self.theme.is_ascii() { &*own.encode_utf8(letter) } else { glyphs.dot };
         for point in &series.points {
             let (Some(at), Some(high)) = (x.share(point.0), y.share(point.1)) else { continue };
             if (0.0..=1.0).contains(&at) && (0.0..=1.0).contains(&high) {

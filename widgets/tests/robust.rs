@@ -261,6 +261,7 @@ proptest! {
             .enumerate()
             .map(|(i, (name, points, letter))| Series {
                 name, points, tone: Tone::Series(i as u8), bold: false, letter, step: i % 2 == 0, dotted: i % 3 == 0,
+                marked: i % 4 == 0,
             })
             .collect();
         let baselines: Vec<_> = lines.iter().map(|(name, value)| Baseline { name: name.clone(), value: *value }).collect();
@@ -270,6 +271,24 @@ proptest! {
             let x = Axis { scale: scale[scales.0], unit: "generation", bounds, whole: true };
             let y = Axis { scale: scale[scales.1], unit: "ms", bounds, whole: false };
             Chart::new(theme, &series, x, y).baselines(&baselines).events(&events).render(area, buf);
+        })?;
+    }
+
+    #[test]
+    fn networks(
+        area in area(),
+        nodes in prop::collection::vec((label(), number(), number(), tone()), 0..20),
+        links in prop::collection::vec((0..24usize, 0..24usize, tone(), any::<char>(), any::<bool>()), 0..40),
+        selected in prop::option::of((0..24usize, 0..24usize)),
+    ) {
+        let node = |(name, x, y, tone)| GraphNode { name, place: [x, y], tone };
+        let nodes: Vec<_> = nodes.into_iter().map(node).collect();
+        let edge = |(from, to, tone, letter, dotted)| GraphEdge { ends: [from, to], tone, letter, dotted };
+        let edges: Vec<_> = links.into_iter().map(edge).collect();
+        check(area, |theme, area, buf| {
+            NetworkGraph::new(theme, &nodes, &edges)
+                .selected(selected.map(|(from, to)| [from, to]))
+                .render(area, buf);
         })?;
     }
 

@@ -114,7 +114,10 @@ impl Widget for &NetworkGraph<'_> {
             let overlaps =
                 |(row, from, to): &(i32, i32, i32)| *row == y && first - 1 < *to && *from < first + wide + 1;
             if taken.iter().any(overlaps) {
-                pen.glyph(x, y, pen.glyphs().dot, style);
+                // A name stays whole: a dot on it would be read as a letter.
+                if !taken.iter().any(|(row, from, to)| *row == y && (*from..*to).contains(&x)) {
+                    pen.glyph(x, y, pen.glyphs().dot, style);
+                }
                 continue;
             }
             taken.push((y, first - 1, first + wide + 1));

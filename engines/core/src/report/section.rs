@@ -54,7 +54,7 @@ impl SliderInfo {
         if up {
             steps.find(|step| *step > value * (1.0 + NEAR))
         } else {
-            steps.filter(|step| *step < value * (1.0 - NEAR)).last()
+            steps.rfind(|step| *step < value * (1.0 - NEAR))
         }
     }
 }
