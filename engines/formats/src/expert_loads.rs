@@ -1,8 +1,8 @@
 //! Expert loads: the tokens that a router sent to each expert, as training and serving frameworks record them.
 //!
 //! Read are long tables (`layer,expert,topk_count`), dense ones (a row for each layer or iteration), weights of EPLB,
-//! recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, and lines of Megatron with
-//! `num_global_tokens_per_expert`. All become one record: counts by iteration, layer, rank and expert.
+//! recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, lines of Megatron with
+//! `num_global_tokens_per_expert`, and its files by rank with the counts of the rank's own experts (`tpe`). All become one record: counts by iteration, layer, rank and expert.
 
 mod grids;
 mod json;
@@ -86,6 +86,37 @@ impl ExpertLoads {
         sums
     }
 
+    /// Puts files together that each count the experts of one rank, in the order of the ranks.
+    fn of_expert_groups(files: &[Self], model_experts: Option<u32>) -> Result<Self, Problem> {
+        let Some(first) = files.first() else {
+            return Err(Problem::new("", "no files", "give one of each rank"));
+        };
+        for (rank, file) in files.iter().enumerate() {
+            if (&file.iterations, &file.layers) != (&first.iterations, &first.layers) {
+                let message = "has other iterations or layers than that of rank 0";
+                return Err(Problem::new(
+                    format!("file of rank {rank}"),
+                    message,
+                    "give files of one run and one stage",
+                ));
+            }
+        }
+        let experts = files.iter().map(|file| file.experts).sum();
+        if let Some(all) = model_experts.filter(|all| *all != experts) {
+            let message = format!("the files count {experts} experts, and the model has {all}");
+            return Err(Problem::new("", message, "give the files of all ranks of one expert group"));
+        }
+        let mut counts = Vec::new();
+        for iteration in 0..first.iterations.len() {
+            for layer in 0..first.layers.len() {
+                for file in files {
+                    counts.extend_from_slice(file.row(iteration, layer, 0));
+                }
+            }
+        }
+        Ok(Self { ranks: None, experts, counts, ..first.clone() })
+    }
+
     /// Puts files of single ranks together, in the order of the ranks.
     ///
     /// # Errors
@@ -127,6 +158,8 @@ impl ExpertLoads {
 pub struct LoadFile {
     content: LoadContent,
     used: UsedOptions,
+    /// `true` if it counts the experts of one rank only, and what is left out.
+    own_experts: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -137,11 +170,16 @@ enum LoadContent {
 
 impl LoadFile {
     fn dense(grids: Vec<LoadGrid>, used: UsedOptions) -> Self {
-        Self { content: LoadContent::Dense(grids), used }
+        Self { content: LoadContent::Dense(grids), used, own_experts: None }
     }
 
     fn sparse(found: SparseLoads) -> Self {
-        Self { content: LoadContent::Sparse(found), used: UsedOptions::default() }
+        Self { content: LoadContent::Sparse(found), used: UsedOptions::default(), own_experts: None }
+    }
+
+    fn of_own_experts(grids: Vec<LoadGrid>, notes: Vec<String>) -> Self {
+        let used = UsedOptions::default();
+        Self { content: LoadContent::Dense(grids), used, own_experts: Some(notes) }
     }
 
     /// The sparse loads, of a long table that may leave out experts without tokens.
@@ -198,6 +236,20 @@ pub fn together(
         }
     }
     problems.into_result(())?;
+    let own = files.iter().filter(|file| file.own_experts.is_some()).count();
+    if own > 0 {
+        if own < files.len() {
+            let remedy = "give files of one form";
+            return Err(
+                Problem::new("", "some files count the experts of one rank, others all", remedy).into()
+            );
+        }
+        for (file, name) in files.iter().zip(names) {
+            notes.extend(file.own_experts.iter().flatten().map(|note| format!("{name}: {note}")));
+        }
+        let loads = ExpertLoads::of_expert_groups(&found, model_experts)?;
+        return Ok(Imported { notes, ..Imported::new(loads) });
+    }
     let loads = match <[ExpertLoads; 1]>::try_from(found) {
         Ok([loads]) => loads,
         Err(found) => ExpertLoads::of_ranks(&found)?,

@@ -3,7 +3,7 @@
 use super::grids::Grids;
 use super::{LoadAxis, LoadFile, LoadGrid, LoadOptions, MOST_TOKENS, UsedOptions};
 use crate::gz::StoredText;
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::read::brief;
 use serde_json::{Map, Value};
 
@@ -17,6 +17,9 @@ pub(super) fn read(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     let whole_line = first.trim_end().ends_with('}') && first.contains("\"tokens\"");
     if whole_line {
         return json_lines(file);
+    }
+    if first.contains("\"tpe\"") {
+        return of_own_experts(file);
     }
     let value = file.json(text)?;
     match &value {
@@ -225,6 +228,65 @@ fn json_lines(file: &StoredText) -> ReadLoads {
         }
     }
     problems.into_result(LoadFile::dense(grids.list, UsedOptions::default()))
+}
+
+/// Lines that Megatron saves per rank: `{"iter": 40, "block": "decoder", "layer": 1, "tpe": [[37, 38], [51, 46]]}`, a list of
+/// micro-batches, each with the counts of the experts of this rank. Micro-batches are added; blocks of further predicted tokens
+/// are left out.
+fn of_own_experts(file: &StoredText) -> ReadLoads {
+    let mut problems = Problems::new();
+    let mut grids = Grids::default();
+    let mut others: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    for (at, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("line {}", at + 1);
+        let value = match file.json(line) {
+            Ok(value) => value,
+            Err(problem) => {
+                problems.add(place, problem.message, "give one object in each line");
+                continue;
+            }
+        };
+        let block = value.get("block").and_then(Value::as_str).unwrap_or("decoder");
+        if block != "decoder" {
+            *others.entry(printable(block)).or_default() += 1;
+            continue;
+        }
+        let mut whole = |key: &str| {
+            let found = value.get(key).and_then(Value::as_u64);
+            if found.is_none() {
+                let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
+                problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
+            }
+            found
+        };
+        let (iteration, layer) = (whole("iter"), whole("layer").and_then(|layer| u32::try_from(layer).ok()));
+        let Some(tokens) = value.get("tpe").filter(|tokens| depth(tokens) == 2) else {
+            problems.add(
+                format!("{place}, tpe"),
+                "is no list of micro-batches",
+                "give counts by micro-batch and expert",
+            );
+            continue;
+        };
+        let found = matrix(&format!("{place}, tpe"), tokens, &mut problems);
+        let (Some((rows, _)), Some(iteration), Some(layer)) = (found, iteration, layer) else { continue };
+        let experts = rows.first().map_or(0, Vec::len);
+        if let Some(row) = rows.iter().find(|row| row.len() != experts) {
+            let message = format!("has {} experts in one micro-batch and {experts} in another", row.len());
+            problems.add(format!("{place}, tpe"), message, "give every micro-batch the same experts");
+            continue;
+        }
+        let sums = (0..experts).map(|expert| rows.iter().map(|row| row[expert]).sum()).collect();
+        grids.push(LoadGrid { place, iteration, layer, rows: vec![sums], ranked: false })?;
+    }
+    let mut notes: Vec<String> = others
+        .into_iter()
+        .map(|(block, count)| format!("{} of block {block} left out", counted(count, "line", "lines")))
+        .collect();
+    notes.push(
+        "layers are counted within a stage of the pipeline: the file does not say which one".to_owned(),
+    );
+    problems.into_result(LoadFile::of_own_experts(grids.list, notes))
 }
 
 /// Lines of a log that hold `num_global_tokens_per_expert` and a list, with or without iteration and layer before it.

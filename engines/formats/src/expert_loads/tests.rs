@@ -162,3 +162,33 @@ proptest! {
         }
     }
 }
+
+/// Two ranks of an expert group save the counts of their own experts; micro-batches are added, further predicted tokens left out.
+#[test]
+fn ranks_with_experts_of_their_own_stand_side_by_side() {
+    const RANK_0: &str = "{\"iter\": 40, \"block\": \"decoder\", \"layer\": 1, \"tpe\": [[37, 38, 33, 33], [51, 46, 24, 19]]}\n\
+        {\"iter\": 40, \"block\": \"mtp\", \"mtp_idx\": 0, \"layer\": 0, \"tpe\": [[55, 25, 46, 27], [42, 28, 38, 46]]}\n\
+        {\"iter\": 80, \"block\": \"decoder\", \"layer\": 1, \"tpe\": [[55, 34, 13, 18], [49, 54, 24, 18]]}\n";
+    const RANK_1: &str = "{\"iter\": 40, \"block\": \"decoder\", \"layer\": 1, \"tpe\": [[40, 41, 20, 15], [41, 32, 22, 20]]}\n\
+        {\"iter\": 80, \"block\": \"decoder\", \"layer\": 1, \"tpe\": [[43, 26, 37, 21], [30, 30, 40, 20]]}\n";
+    let open = |text: &str| open(text.as_bytes(), &Limits::default(), &LoadOptions::default()).unwrap();
+    let files = [open(RANK_0), open(RANK_1)];
+    let made = together(&files, &["rank0", "rank1"], Some(8)).unwrap();
+    let loads = &made.value;
+    assert_eq!(
+        (&*loads.iterations, &*loads.layers, loads.experts, loads.ranks),
+        (&[40, 80][..], &[1][..], 8, None)
+    );
+    assert_eq!(loads.row(0, 0, 0), [88.0, 84.0, 57.0, 52.0, 81.0, 73.0, 42.0, 35.0]);
+    assert_eq!(loads.row(1, 0, 0), [104.0, 88.0, 37.0, 36.0, 73.0, 56.0, 77.0, 41.0]);
+    assert!(made.notes.iter().any(|note| note == "rank0: 1 line of block mtp left out"), "{:?}", made.notes);
+    let error = together(&files[..1], &["rank0"], Some(8)).unwrap_err().to_string();
+    assert!(error.contains("the files count 4 experts, and the model has 8"), "{error}");
+    let other = open(&RANK_1.replace("\"layer\": 1", "\"layer\": 2"));
+    let error = together(&[files[0].clone(), other], &["rank0", "rank1"], None).unwrap_err().to_string();
+    assert!(error.contains("other iterations or layers"), "{error}");
+    let ragged = RANK_0.replace("[51, 46, 24, 19]", "[51, 46]");
+    let error =
+        super::open(ragged.as_bytes(), &Limits::default(), &LoadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("line 1, tpe: has 2 experts in one micro-batch and 4 in another"), "{error}");
+}
