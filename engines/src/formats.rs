@@ -11,6 +11,7 @@ use lightbay_core::problem::{Problem, Problems, printable, suggestion};
 use std::any::Any;
 
 mod import;
+mod laid;
 mod report;
 
 pub(crate) use import::origin;
@@ -74,6 +75,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     let mut own = own_exporters(kind);
     report::exporters(kind, &mut own);
     formats.extend(own);
+    formats.extend(laid::exporters(kind));
     formats.extend(models::exporters(kind));
     formats
 }
@@ -127,6 +129,9 @@ pub fn export_against(
     let params = info.values(settings)?;
     if let Some(written) = report::export(subject, &own_exporters(subject.kind()), format, &params, settings)
     {
+        return written;
+    }
+    if let Some(written) = laid::export(subject, against, format, &params) {
         return written;
     }
     if format != JSON {

@@ -167,13 +167,20 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         place.write(&name, format!("{{\"connections\": {{\"port-connection\": [{entry}]}}}}"));
         ocp.push(name);
     }
+    place.write("map.csv", "switch,port,side,pod,pod_port,label,state\ns,1,,a,,,free\ns,2,,b,,,free\n");
+    place.write("cables.csv", "StartDevice,StartPort,EndDevice,EndPort\na,1,s,1\nb,1,s,2\n");
     let (mut calient, mut sonic) = (vec!["import", "calient_tl1"], vec!["import", "sonic_ocs"]);
-    for files in [&mut calient, &mut sonic] {
+    let mut glimmerglass = vec!["import", "glimmerglass_tl1"];
+    for files in [&mut calient, &mut sonic, &mut glimmerglass] {
         files.push("switches.json");
     }
-    let names: Vec<[String; 2]> =
-        (0..switches).map(|ocs| [format!("ocs-{ocs}.txt"), format!("sonic-ocs-{ocs}.json")]).collect();
-    for [reply, tables] in &names {
+    let names =
+        |ocs| [format!("ocs-{ocs}.txt"), format!("sonic-ocs-{ocs}.json"), format!("fiber-ocs-{ocs}.txt")];
+    let names: Vec<[String; 3]> = (0..switches).map(names).collect();
+    for [reply, tables, fibers] in &names {
+        let line = "GGN:IPORTID=10001,OPORTID=20006,CONNSTATE=fault,CONNCAUSE=none";
+        place.write(fibers, format!("M 1 COMPLD\n\"{line}\"\n;\n"));
+        glimmerglass.push(fibers);
         place.write(reply, "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=1WAY,OC=FAIL\"\n;\n");
         let ports = "\"OCS_PORT\": {\"1A\": {\"config_status\": \"powered_off\"}}";
         let table = "\"OCS_CROSS_CONNECT\": {\"1A-6B\": {\"a_side\": \"1A\", \"b_side\": \"6B\"}}";
@@ -196,6 +203,9 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
         (&calient, "1.1.1-1.1.6 is OC=FAIL, and counts as set", "leave out --strict"),
         (&sonic, "1A-6B: a side is powered_off, and counts as set", "leave out --strict"),
+        (&glimmerglass, "10001 to 20006 is fault, and counts as set", "leave out --strict"),
+        (&["import", "port_map", "map.csv"], "no file says which circuits are wanted", "leave out --strict"),
+        (&["import", "hall", "cables.csv"], "no file says which circuits are wanted", "leave out --strict"),
         (&["import", "sol", "scip.sol", "tiny4.mps.names.json"], "taken as zero", "without --strict"),
         (&["import", "nccl", "machine.xml"], "latency of every link is 0.7 us", "leave out --strict"),
         (&["import", "teccl", "teccl.json"], "gigabyte of chunk_size is 1e9 bytes", "leave out --strict"),

@@ -10,6 +10,7 @@ mod crossconnect;
 mod faults;
 mod files;
 mod first_words;
+mod halls;
 mod helpers;
 mod infeasible;
 mod machines;

@@ -26,7 +26,8 @@ pub struct CircuitMatrix {
     pub left_out: Vec<String>,
 }
 
-/// Switch and ports of circuits. Ports of a pod on a switch have two sides, and circuits join side A to side B.
+/// Switch and ports of circuits. Ports of a pod on a switch have two sides, and circuits join side A to side B, unless
+/// the switches are single-sided.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CircuitPlaces {
     /// `ports_a[pod][switch]`: ports of a pod on side A of a switch.
@@ -41,6 +42,12 @@ pub struct CircuitPlaces {
     pub failed_ports: Vec<PlacedPort>,
     /// `true` if the ports are joined to the switches for good, so that the circuits can be nowhere else.
     pub fixed: bool,
+    /// `true` if any two ports may meet: there is no side B, and `port_b` counts on side A.
+    #[serde(default)]
+    pub single_sided: bool,
+    /// Circuits that are set before these are, if the plan says them.
+    #[serde(default)]
+    pub before: Option<Vec<PlacedCircuit>>,
 }
 
 /// A port of a pod on a side of a switch.

@@ -67,6 +67,17 @@ pub struct ConvertedScenario<K: Kind> {
     pub notes: Vec<String>,
 }
 
+/// Plans that give every circuit its switch and port, so that commands for switches are written from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lays {
+    /// None do.
+    Nothing,
+    /// One set of circuits.
+    Once,
+    /// A set for every layer, with the change into it.
+    ByLayer,
+}
+
 /// A kind that a catalogue can list.
 pub trait Listed: Kind {
     /// Purpose, in one line.
@@ -74,6 +85,9 @@ pub trait Listed: Kind {
 
     /// Stands in lists of kinds and presets, as all do but one that only tests use. Its name is known in any case.
     const IS_LISTED: bool = true;
+
+    /// Plans of it whose circuits have their places ([`crate::exchange::CircuitPlaces`]).
+    const LAYS: Lays = Lays::Nothing;
 
     /// Its methods, in the order in which they are listed.
     fn methods() -> Vec<Arc<dyn Method<Self>>>;

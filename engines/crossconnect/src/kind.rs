@@ -214,6 +214,8 @@ fn places(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitPlaces {
         circuits: staying.collect(),
         failed_ports: failed.collect(),
         fixed: scenario.is_placed(),
+        single_sided: false,
+        before: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The result: what every switch keeps, adds and removes, in safe batches; or an order of all-to-all phases.
 
+use crate::scenario::Circuit;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use lightbay_core::record::{Record as _, any, index};
@@ -142,6 +143,18 @@ record! {
         pub max_flows_per_pod_pair: u32 = index(),
         /// Phases in which some GPU receives from two others.
         pub contended_phases: u32 = index(),
+    }
+}
+
+impl Entry {
+    /// The circuit, without what happens to it.
+    pub const fn circuit(&self) -> Circuit {
+        Circuit {
+            pod_a: self.pod_a,
+            port_a_index: self.port_a_index,
+            pod_b: self.pod_b,
+            port_b_index: self.port_b_index,
+        }
     }
 }
 

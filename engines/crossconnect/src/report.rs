@@ -7,6 +7,8 @@
 //! | [`switches`] | what it changes on each switch |
 //! | [`switch`] | what it changes on one of them, by pod and by port |
 //! | [`batches`] | the steps in which it is changed |
+//! | [`port_map`] | every port of every switch with its state |
+//! | [`run_sheet`] | the same for people who make it: links down, how to verify, the way back |
 //! | [`rewiring`] | removals beside those of other methods and the bound |
 //! | [`order`] | the phases of an all-to-all |
 //! | [`differences`] | what two plans differ in beyond their figures |
@@ -17,7 +19,9 @@ mod changes;
 pub(crate) mod differences;
 mod hall;
 mod order;
+mod port_map;
 mod rewiring;
+mod run_sheet;
 pub mod switch;
 mod switches;
 #[cfg(test)]
@@ -46,6 +50,11 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Hall",
         "Which pods, switches and circuits are there, and how many have to go?",
     ),
+    SectionInfo::of_scenario(
+        "port_map",
+        "Port map",
+        "Which port of which switch belongs to which pod, and what is it joined to?",
+    ),
     SectionInfo::of_plan("totals", "Changes", "How many circuits does the plan keep, add and remove?"),
     SectionInfo::of_plan(
         "rewiring",
@@ -60,6 +69,12 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "In which steps is the change made, and what is dark meanwhile?",
     )
     .items("batch"),
+    SectionInfo::of_plan(
+        "run_sheet",
+        "Run sheet",
+        "What is done in each step, what is down meanwhile, and where does one go back to?",
+    )
+    .items("step"),
     SectionInfo::of_plan(
         "pairs",
         "Pairs of pods",
@@ -142,10 +157,16 @@ impl Report for CrossconnectReport<'_> {
     fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "hall" => Ok(hall::section(self.scenario, self.result)),
+            "port_map" => {
+                let changes = self.result.and_then(CrossconnectResult::changes);
+                Ok(port_map::section(self.scenario, changes))
+            }
             "totals" => self.changes().map(|changes| changes::totals(self.scenario, changes)),
             "rewiring" => self.rewiring(&Surroundings::default()),
-            "switches" => self.counted().map(|(changes, facts)| switches::section(changes, facts)),
-            "batches" => {
+            "switches" => {
+                self.counted().map(|(changes, facts)| switches::section(self.scenario, changes, facts))
+            }
+            "batches" | "run_sheet" => {
                 let (changes, facts) = self.counted()?;
                 if changes.batches.is_empty() {
                     let because = if facts.switches.iter().all(|switch| switch.keep == 0) {
@@ -157,7 +178,11 @@ impl Report for CrossconnectReport<'_> {
                     };
                     return Err(Unavailable::absent(because, "change the target circuits"));
                 }
-                Ok(batches::section(self.scenario, changes, facts))
+                Ok(if name == "batches" {
+                    batches::section(self.scenario, changes, facts)
+                } else {
+                    run_sheet::section(self.scenario, changes)
+                })
             }
             "pairs" => self.changes().map(|changes| changes::pairs(self.scenario, changes)),
             "phases" => self.order().map(order::section),
@@ -172,6 +197,7 @@ impl Report for CrossconnectReport<'_> {
                 switch::section(self.scenario, changes, facts, item)
             }
             "batches" => batches::detail(self.scenario, self.changes()?, item),
+            "run_sheet" => run_sheet::detail(self.scenario, self.changes()?, item),
             "phases" => order::detail(self.order()?, item),
             _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
         }

@@ -7,6 +7,7 @@
 //! | [`phases`] | the order of phases of an all-to-all |
 //! | [`assemble`] | from a target to what plans hold, and back |
 //! | [`explained`] | changes in figures, for people |
+//! | [`steps`] | live circuits around every batch, and how far a change is |
 //! | [`caveat`] | what a person has to be told of a plan beside its objective |
 
 pub mod assemble;
@@ -15,3 +16,4 @@ pub mod caveat;
 pub mod explained;
 pub mod phases;
 pub mod ports;
+pub mod steps;

@@ -1,6 +1,8 @@
 //! The input: pods and their ports on every switch, the circuits that are wanted and those that are installed.
 
 mod knobs;
+mod named;
+mod panels;
 pub mod presets;
 mod validate;
 
@@ -8,6 +10,8 @@ mod validate;
 mod tests;
 
 pub use knobs::KNOBS;
+pub use panels::{End, Panel, PanelPort};
+pub(crate) use panels::{NAME_REMEDY, wrong_name};
 
 use lightbay_core::exchange::{DerivedFrom, Switching};
 use lightbay_core::problem::Problems;
@@ -72,6 +76,9 @@ record! {
         pub pinned: Vec<Placed> = list(),
         /// Limits on the change: circuits that must stay in service while a batch is under way.
         pub rollout: Rollout = any().or(Rollout::default()).omitted(),
+        /// Panels of the switches, one for each, if they have names and numbers of their own; else the ports of a side count
+        /// from 1, pods in order.
+        pub panels: Vec<Panel> = list(),
         /// Names of the pods, for people; `pod 0`, `pod 1`, … if there are none.
         pub pod_names: Option<Vec<String>> = any(),
         /// Family of a random instance, so that another of it can be drawn.
@@ -130,6 +137,14 @@ record! {
         pub pod_b: u32 = pod(),
         /// Index of the B port within its pod and switch, from 0.
         pub port_b_index: u32 = port(),
+    }
+}
+
+impl Circuit {
+    /// The same circuit from its other end, for switches without sides.
+    pub(crate) const fn turned(self) -> Self {
+        let Self { pod_a, port_a_index, pod_b, port_b_index } = self;
+        Self { pod_a: pod_b, port_a_index: port_b_index, pod_b: pod_a, port_b_index: port_a_index }
     }
 }
 
@@ -217,7 +232,8 @@ record! {
     ///
     /// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. The circuits
     /// that a pod, or a pair of pods, misses are counted against the smaller of its old and its new number of circuits:
-    /// those that the plan takes away for good are not missed.
+    /// those that the plan takes away for good are not missed. Without limits a change is made in one batch, unless that cuts
+    /// a pair of pods off or takes more than half of a pod's circuits down; a limit that is never reached asks for one batch.
     #[derive(Copy)]
     pub struct Rollout {
         /// Maximum number of circuits that a pod may lack during a batch; 0: no limit.

@@ -36,6 +36,8 @@ pub enum SwitchState {
     PolatisTl1,
     /// Calient switch, TL1.
     CalientTl1,
+    /// Glimmerglass switch, TL1.
+    GlimmerglassTl1,
     /// Polatis-class switch, RESTCONF JSON.
     PolatisRestconf,
     /// Polatis-class switch, NETCONF XML.
@@ -106,6 +108,10 @@ pub enum Format {
     JointLoads,
     /// Cross-connections of an optical switch, as the switch reports them.
     SwitchState(SwitchState),
+    /// The ports of optical switches, a row for each.
+    PortMap,
+    /// A table of a hall: pods, switches, cables or target circuits.
+    Hall,
     /// Some other JSON.
     OtherJson,
     /// A web page.
@@ -152,6 +158,8 @@ impl Format {
             Self::JointLoads => "a table of joint token counts of two layers",
             Self::SwitchState(SwitchState::Csv) => "a table of circuits of optical switches",
             Self::SwitchState(_) => "the state of an optical switch",
+            Self::PortMap => "a port map of optical switches",
+            Self::Hall => "a table of pods, switches, cables or circuits",
             Self::OtherJson => "JSON of an unknown kind",
             Self::Html => "a web page",
             Self::OtherXml => "XML of an unknown kind",
@@ -176,12 +184,15 @@ impl Format {
             Self::SwitchState(state) => Some(match state {
                 SwitchState::PolatisTl1 => "polatis_tl1",
                 SwitchState::CalientTl1 => "calient_tl1",
+                SwitchState::GlimmerglassTl1 => "glimmerglass_tl1",
                 SwitchState::PolatisRestconf => "polatis_restconf",
                 SwitchState::PolatisNetconf => "polatis_netconf",
                 SwitchState::OcpOcs => "ocp_ocs",
                 SwitchState::SonicOcs => "sonic_ocs",
                 SwitchState::Csv => "csv",
             }),
+            Self::PortMap => Some("port_map"),
+            Self::Hall => Some("hall"),
             _ => None,
         }
     }
@@ -272,6 +283,9 @@ pub fn detect(head: &[u8]) -> Format {
     if text.starts_with("ocs_id,action,") {
         return Format::SwitchState(SwitchState::Csv);
     }
+    if let Some(format) = hall(text) {
+        return format;
+    }
     if let Some(state) = tl1(text) {
         return Format::SwitchState(state);
     }
@@ -312,6 +326,24 @@ fn loads(text: &str) -> Option<Format> {
     is_counted.then_some(Format::ExpertLoads)
 }
 
+/// Tables of pods, switches, ports and cables.
+fn hall(text: &str) -> Option<Format> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let header: Vec<String> = lines.next()?.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+    let has = |names: &[&str]| names.iter().all(|name| header.iter().any(|known| known == name));
+    if has(&["switch", "port", "pod"]) {
+        return Some(Format::PortMap);
+    }
+    let cables = has(&["startdevice", "startport", "enddevice", "endport"])
+        || has(&["side_a_device", "side_a_name", "side_b_device", "side_b_name"])
+        || has(&["a_device", "a_interface", "b_device", "b_interface"]);
+    let first = lines.next().and_then(|line| line.split(',').next()).unwrap_or_default().trim();
+    // A matrix names its first row as its second column.
+    let matrix = header.len() > 2 && !first.is_empty() && header[1] == first.to_ascii_lowercase();
+    let sizes = ["pod", "switch"].contains(&header[0].as_str()) && header.len() > 1;
+    (cables || matrix || sizes).then_some(Format::Hall)
+}
+
 /// The reply of a switch over TL1: a line `M TAG COMPLD`, and quoted lines.
 fn tl1(text: &str) -> Option<SwitchState> {
     let completed = |line: &str| {
@@ -320,6 +352,9 @@ fn tl1(text: &str) -> Option<SwitchState> {
     };
     if !text.lines().any(completed) {
         return None;
+    }
+    if text.contains("IPORTID=") {
+        return Some(SwitchState::GlimmerglassTl1);
     }
     let calient = text.contains("SRCPORT=") || text.contains("RTRV-CRS");
     Some(if calient { SwitchState::CalientTl1 } else { SwitchState::PolatisTl1 })
@@ -368,7 +403,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 27] = [
+    const MARKS: [(&str, Format); 28] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -394,10 +429,13 @@ fn detect_json(text: &str) -> Format {
         ("\"logical_expert_load\"", Format::ExpertLoads),
         ("\"global_physical_count\"", Format::ExpertLoads),
         ("\"tokens\"", Format::ExpertLoads),
+        ("\"tpe\"", Format::ExpertLoads),
         ("\"weight\": [[", Format::ExpertLoads),
         ("\"num_hidden_layers\"", Format::ModelConfig),
     ];
-    MARKS.iter().find(|(mark, _)| text.contains(mark)).map_or(Format::OtherJson, |(_, format)| *format)
+    let marked = MARKS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, format)| *format);
+    let is_hall = text.contains("\"pods\"") && text.contains("\"switches\"");
+    marked.unwrap_or(if is_hall { Format::Hall } else { Format::OtherJson })
 }
 
 #[cfg(test)]
@@ -406,7 +444,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 51] = [
+        let cases: [(&[u8], Format); 59] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -463,6 +501,10 @@ mod tests {
                 Format::SwitchState(SwitchState::CalientTl1),
             ),
             (
+                b"M 31 COMPLD\n \"GGN:IPORTID=10001,OPORTID=0,CONNSTATE=single\"\n;",
+                Format::SwitchState(SwitchState::GlimmerglassTl1),
+            ),
+            (
                 b"{\"optical-switch:cross-connects\": {\"pair\": []}}",
                 Format::SwitchState(SwitchState::PolatisRestconf),
             ),
@@ -473,6 +515,13 @@ mod tests {
             (b"{\"port-connection\": []}", Format::SwitchState(SwitchState::OcpOcs)),
             (b"{\"OCS_CROSS_CONNECT\": {}}", Format::SwitchState(SwitchState::SonicOcs)),
             (b"ocs_id,action,pod_a,port_a,pod_b,port_b\n", Format::SwitchState(SwitchState::Csv)),
+            (b"switch,port,side,pod,pod_port,label,state\nocs-east,1,,leaf-a,,,\n", Format::PortMap),
+            (b"StartDevice,StartPort,EndDevice,EndPort\r\nleaf-a,Ethernet0,ocs,1\r\n", Format::Hall),
+            (b"plan_id,cable_id,status,type,zone,a_device,a_interface,a_role,b_device,b_interface,b_role\n", Format::Hall),
+            (b"pod,ports\nleaf-a,4\n", Format::Hall),
+            (b"switch,ports\nocs,8\n", Format::Hall),
+            (b"pod,leaf-a,leaf-b\nleaf-a,0,2\nleaf-b,2,0\n", Format::Hall),
+            (b"{\"pods\": {\"a\": 2}, \"switches\": {\"s\": 4}}", Format::Hall),
             (b"M 1 COMPLETED", Format::Unknown),
             (b" \n", Format::Empty),
             (b"hello", Format::Unknown),

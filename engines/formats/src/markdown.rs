@@ -43,6 +43,15 @@ impl Document {
         self.block(words);
     }
 
+    /// Text that is shown as it is, such as commands: an indented block, which nothing in it can end.
+    pub fn code(&mut self, text: &str) {
+        let lines: String = text.lines().fold(String::new(), |mut lines, line| {
+            let _ = writeln!(lines, "    {line}");
+            lines
+        });
+        self.block(&lines);
+    }
+
     /// A list of points.
     pub fn list(&mut self, points: &[String]) {
         let lines: String = points.iter().fold(String::new(), |mut lines, point| {
@@ -116,10 +125,11 @@ mod tests {
         document.paragraph("It holds.");
         document.table(&["pod", ">ports"], &[vec![text("p|0"), "4".to_owned()]]);
         document.list(&["one".to_owned(), "two".to_owned()]);
+        document.code("a\n```\n");
         document.picture("the plan", "plan one.svg");
         assert_eq!(
             document.into_text(),
-            "# Plan\n\n![a \\[b\\]][picture-1]\n\nIt holds.\n\n| pod | ports |\n|---|---:|\n| p\\|0 | 4 |\n\n- one\n- two\n\n\
+            "# Plan\n\n![a \\[b\\]][picture-1]\n\nIt holds.\n\n| pod | ports |\n|---|---:|\n| p\\|0 | 4 |\n\n- one\n- two\n\n    a\n    ```\n\n\
              ![the plan](<plan one.svg>)\n\n[picture-1]: data:image/svg+xml;base64,PHN2Zy8+\n"
         );
     }

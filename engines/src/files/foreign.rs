@@ -70,7 +70,7 @@ mod tests {
     use lightbay_formats::SwitchState;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 36] = [
+    const ALL: [Format; 39] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -98,11 +98,14 @@ mod tests {
         Format::JointLoads,
         Format::SwitchState(SwitchState::PolatisTl1),
         Format::SwitchState(SwitchState::CalientTl1),
+        Format::SwitchState(SwitchState::GlimmerglassTl1),
         Format::SwitchState(SwitchState::PolatisRestconf),
         Format::SwitchState(SwitchState::PolatisNetconf),
         Format::SwitchState(SwitchState::OcpOcs),
         Format::SwitchState(SwitchState::SonicOcs),
         Format::SwitchState(SwitchState::Csv),
+        Format::PortMap,
+        Format::Hall,
         Format::Html,
         Format::Empty,
         Format::OtherJson,

@@ -238,6 +238,7 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("calient_tl1", "group", "", "blue"),
     ("calient_tl1", "port_template", "", "2.{slot}.{port}"),
     ("calient_tl1", "ports_per_slot", "", "3"),
+    ("glimmerglass_tl1", "ctag", "", "7"),
     ("polatis_netconf", "list_name", "", "pairs"),
     ("ocp_ocs", "port_template", "", "p{n}"),
     ("ocp_ocs", "ports_per_slot", "port_template={slot}/{port}", "3"),
@@ -247,6 +248,9 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("sonic_ocs", "form", "", "cli1"),
     ("sonic_ocs", "port_template", "", "{side}{n}"),
     ("sonic_ocs", "ports_per_slot", "port_template={slot}/{port}{side}", "3"),
+    ("port_map", "state", "", "installed"),
+    ("run_sheet", "form", "", "html"),
+    ("run_sheet", "commands", "", "sonic_ocs"),
     ("csv", "full", "", "true"),
     ("csv", "table", "", "switches"),
     ("markdown", "picture", "", "beside"),
@@ -255,8 +259,15 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
 
 #[test]
 fn every_knob_of_every_exporter_of_cross_connects_changes_the_files() {
-    let switches =
-        ["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs"];
+    let switches = [
+        "polatis_tl1",
+        "calient_tl1",
+        "glimmerglass_tl1",
+        "polatis_restconf",
+        "polatis_netconf",
+        "ocp_ocs",
+        "sonic_ocs",
+    ];
     let shared = [("full", "true"), ("bidirectional", "true"), ("ingress_base", "3"), ("egress_base", "40")];
     let mut cases: Vec<(&str, &str, &str, &str)> = FORMATS.to_vec();
     for format in switches {
@@ -289,6 +300,35 @@ fn every_knob_of_every_exporter_of_cross_connects_changes_the_files() {
         assert!(!model("lumos-exact").unwrap_or_else(|problems| panic!("{problems}"))[0].bytes.is_empty());
         assert!(model("lumos-halving").unwrap_err().to_string().contains("lumos-halving"));
     }
+}
+
+/// Every knob of the importers of halls.
+#[test]
+fn every_knob_of_halls_changes_the_scenario() {
+    let cables = b"StartDevice,StartPort,EndDevice,EndPort\na,1,s,1\nb,1,s,2\nc,1,d,1\n";
+    let sided = b"switch,port,side,pod,pod_port,label,state\ns,1,a,a,,,\ns,2,b,b,,,\n";
+    let read = |format: &str, content: &[u8], text: &str| {
+        let files = [Input { name: "hall.csv".to_owned(), bytes: content.to_vec() }];
+        let imported = import(format, &files, &settings(text), false);
+        imported.unwrap_or_else(|problems| panic!("{text}: {problems}")).product.scenario().to_json().unwrap()
+    };
+    let pods = br#"{"pods": {"a": 2, "b": 2}, "switches": {"s": 4}}"#;
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("hall", cables, "switches=s"),
+        ("hall", cables, "panel_ports=8"),
+        ("hall", pods, "wiring=two_sided"),
+        ("port_map", sided, "wiring=cross_wired"),
+    ];
+    for (format, content, text) in cases {
+        assert_ne!(read(format, content, ""), read(format, content, text), "{format} {text}");
+    }
+    let infos = lightbay_engines::importers();
+    let names = |format: &str| -> Vec<String> {
+        let info = infos.iter().find(|info| info.name == format).unwrap();
+        info.params.iter().map(|param| param.name.to_string()).collect()
+    };
+    assert_eq!(names("hall"), ["wiring", "switches", "panel_ports"]);
+    assert_eq!(names("port_map"), ["wiring"]);
 }
 
 #[test]

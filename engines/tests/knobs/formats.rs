@@ -2,7 +2,7 @@
 
 use super::runs::{settings, solve};
 use super::{assert_all_changed, assert_covered};
-use lightbay_engines::{AnyPlan, Input, Subject, export, exporters, import, importers, preset};
+use lightbay_engines::{AnyPlan, FormatInfo, Input, Subject, export, exporters, import, importers, preset};
 use std::path::Path;
 
 const MEGATRON: &str = "gen_megatron177B_tp8_pp6_dp8_ga48_seq4096.txt.gz";
@@ -246,7 +246,10 @@ const PODS: &[(&str, &str, &str)] = &[
 #[test]
 fn every_knob_of_every_exporter_of_pods_changes_the_file() {
     let mut entries = Vec::new();
-    for format in exporters("tpu") {
+    // Formats of switches have the knobs that kind crossconnect gives them, where they are tested.
+    let switches = lightbay_engines::crossconnect::files::exports::laid::exporters();
+    let own = |format: &FormatInfo| switches.iter().all(|known| known.name != format.name);
+    for format in exporters("tpu").into_iter().filter(own) {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
     let mut covered: Vec<_> =

@@ -325,6 +325,8 @@ fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix>
             circuits: placed,
             failed_ports,
             fixed: true,
+            single_sided: false,
+            before: None,
         }),
         left_out: ["the routes and their virtual channels", "the throughput and its bounds"]
             .map(str::to_owned)

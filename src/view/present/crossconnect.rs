@@ -38,7 +38,7 @@ pub const SCREENS: KindScreens = KindScreens {
 const SWITCHES: PaneId = PaneId::Kind(1);
 
 /// Sections that no other pane shows.
-const SECTIONS: &[&str] = &["hall", "pairs"];
+const SECTIONS: &[&str] = &["hall", "port_map", "run_sheet", "pairs"];
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

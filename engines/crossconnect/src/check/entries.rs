@@ -2,7 +2,7 @@
 
 use super::{Findings, code};
 use crate::plan::{Action, Changes, Entry};
-use crate::scenario::{CrossconnectScenario, Port, Side, Wiring};
+use crate::scenario::{CrossconnectScenario, PanelPort, Port, Side, Wiring};
 use std::collections::{HashMap, HashSet};
 
 /// A port of the switch at hand: side, pod, index.
@@ -54,8 +54,10 @@ const fn far_side(wiring: Wiring) -> Side {
 }
 
 /// Positions on the panels: for every switch and side the number of ports before those of each pod.
-struct Panel {
+struct Panel<'a> {
     before: [Vec<u64>; 2],
+    /// Ports with numbers of their own.
+    own: Option<&'a [PanelPort]>,
 }
 
 const fn slot(side: Side) -> usize {
@@ -65,8 +67,8 @@ const fn slot(side: Side) -> usize {
     }
 }
 
-impl Panel {
-    fn of(scenario: &CrossconnectScenario, ocs: usize) -> Self {
+impl<'a> Panel<'a> {
+    fn of(scenario: &'a CrossconnectScenario, ocs: usize) -> Self {
         let before = [&scenario.ports_a, &scenario.ports_b].map(|table| {
             let mut sum = 0;
             let mut before = vec![0];
@@ -76,7 +78,7 @@ impl Panel {
             }
             before
         });
-        Self { before }
+        Self { before, own: scenario.panels.get(ocs).map(|panel| panel.ports.as_slice()) }
     }
 
     /// Number on the panel, from 1; `None` if there is no such port.
@@ -84,7 +86,15 @@ impl Panel {
         let before = &self.before[slot(side)];
         let (first, end) = (before.get(pod as usize)?, before.get(pod as usize + 1)?);
         let number = first + u64::from(index);
-        (number < *end).then_some(number + 1)
+        if number >= *end {
+            return None;
+        }
+        let Some(own) = self.own else { return Some(number + 1) };
+        let is_it = |port: &&PanelPort| {
+            let place = (port.side.unwrap_or(Side::A), port.pod, port.port_index);
+            place == (side, Some(pod), Some(index))
+        };
+        own.iter().find(is_it).map(|port| u64::from(port.number))
     }
 }
 

@@ -11,6 +11,9 @@
 //! | bidirectional | one | (a, b), or (a, N_A + b) where both sides are numbered through |
 //!
 //! If ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
+//!
+//! Where a switch has a panel with numbers of its own, a port has that number as ingress and as egress port; only a switch
+//! of T ports whose ingress and egress ports share one series has T more on the egress port of number 1, 2, ….
 
 pub(crate) mod naming;
 pub mod template;
@@ -51,7 +54,7 @@ pub struct Numbers {
 }
 
 /// A box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Number of the box: that of the switch, or 2k and 2k + 1 for switch k if the wiring is `cross_wired`.
     pub id: u32,
@@ -61,6 +64,8 @@ pub struct Device {
     a_ports: u64,
     ingress: Series,
     egress: Series,
+    /// Side of every port of a panel with numbers of its own; `None` for those of no pod.
+    panel: Option<Vec<Option<Side>>>,
 }
 
 /// Connections that stand for a circuit on a box.
@@ -132,13 +137,17 @@ pub struct Joint {
 }
 
 /// Ports of all pods on one side of a switch.
-pub fn panel_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 {
+pub fn side_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 {
     (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
 }
 
 /// Pod and index of a port by its number on the panel; `None` beyond the panel.
 pub fn port_at(scenario: &CrossconnectScenario, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
     let mut rest = number.checked_sub(1)?;
+    if let Some(panel) = scenario.panel(ocs) {
+        let end = panel.ports.get(rest as usize)?.end().filter(|&(there, ..)| there == side)?;
+        return Some((end.1, end.2));
+    }
     for pod in 0..scenario.pods {
         let ports = scenario.ports(side, pod as usize, ocs as usize);
         if rest < ports {
@@ -151,6 +160,10 @@ pub fn port_at(scenario: &CrossconnectScenario, side: Side, ocs: u32, number: u3
 
 /// Number of a port on the panel of a switch, from 1.
 pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) -> u32 {
+    if let Some(panel) = scenario.panel(ocs) {
+        let wanted = Some((end.side, end.pod, end.port_index));
+        return panel.ports.iter().find(|port| port.end() == wanted).map_or(0, |port| port.number);
+    }
     let before = (0..end.pod as usize).map(|pod| scenario.ports(end.side, pod, ocs as usize));
     1 + before.sum::<u32>() + end.port_index
 }
@@ -162,7 +175,7 @@ pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) ->
 pub fn devices(scenario: &CrossconnectScenario, numbers: &Numbers) -> Result<Vec<Device>, Problem> {
     let mut devices = Vec::new();
     for ocs in 0..scenario.ocs_count {
-        let ports = |side| panel_ports(scenario, side, ocs);
+        let ports = |side| side_ports(scenario, side, ocs);
         let (a, b) = (ports(Side::A), ports(Side::B));
         let boxes = match (scenario.wiring, numbers.bidirectional) {
             (Wiring::TwoSided, false) => vec![(ocs, Layout::Duplex, a + b, a + b)],
@@ -181,7 +194,17 @@ pub fn devices(scenario: &CrossconnectScenario, numbers: &Numbers) -> Result<Vec
             }
         };
         for (id, layout, ingress_ports, egress_ports) in boxes {
-            devices.push(device((id, ocs), layout, a, (ingress_ports, egress_ports), numbers)?);
+            let panel = scenario.panel(ocs).map(|panel| {
+                let ports = panel.ports.iter();
+                ports.map(|port| port.end().map(|(side, ..)| side)).collect::<Vec<_>>()
+            });
+            let counts = panel
+                .as_ref()
+                .map_or((ingress_ports, egress_ports), |panel| (panel.len() as u64, panel.len() as u64));
+            devices.push(Device {
+                panel,
+                ..device((id, ocs), layout, a, counts, (numbers, scenario.panel(ocs).is_some()))?
+            });
         }
     }
     Ok(devices)
@@ -192,15 +215,17 @@ fn device(
     layout: Layout,
     a_ports: u64,
     (ingress_ports, egress_ports): (u64, u64),
-    numbers: &Numbers,
+    (numbers, own): (&Numbers, bool),
 ) -> Result<Device, Problem> {
     let ingress = Series { first: numbers.ingress_base, count: ingress_ports };
-    let same_ports = layout == Layout::AnyBothWays && numbers.one_series;
+    // One number per port: a panel has no second series where a port is either an ingress or an egress port.
+    let two_ways = matches!(layout, Layout::Duplex | Layout::Any);
+    let same_ports = numbers.one_series && (layout == Layout::AnyBothWays || (own && !two_ways));
     let first = match numbers.egress_base {
         Some(_) if same_ports => {
             return Err(Problem::new(
                 "egress_base",
-                "is given, but on bidirectional single-sided switches all ports are alike",
+                "is given, but every port of the switch has one number",
                 "give 'ingress_base' alone",
             ));
         }
@@ -216,7 +241,7 @@ fn device(
             format!("give {} or more, or leave it out", ingress.first + ingress.count),
         ));
     }
-    Ok(Device { id, ocs, layout, a_ports, ingress, egress })
+    Ok(Device { id, ocs, layout, a_ports, ingress, egress, panel: None })
 }
 
 impl Device {
@@ -230,17 +255,22 @@ impl Device {
         matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)
     }
 
+    /// Position of a port, given by its side and its number, among the ingress or egress ports of the box.
+    const fn position(&self, side: Side, number: u32) -> u64 {
+        let at = (if number == 0 { 0 } else { number - 1 }) as u64;
+        let behind = self.panel.is_none() && matches!((self.layout, side), (Layout::Duplex, Side::B));
+        if behind { self.a_ports + at } else { at }
+    }
+
     /// The numbers of a port as ingress and as egress port, given by its side and its number on the panel, from 1.
     pub const fn numbers_of(&self, side: Side, panel: u32) -> (Option<u64>, Option<u64>) {
-        let at = (if panel == 0 { 0 } else { panel - 1 }) as u64;
+        let at = self.position(side, panel);
         let (ingress, egress) = (self.ingress, self.egress);
         let is_a = matches!(side, Side::A);
         match self.layout {
-            Layout::Duplex => {
-                let at = if is_a { at } else { self.a_ports + at };
+            Layout::Duplex | Layout::Any | Layout::AnyBothWays => {
                 (Some(ingress.number(at)), Some(egress.number(at)))
             }
-            Layout::Any | Layout::AnyBothWays => (Some(ingress.number(at)), Some(egress.number(at))),
             Layout::Forward | Layout::BothWays if is_a => (Some(ingress.number(at)), None),
             Layout::Forward | Layout::BothWays => (None, Some(egress.number(at))),
             Layout::Backward if is_a => (None, Some(egress.number(at))),
@@ -250,12 +280,11 @@ impl Device {
 
     /// The connections of a circuit on this box.
     pub fn lanes(&self, ends: Ends) -> impl Iterator<Item = Lane> + use<> {
-        let (a, b) = (u64::from(ends.a.max(1) - 1), u64::from(ends.b.max(1) - 1));
+        let (a, b) = (self.position(Side::A, ends.a), self.position(Side::B, ends.b));
         let (ingress, egress) = (self.ingress, self.egress);
         let lane = move |from, to| Some(Lane { ingress: ingress.number(from), egress: egress.number(to) });
         let lanes = match self.layout {
-            Layout::Duplex => [lane(a, self.a_ports + b), lane(self.a_ports + b, a)],
-            Layout::Any => [lane(a, b), lane(b, a)],
+            Layout::Duplex | Layout::Any => [lane(a, b), lane(b, a)],
             Layout::Backward => [lane(b, a), None],
             Layout::Forward | Layout::BothWays | Layout::AnyBothWays => [lane(a, b), None],
         };
@@ -303,6 +332,9 @@ impl Device {
             ));
         };
         let of = |side: Side, position: u64| (side, position as u32 + 1);
+        if let Some(panel) = &self.panel {
+            return self.joint_on_panel(panel, lane, [from, to]);
+        }
         let duplex = |position: u64| match position.checked_sub(self.a_ports) {
             Some(position) => of(Side::B, position),
             None => of(Side::A, position),
@@ -313,6 +345,66 @@ impl Device {
             Layout::Forward | Layout::BothWays => (of(Side::A, from), of(Side::B, to)),
             Layout::Backward => (of(Side::B, from), of(Side::A, to)),
         };
+        Ok(self.joined(from, to))
+    }
+
+    /// The same with ports that have numbers of their own.
+    fn joint_on_panel(
+        &self,
+        panel: &[Option<Side>],
+        lane: Lane,
+        ends: [u64; 2],
+    ) -> Result<Joint, (String, String)> {
+        let [from, to] = ends.map(|position| {
+            let side = panel.get(position as usize).copied().flatten();
+            side.map(|side| (side, position as u32 + 1)).ok_or(position + 1)
+        });
+        let (from, to) = match (from, to) {
+            (Ok(from), Ok(to)) => (from, to),
+            (Err(number), _) | (_, Err(number)) => {
+                return Err((
+                    format!(
+                        "joins {} and {}, but port {number} belongs to no pod",
+                        lane.ingress, lane.egress
+                    ),
+                    "take it down on the switch, or give the port to a pod in the port map".to_owned(),
+                ));
+            }
+        };
+        let wanted = match self.layout {
+            Layout::Forward | Layout::BothWays => Some((Side::A, Side::B)),
+            Layout::Backward => Some((Side::B, Side::A)),
+            Layout::Duplex | Layout::Any | Layout::AnyBothWays => None,
+        };
+        // A connection both ways may be listed from either end.
+        let (from, to) =
+            if self.layout == Layout::BothWays && from.0 == Side::B { (to, from) } else { (from, to) };
+        if let Some((first, second)) = wanted.filter(|&sides| sides != (from.0, to.0)) {
+            let word = |side: Side| side.word().to_uppercase();
+            return Err((
+                format!("joins {} and {}", lane.ingress, lane.egress),
+                format!(
+                    "switch {} joins ports of side {} to ports of side {}",
+                    self.id,
+                    word(first),
+                    word(second)
+                ),
+            ));
+        }
+        Ok(self.joined(from, to))
+    }
+
+    /// Returns `true` if neither end of a connection is a port of a pod.
+    pub fn is_foreign(&self, lane: Lane) -> bool {
+        let foreign = |series: Series, number| {
+            let at = series.position(number);
+            let side = at.zip(self.panel.as_ref()).and_then(|(at, panel)| panel.get(at as usize));
+            side.is_some_and(Option::is_none)
+        };
+        foreign(self.ingress, lane.ingress) && foreign(self.egress, lane.egress)
+    }
+
+    fn joined(&self, from: (Side, u32), to: (Side, u32)) -> Joint {
         let no_sides = matches!(self.layout, Layout::Any | Layout::AnyBothWays);
         let way = |way| if self.is_bidirectional() { Way::Both } else { way };
         let circuit = if from == to || (from.0 == to.0 && !no_sides) {
@@ -322,7 +414,7 @@ impl Device {
         } else {
             Some((Ends { a: to.1, b: from.1 }, way(Way::Back)))
         };
-        Ok(Joint { from, to, circuit })
+        Joint { from, to, circuit }
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! | format | reader |
 //! |---|---|
-//! | `polatis_tl1`, `calient_tl1` | the TL1 port of a switch |
+//! | `polatis_tl1`, `calient_tl1`, `glimmerglass_tl1` | the TL1 port of a switch |
 //! | `polatis_restconf` | the HTTP interface: a script of `curl` requests |
 //! | `polatis_netconf` | the same model over NETCONF: a session to be piped into `ssh` |
 //! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
 //! | `sonic_ocs` | the shell of SONiC |
 //! | `runtime` | a controller that repeats a change in every iteration of a job |
 //! | `csv` | people, spreadsheets |
+//! | `port_map` | people, spreadsheets, and the importer of the same name |
+//! | `run_sheet` | people who make the change |
 //! | `svg` | people in a review |
 //!
 //! Beside the files of every format but `csv` and `runtime` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as
@@ -21,22 +23,26 @@ use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of, text_k
 use crate::files::devices::{Device, devices};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::rollout::caveat;
-use crate::scenario::CrossconnectScenario;
+use crate::scenario::{CrossconnectScenario, Wiring};
 use jobs::{BoxJob, Told, Whole};
-use lightbay_core::format::{FormatInfo, SubjectSort};
+use lightbay_core::format::{FormatInfo, SubjectSort, file_stem};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 
 pub mod calient_tl1;
 pub mod csv;
 mod entry;
+pub mod glimmerglass_tl1;
 mod jobs;
+pub mod laid;
 pub mod ocp_ocs;
 mod picture;
 pub mod polatis_netconf;
 pub mod polatis_restconf;
 pub mod polatis_tl1;
 pub mod port_list;
+pub mod port_map;
+mod run_sheet;
 mod runtime;
 mod script;
 pub mod sonic_ocs;
@@ -57,6 +63,8 @@ pub struct Subject<'a> {
     pub scenario: &'a CrossconnectScenario,
     /// The plan.
     pub result: &'a CrossconnectResult,
+    /// SHA-256 of its content, for comments.
+    pub sha256: Option<&'a str>,
 }
 
 /// A file.
@@ -70,6 +78,8 @@ pub struct File {
     pub beside: Option<&'static str>,
     /// The switch that its commands are for; a number of [`Device`], so that a pair of boxes has two.
     pub switch: Option<u32>,
+    /// Number of the batch that it is for, from 1; of the step back for a file that leads back.
+    pub batch: usize,
     /// Set for a file that leads back to the state before.
     pub rollback: bool,
     /// Connections that it takes down.
@@ -86,9 +96,10 @@ impl File {
 }
 
 /// Names of the formats of switches, in the order of [`formats`].
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     polatis_tl1::NAME,
     calient_tl1::NAME,
+    glimmerglass_tl1::NAME,
     polatis_restconf::NAME,
     polatis_netconf::NAME,
     ocp_ocs::NAME,
@@ -113,6 +124,7 @@ pub fn formats() -> Vec<FormatInfo> {
             "tl1",
             vec![ctag(), text_knob("group", "lightbay", "Name of the connection group on the switch.")],
         ),
+        format(glimmerglass_tl1::NAME, glimmerglass_tl1::HELP, "tl1", vec![ctag()]),
         format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
         format(
             polatis_netconf::NAME,
@@ -200,14 +212,17 @@ fn ctag() -> ParamInfo {
 fn whole(format: &str) -> Option<Whole> {
     match format {
         polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
-        polatis_tl1::NAME | calient_tl1::NAME | sonic_ocs::NAME => Some(Whole::Fills),
+        polatis_tl1::NAME | calient_tl1::NAME | glimmerglass_tl1::NAME | sonic_ocs::NAME => {
+            Some(Whole::Fills)
+        }
         _ => None,
     }
 }
 
 /// Returns `true` if the commands of a format name a connection by its ingress port alone.
 fn is_keyed_by_ingress(format: &str) -> bool {
-    [polatis_tl1::NAME, polatis_restconf::NAME, polatis_netconf::NAME].contains(&format)
+    [polatis_tl1::NAME, glimmerglass_tl1::NAME, polatis_restconf::NAME, polatis_netconf::NAME]
+        .contains(&format)
 }
 
 /// Writes a plan in a format.
@@ -238,8 +253,18 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let (Some(ports), Some(means)) = (ports_of(format), whole(format)) else {
         return Ok(csv::files(subject.scenario, changes, full));
     };
+    let reserved = subject.scenario.panels.iter().flat_map(|panel| &panel.ports).filter(|port| port.reserved);
+    let reserved = reserved.count() as u64;
+    if full && means == Whole::Replaces && reserved > 0 {
+        let ports = counted(reserved, "port is reserved", "ports are reserved");
+        let message = format!("replaces the whole list of a switch, but {ports}: what is set there would go");
+        return Err(Problem::new("full", message, "leave it out").into());
+    }
     let naming = naming(&ports, params)?;
-    let devices = devices(subject.scenario, &naming.numbers)?;
+    let mut devices = devices(subject.scenario, &naming.numbers)?;
+    let failed = subject.scenario.failed_ocs();
+    // Nobody answers there.
+    devices.retain(|device| !failed.contains(&device.ocs));
     let writer = writer(format, &naming, params)?;
     let scenario = subject.scenario;
     let mut remarks: Vec<String> =
@@ -247,6 +272,12 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
             .into_iter()
             .flatten()
             .collect();
+    if !failed.is_empty() {
+        let names: Vec<String> = failed.iter().map(|ocs| scenario.ocs_name(*ocs)).collect();
+        let verb = if failed.len() == 1 { "has failed and gets" } else { "have failed and get" };
+        remarks.push(format!("{} {verb} no commands.", names.join(", ")));
+    }
+    remarks.extend(origin(subject));
     remarks.push(format!(
         "Ports by pod, side and index with the names that these commands use: NAME.{format}{} beside.",
         port_list::ENDING
@@ -259,11 +290,21 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         script: Script::plain(&port_list::text(scenario, &devices, &naming)),
         beside: Some(port_list::ENDING),
         switch: None,
+        batch: 0,
         rollback: false,
         removes: 0,
         adds: 0,
     });
     Ok(files)
+}
+
+/// The plan that a file is of, by its content and by that of the plan it was made from.
+fn origin(subject: &Subject<'_>) -> Option<String> {
+    let own = subject.sha256.map(|sha256| format!("Plan content SHA-256 {sha256}"));
+    let from = subject.scenario.derived_from.as_ref();
+    let from = from.map(|from| format!("made from a {} plan with SHA-256 {}", from.kind, from.plan_sha256));
+    let parts: Vec<String> = own.into_iter().chain(from).collect();
+    (!parts.is_empty()).then(|| format!("{}.", parts.join(", ")))
 }
 
 /// The changes of a plan.
@@ -288,6 +329,7 @@ fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Bo
     let word = |name: &str, usual: &str| name_like(name, params.text(name).unwrap_or(usual));
     Ok(match format {
         polatis_tl1::NAME => Box::new(move |job| polatis_tl1::text(job, ctag)),
+        glimmerglass_tl1::NAME => Box::new(move |job| glimmerglass_tl1::text(job, ctag)),
         calient_tl1::NAME => {
             let group = word("group", "lightbay")?;
             Box::new(move |job| calient_tl1::text(job, naming, ctag, &group))
@@ -345,14 +387,23 @@ fn files(
         };
         let FormatInfo { name, extension, .. } = format;
         File {
-            name: format!("{name}.{batch}ocs-{:0last$}.{extension}", job.device),
+            name: format!("{name}.{batch}{}.{extension}", switch_stem(told.scenario, job.device, last)),
             script: writer(job),
             beside: None,
             switch: Some(job.device),
+            batch: job.batch,
             rollback: job.rollback,
             removes: job.removes.len(),
             adds: job.adds.len() + job.whole.as_ref().map_or(0, Vec::len),
         }
     };
     jobs.iter().map(file).collect()
+}
+
+/// The part of a file name that says of which switch it is: the name of the switch, or `ocs-` and the number of the box.
+pub(crate) fn switch_stem(scenario: &CrossconnectScenario, device: u32, digits: usize) -> String {
+    match scenario.panel(device) {
+        Some(panel) if scenario.wiring != Wiring::CrossWired => file_stem(&panel.name),
+        _ => format!("ocs-{device:0digits$}"),
+    }
 }

@@ -2,12 +2,12 @@
 
 mod made;
 
-use crate::plan::{Action, Changes};
+use crate::plan::{Action, Changes, Entry};
 use crate::rollout::assemble;
 use crate::scenario::presets;
 use crate::scenario::{
-    Circuit, CrossconnectScenario, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Placed, Port, Side,
-    Wiring,
+    Circuit, CrossconnectScenario, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Panel, PanelPort,
+    Placed, Port, Side, Wiring,
 };
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::problem::{Problem, Problems, counted};
@@ -141,7 +141,11 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
     let pods = matrix.pods.len();
     let ocs_count = places.ports_a.first().map_or(0, Vec::len);
     let mut problems = Problems::new();
-    if hall.wiring == Wiring::SingleSided {
+    if hall.wiring != Wiring::SingleSided && places.single_sided {
+        let message = format!("is '{}', but any two ports of the switch may meet", hall.wiring.word());
+        problems.add("wiring", message, "leave it out, or set keep_ports=false to choose switches and ports");
+    }
+    if hall.wiring == Wiring::SingleSided && !places.single_sided {
         problems.add(
             "wiring",
             format!("is 'single_sided', but the circuits join {} to {}", places.sides[0], places.sides[1]),
@@ -193,17 +197,21 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
         logical_circuits,
         placed: places.circuits.iter().map(circuit).collect(),
         failed_ports,
+        panels: panels(places, hall.wiring),
         pod_names: Some(matrix.pods.clone()),
         ..presets::bare()
     };
     scenario.validate()?;
     let loops = places.circuits.iter().filter(|placed| placed.pod_a == placed.pod_b).count() as u64;
     let mut notes = vec![format!(
-        "{} on {} switches keep switch and ports: {} are A ports, {} B ports",
+        "{} on {} keep switch and ports{}",
         counted(places.circuits.len() as u64, "circuit", "circuits"),
-        hall.ocs_count,
-        places.sides[0],
-        places.sides[1]
+        counted(u64::from(hall.ocs_count), "switch", "switches"),
+        if places.single_sided {
+            String::new()
+        } else {
+            format!(": {} are A ports, {} B ports", places.sides[0], places.sides[1])
+        }
     )];
     if loops > 0 {
         notes.push(format!(
@@ -219,6 +227,36 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) 
         ));
     }
     Ok(Handed { scenario, notes })
+}
+
+/// One series of numbers for all ports of a switch: A ports of the pods in order, then B ports.
+fn panels(places: &CircuitPlaces, wiring: Wiring) -> Vec<Panel> {
+    let single = wiring == Wiring::SingleSided;
+    let ports = |table: &[Vec<u32>], side: Side, ocs: usize| -> Vec<PanelPort> {
+        let pods = (0u32..).zip(table);
+        let ends = pods
+            .flat_map(|(pod, row)| (0..row.get(ocs).copied().unwrap_or(0)).map(move |index| (pod, index)));
+        let port = |(pod, index)| PanelPort {
+            number: 0,
+            pod: Some(pod),
+            side: (!single).then_some(side),
+            port_index: Some(index),
+            pod_port: None,
+            label: None,
+            reserved: false,
+        };
+        ends.map(port).collect()
+    };
+    let count = places.ports_a.first().map_or(0, Vec::len);
+    let panel = |ocs: usize| {
+        let mut all = ports(&places.ports_a, Side::A, ocs);
+        all.extend(ports(&places.ports_b, Side::B, ocs));
+        for (number, port) in (1..).zip(&mut all) {
+            port.number = number;
+        }
+        Panel { name: format!("ocs-{ocs}"), ports: all }
+    };
+    (0..count).map(panel).collect()
 }
 
 /// Circuits given port by port that end at ports out of order.
@@ -252,7 +290,13 @@ fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
 /// If the port maps differ: the plan is about other switches. Failed ports may leave a pod with fewer than it wants.
 pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
     let Handed { mut scenario, mut notes } = handed;
-    same_ports(&scenario, from)?;
+    let renamed =
+        (0..scenario.pods as usize).filter(|&pod| scenario.pod_name(pod) != from.pod_name(pod)).count();
+    if from.panels.is_empty() {
+        same_ports(&scenario, from)?;
+    } else {
+        on_panels(&mut scenario, from)?;
+    }
     let staying = |action: Action| action != Action::Remove;
     scenario.installed = Installed {
         ocs: changes
@@ -264,12 +308,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
                     .cross_connects
                     .iter()
                     .filter(|entry| staying(entry.action))
-                    .map(|entry| Circuit {
-                        pod_a: entry.pod_a,
-                        port_a_index: entry.port_a_index,
-                        pod_b: entry.pod_b,
-                        port_b_index: entry.port_b_index,
-                    })
+                    .map(Entry::circuit)
                     .collect(),
             })
             .collect(),
@@ -282,8 +321,6 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
         let failed = counted(from.failed_ports.len() as u64, "port", "ports");
         notes.push(format!("{failed} failed as in the installed plan"));
     }
-    let renamed =
-        (0..scenario.pods as usize).filter(|&pod| scenario.pod_name(pod) != from.pod_name(pod)).count();
     if renamed > 0 {
         notes.push(format!(
             "{} another name than in the installed plan; pods are matched by number",
@@ -299,6 +336,24 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
         scenario.installed_circuits().count()
     ));
     Ok(Handed { scenario, notes })
+}
+
+/// Ports, switches and names of a hall with panels of its own, in place of ports that were spread evenly.
+fn on_panels(scenario: &mut CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
+    if scenario.pods != from.pods {
+        let message = format!("is for {} pods, but {} are planned", from.pods, scenario.pods);
+        return Err(Problem::new("installed_from", message, "give a plan for the same pods"));
+    }
+    if scenario.is_placed() {
+        return same_ports(scenario, from).map(|()| scenario.panels.clone_from(&from.panels));
+    }
+    scenario.ocs_count = from.ocs_count;
+    scenario.wiring = from.wiring;
+    scenario.ports_a.clone_from(&from.ports_a);
+    scenario.ports_b.clone_from(&from.ports_b);
+    scenario.panels.clone_from(&from.panels);
+    scenario.pod_names.clone_from(&from.pod_names);
+    Ok(())
 }
 
 fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {

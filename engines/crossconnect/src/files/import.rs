@@ -2,7 +2,7 @@
 //!
 //! | format | file |
 //! |---|---|
-//! | `polatis_tl1`, `calient_tl1` | the reply to `RTRV-PATCH`, to `RTRV-CRS` |
+//! | `polatis_tl1`, `calient_tl1`, `glimmerglass_tl1` | the reply to `RTRV-PATCH`, to `RTRV-CRS`, to `rtrv-crs-fiber` |
 //! | `polatis_restconf` | the JSON of a `GET` of the list |
 //! | `polatis_netconf` | the reply to `get-config` |
 //! | `ocp_ocs` | the JSON of the connections, also as gnmic prints it |
@@ -18,7 +18,8 @@ use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
 use crate::files::devices::template::Role;
 use crate::files::devices::{Device, Joint, Lane, devices};
 use crate::files::exports::{
-    calient_tl1, csv as csv_table, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
+    calient_tl1, csv as csv_table, glimmerglass_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1,
+    sonic_ocs,
 };
 use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS, Stray};
 use lightbay_core::format::{FormatInfo, SubjectSort};
@@ -29,6 +30,7 @@ use lightbay_core::read::read_within;
 mod circuits;
 mod csv;
 mod files;
+pub(crate) mod hall;
 mod json;
 mod netconf;
 mod state;
@@ -100,13 +102,18 @@ pub fn formats() -> Vec<FormatInfo> {
         ));
         FormatInfo::new(name, help, SubjectSort::Scenario, extension).leaving_out(SWITCH_ALONE).with(params)
     };
-    vec![
+    let mut all = vec![
         format(
             polatis_tl1::NAME,
             "Replies of Polatis-class switches to RTRV-PATCH, a file per switch.",
             "txt",
         ),
         format(calient_tl1::NAME, "Replies of Calient switches to RTRV-CRS, a file per switch.", "txt"),
+        format(
+            glimmerglass_tl1::NAME,
+            "Replies of Glimmerglass switches to rtrv-crs-fiber, a file per switch.",
+            "txt",
+        ),
         format(
             polatis_restconf::NAME,
             "Cross-connects of Polatis-class switches as RESTCONF JSON, a file per switch.",
@@ -142,12 +149,23 @@ pub fn formats() -> Vec<FormatInfo> {
             "State to read from a table with changes: after them (keep and add), or before them (keep \
              and remove).",
         )]),
-    ]
+    ];
+    all.extend(hall::formats());
+    all
 }
 
 /// Returns `true` if files of a format can leave something open that the import then assumes ([`Imported::assumed`]).
 pub fn may_assume(format: &str) -> bool {
-    [csv_table::NAME, ocp_ocs::NAME, calient_tl1::NAME, sonic_ocs::NAME].contains(&format)
+    [
+        csv_table::NAME,
+        ocp_ocs::NAME,
+        calient_tl1::NAME,
+        glimmerglass_tl1::NAME,
+        sonic_ocs::NAME,
+        hall::PORT_MAP,
+        hall::HALL,
+    ]
+    .contains(&format)
 }
 
 /// Returns the circuits on the switches of a scenario, as the files list them.
@@ -181,7 +199,7 @@ pub fn installed(
     let mut problems = Problems::new();
     let (mut lines, mut assumed) = (Vec::new(), Vec::new());
     let mut connections = circuits::Connections::new(scenario);
-    for (device, file) in files::of(&devices, files, params)? {
+    for (device, file) in files::of(scenario, &devices, files, params)? {
         let listing = match text_of(file, MAX_STATE_BYTES).and_then(|text| listing(format, &text)) {
             Ok(listing) => listing,
             Err(found) => {
@@ -196,7 +214,12 @@ pub fn installed(
         let notes = listing.notes.iter().map(|note| format!("{}: {note}", file.name));
         assumed.extend(notes.clone());
         lines.extend(notes);
+        let mut foreign = Vec::new();
         for found in listing.found {
+            if lane(&naming, &found).is_ok_and(|lane| device.is_foreign(lane)) {
+                foreign.push(format!("{}-{}", found.ingress, found.egress));
+                continue;
+            }
             let added = joint(device, &naming, &found).and_then(|joint| {
                 let name = format!("{}-{}", found.ingress, found.egress);
                 connections.add(
@@ -209,6 +232,11 @@ pub fn installed(
             if let Err(problem) = added {
                 problems.push(in_file(file.name, Problem { path: found.place, ..problem }));
             }
+        }
+        if !foreign.is_empty() {
+            let count = counted(foreign.len() as u64, "connection", "connections");
+            let named = foreign.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+            lines.push(format!("{}: {count} between ports of no pod left alone: {named}", file.name));
         }
     }
     if !problems.is_empty() {
@@ -242,6 +270,7 @@ fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
     match format {
         polatis_tl1::NAME => tl1::patches(text),
         calient_tl1::NAME => tl1::cross_connects(text),
+        glimmerglass_tl1::NAME => tl1::fiber_crosses(text),
         polatis_netconf::NAME => netconf::pairs(text),
         polatis_restconf::NAME => json::pairs(text),
         ocp_ocs::NAME => json::connections(text),
@@ -260,6 +289,12 @@ fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, 
             format!("set bidirectional={remedy}, or read the state of the right switch"),
         ));
     }
+    let lane = lane(naming, found)?;
+    device.joint(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
+}
+
+/// A connection by the numbers of its ports.
+fn lane(naming: &Naming, found: &Connection) -> Result<Lane, Problem> {
     let number = |role, name: &str| {
         naming.template.number(role, name).ok_or_else(|| {
             let like = naming.template.name(role, naming.numbers.ingress_base.max(1));
@@ -270,9 +305,5 @@ fn joint(device: &Device, naming: &Naming, found: &Connection) -> Result<Joint, 
             )
         })
     };
-    let lane = Lane {
-        ingress: number(Role::Ingress, &found.ingress)?,
-        egress: number(Role::Egress, &found.egress)?,
-    };
-    device.joint(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
+    Ok(Lane { ingress: number(Role::Ingress, &found.ingress)?, egress: number(Role::Egress, &found.egress)? })
 }

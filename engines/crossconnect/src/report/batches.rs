@@ -106,7 +106,7 @@ pub(super) fn detail(
         let end = |side, pod, index, on_switch| format!("{} ({on_switch})", words::port(side, pod, index));
         let row = table.row(vec![
             Cell::new(sign).tone(tone),
-            Cell::new(format!("OCS {}", at.ocs_id)).tone(Tone::Muted),
+            Cell::new(scenario.ocs_name(at.ocs_id)).tone(Tone::Muted),
             Cell::new(end(a, entry.pod_a, entry.port_a_index, entry.switch_port_a)),
             Cell::new(end(b, entry.pod_b, entry.port_b_index, entry.switch_port_b)),
         ]);
@@ -115,6 +115,6 @@ pub(super) fn detail(
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);
     let section = Section::new(format!("batch {number}"), table)
         .context(Phrase::new().muted("removals first; (n): port on its OCS side; i: names by vendor"))
-        .remark(format!("Ports, as on OCS {first}:"));
+        .remark(format!("Ports, as on {}:", scenario.ocs_name(first)));
     Ok(words::port_legend(scenario, first).into_iter().fold(section, Section::remark))
 }

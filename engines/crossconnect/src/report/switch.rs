@@ -44,7 +44,7 @@ pub(super) fn section(
     let context =
         Phrase::new().muted("● keep  ").good("+").muted(" add  ").bad("−").muted(format!(" remove   {axes}"));
     let context = if facts.green_field { context.muted("   green field") } else { context };
-    let section = Section::empty(format!("OCS {id}"))
+    let section = Section::empty(scenario.ocs_name(id))
         .context(context)
         .answer(answer(id, switch))
         .sentence(Phrase::new().muted("no circuit on this switch"))
@@ -133,7 +133,7 @@ fn of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Phras
 
 fn details(scenario: &CrossconnectScenario, entries: &[Entry], id: u32, pod: u32) -> Vec<String> {
     let all = entries.iter().filter(|entry| entry.pod_a == pod || entry.pod_b == pod);
-    let mut lines = vec![format!("OCS {id}")];
+    let mut lines = vec![scenario.ocs_name(id)];
     lines.extend(words::port_legend(scenario, id));
     lines.extend(all.clone().take(LINES).map(|entry| words::entry(scenario, entry)));
     let rest = all.count().saturating_sub(LINES);

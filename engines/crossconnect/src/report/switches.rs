@@ -3,11 +3,12 @@
 use super::{OVERVIEW, words};
 use crate::plan::Changes;
 use crate::rollout::explained::{ChangeFacts, Switch};
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
 use std::cmp::Reverse;
 
 /// Every switch; those with most changes first if not all fit an overview.
-pub(super) fn section(changes: &Changes, facts: &ChangeFacts) -> Section {
+pub(super) fn section(scenario: &CrossconnectScenario, changes: &Changes, facts: &ChangeFacts) -> Section {
     let has_lost = facts.switches.iter().any(|switch| switch.forced > 0);
     let mut columns = vec![
         Column::counts("ocs_id", "OCS"),
@@ -15,6 +16,10 @@ pub(super) fn section(changes: &Changes, facts: &ChangeFacts) -> Section {
         Column::counts("added", "add"),
         Column::counts("removed", "rem"),
     ];
+    let has_names = !scenario.panels.is_empty();
+    if has_names {
+        columns.insert(1, Column::words("name", "switch"));
+    }
     if has_lost {
         columns.push(Column::counts("lost", "lost").priority(1));
     }
@@ -24,7 +29,8 @@ pub(super) fn section(changes: &Changes, facts: &ChangeFacts) -> Section {
         let moved = |switch: &Switch| switch.add + switch.remove + switch.forced;
         rows.sort_by_key(|(id, switch)| (Reverse(moved(switch)), *id));
     }
-    let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW).bar(3);
+    let mut table =
+        Table::new(["switch", "switches"], columns).overview(OVERVIEW).bar(if has_names { 4 } else { 3 });
     for (id, switch) in rows {
         let mut cells = vec![
             Cell::new(id),
@@ -32,11 +38,14 @@ pub(super) fn section(changes: &Changes, facts: &ChangeFacts) -> Section {
             counted(switch.add, Tone::Good),
             counted(switch.remove, Tone::Bad),
         ];
+        if has_names {
+            cells.insert(1, Cell::new(scenario.ocs_name(id)));
+        }
         if has_lost {
             cells.push(counted(switch.forced, Tone::Warn));
         }
         let row = table.row(cells);
-        (row.item, row.sentence) = (Some(id), sentence(id, switch));
+        (row.item, row.sentence) = (Some(id), sentence(&scenario.ocs_name(id), switch));
     }
     let answer = Phrase::new()
         .answer(facts.touched().to_string())
@@ -65,8 +74,8 @@ fn sums(facts: &ChangeFacts) -> Phrase {
     }
 }
 
-fn sentence(id: u32, switch: &Switch) -> Phrase {
-    let phrase = Phrase::new().answer(format!("> OCS {id}"));
+fn sentence(name: &str, switch: &Switch) -> Phrase {
+    let phrase = Phrase::new().answer(format!("> {name}"));
     if switch.add + switch.remove + switch.forced == 0 {
         return phrase.muted(format!("  nothing changes, {} stay", words::circuits(switch.keep.into())));
     }

@@ -14,6 +14,10 @@ pub fn port(side: char, pod: u32, index: u32) -> String {
 
 /// `Polatis A in 1-48 out 97-144, B in 49-96 out 145-192`: what the commands of a vendor call the ports of a switch.
 pub fn called(called: &Called) -> String {
+    if called.a == called.b && called.a[0].is_some() {
+        let one_side = Called { b: [None, None], ..called.clone() };
+        return self::called(&one_side).replacen(" A in ", " in ", 1);
+    }
     let mut sides = Vec::new();
     for (side, names) in [('A', &called.a), ('B', &called.b)] {
         let mut words = Vec::new();
@@ -38,10 +42,16 @@ pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
     let (a, b) = sides(scenario.wiring);
     let ports =
         if a == b { "the ports of the switch" } else { "the A ports and the B ports of the switch, each" };
-    let mut lines = vec![
-        format!("{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number among {ports} from 1."),
-        "Names of ports in commands (export; the .ports.csv beside them lists every port):".to_owned(),
-    ];
+    let mut lines = vec![if let Some(panel) = scenario.panel(ocs) {
+        format!(
+            "{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number on the panel of {}.",
+            panel.name
+        )
+    } else {
+        format!("{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number among {ports} from 1.")
+    }];
+    lines
+        .push("Names of ports in commands (export; the .ports.csv beside them lists every port):".to_owned());
     let of = called_on(scenario, ocs);
     lines.extend(of.iter().map(|one| format!("  {}", called(one))));
     lines

@@ -1,7 +1,8 @@
 //! The order in which changes are made.
 //!
 //! A batch takes down circuits, then sets up others on ports that are free by then, so no busy port is ever used. Without
-//! limits everything fits in one batch. With limits on what may be dark, the changes fall apart into components:
+//! limits everything fits in one batch, and is made in one unless that cuts a pair of pods off or takes more than half of a
+//! pod's circuits down: then it is split as far as that spares any of them. With limits on what may be dark, the changes fall apart into components:
 //! chains and rings in which a removal frees a port for an addition, which needs another removal, and so on. A component
 //! made in one batch leaves nothing dark behind, so whole components are packed first, the largest first. One that is
 //! too large for any batch is cut: the moves that make one more addition possible are made one after the other as far as the
@@ -18,7 +19,11 @@ mod traffic;
 
 use components::ChangeComponents;
 use pack::Care;
+use rustc_hash::FxHashSet;
 use traffic::Traffic;
+
+/// Changes up to which a change without limits is split: packing is quadratic.
+const MOST_SPLIT: usize = 4000;
 
 /// Batches and what is dark during them.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +32,8 @@ pub struct Schedule {
     pub batches: Vec<Batch>,
     /// Batches during which some limit is not kept.
     pub broken: u64,
+    /// Pods and pairs of pods for which a limit is not kept during some batch.
+    pub spoiled: u64,
     /// Most circuits that are dark during a batch.
     pub max_dark_circuits: u64,
     /// Most circuits that a pod misses during a batch.
@@ -41,16 +48,28 @@ pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
     let traffic = Traffic::of(scenario, wired);
     // Without limits one batch holds everything.
     if scenario.rollout.is_usual() {
-        let all = work.changes.iter().map(|change| change.at).collect::<Vec<EntryRef>>();
-        let order = if all.is_empty() { Vec::new() } else { vec![(0..all.len() as u32).collect()] };
-        return replay(&work, traffic, order);
+        let all: Vec<u32> = (0..work.changes.len() as u32).collect();
+        let order = if all.is_empty() { Vec::new() } else { vec![all] };
+        let traffic = traffic.spared(&work);
+        let whole = replay(&work, traffic.clone(), order);
+        // Circuits that move within an iteration move at once.
+        if whole.spoiled == 0 || work.changes.len() > MOST_SPLIT || scenario.switching.is_some() {
+            return whole;
+        }
+        let split = packed(&work, &traffic);
+        return if split.spoiled < whole.spoiled { split } else { whole };
     }
+    packed(&work, &traffic)
+}
+
+/// The changes in batches within the limits, as far as that is found.
+fn packed(work: &ChangeComponents, traffic: &Traffic) -> Schedule {
     // Opening several long components at once takes fewer batches, but their open ends may block each other.
-    let eager = replay(&work, traffic.clone(), pack::pack(&work, traffic.clone(), Care::Eager));
+    let eager = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::Eager));
     if eager.broken == 0 {
         return eager;
     }
-    let careful = replay(&work, traffic.clone(), pack::pack(&work, traffic, Care::OneAtATime));
+    let careful = replay(work, traffic.clone(), pack::pack(work, traffic.clone(), Care::OneAtATime));
     // Fewer broken limits win, then the eager order.
     if careful.broken < eager.broken { careful } else { eager }
 }
@@ -60,10 +79,12 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
     let mut schedule = Schedule {
         batches: Vec::with_capacity(order.len()),
         broken: 0,
+        spoiled: 0,
         max_dark_circuits: 0,
         max_dark_per_pod: 0,
         least_pair_share: 1.0,
     };
+    let mut spoiled = FxHashSet::default();
     for mut changes in order {
         // Removals first, then additions, each in order of the switches.
         changes.sort_unstable_by_key(|&change| {
@@ -77,6 +98,7 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
         // Dark circuits are largest between removals and additions.
         let dark = traffic.dark();
         schedule.broken += u64::from(dark.broken);
+        spoiled.extend(traffic.short());
         schedule.max_dark_circuits = schedule.max_dark_circuits.max(dark.circuits);
         schedule.max_dark_per_pod = schedule.max_dark_per_pod.max(dark.of_a_pod);
         schedule.least_pair_share = schedule.least_pair_share.min(dark.least_pair_share);
@@ -86,6 +108,7 @@ fn replay(work: &ChangeComponents, mut traffic: Traffic, order: Vec<Vec<u32>>) -
         let changes = changes.iter().map(|&change| work.changes[change as usize].at).collect();
         schedule.batches.push(Batch { changes, dark_circuits: dark.circuits });
     }
+    schedule.spoiled = spoiled.len() as u64;
     schedule
 }
 

@@ -5,7 +5,7 @@ use crate::plan::{Action, Changes, Entry, EntryRef};
 use crate::rollout::assemble::limits_note;
 use crate::rollout::batches;
 use crate::rollout::ports::Wired;
-use crate::scenario::{Circuit, CrossconnectScenario, Port, Rollout};
+use crate::scenario::{CrossconnectScenario, Port, Rollout};
 use lightbay_core::problem::counted;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -201,17 +201,11 @@ pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(us
 }
 
 /// Removals of circuits that end at ports out of order.
-fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
+pub(super) fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
     let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
     // Removed because an end has failed.
     let dead = |(at, entry): &(EntryRef, &Entry)| {
-        let circuit = Circuit {
-            pod_a: entry.pod_a,
-            port_a_index: entry.port_a_index,
-            pod_b: entry.pod_b,
-            port_b_index: entry.port_b_index,
-        };
-        let ends = scenario.ends(circuit);
+        let ends = scenario.ends(entry.circuit());
         let is_failed =
             |(side, pod, port_index)| failed.contains(&Port { ocs_id: at.ocs_id, pod, side, port_index });
         entry.action == Action::Remove && ends.into_iter().any(is_failed)
@@ -222,18 +216,18 @@ fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet
     entries(changes).filter(dead).map(|(at, _)| at).collect()
 }
 
-fn entries(changes: &Changes) -> impl Iterator<Item = (EntryRef, &Entry)> {
+pub(super) fn entries(changes: &Changes) -> impl Iterator<Item = (EntryRef, &Entry)> {
     changes.ocs.iter().flat_map(|ocs| {
         let named = |(entry, listed): (u32, _)| (EntryRef { ocs_id: ocs.ocs_id, entry }, listed);
         (0u32..).zip(&ocs.cross_connects).map(named)
     })
 }
 
-fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
+pub(super) fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
     changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
 }
 
-fn pair(entry: &Entry) -> Pair {
+pub(super) fn pair(entry: &Entry) -> Pair {
     (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
 }
 

@@ -6,9 +6,9 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::plan::{Action, Entry, EntryRef, OcsChanges};
-use crate::scenario::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
+use crate::scenario::{Circuit, CrossconnectScenario, End, Placed, Side, Wiring};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Circuits that every switch keeps, adds and removes, port by port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +18,6 @@ pub struct Wired {
     /// Removals of circuits that end at ports out of order.
     pub forced: BTreeSet<EntryRef>,
 }
-
-/// A port of one switch.
-type End = (Side, u32, u32);
 
 /// Gives ports to the circuits of a target. A circuit that finds no free port is left out: the target does not fit.
 pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
@@ -68,8 +65,8 @@ pub fn given(scenario: &CrossconnectScenario) -> Wired {
     let installed: FxHashSet<(u32, [End; 2])> =
         scenario.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
     let mut switches: Vec<Vec<(Entry, bool)>> = vec![Vec::new(); scenario.ocs_count as usize];
-    // Panel numbers depend on the ports of the pods before.
-    let panels: Vec<Panel> = (0..switches.len()).map(|ocs| Panel::of(scenario, ocs)).collect();
+    // PanelNumbers numbers depend on the ports of the pods before.
+    let panels: Vec<PanelNumbers> = (0..switches.len()).map(|ocs| PanelNumbers::of(scenario, ocs)).collect();
     let mut list = |ocs: u32, action: Action, circuit: Circuit, forced: bool| {
         if let (Some(switch), Some(panel)) = (switches.get_mut(ocs as usize), panels.get(ocs as usize)) {
             switch.push((panel.entry(action, circuit), forced));
@@ -115,7 +112,7 @@ struct Switch<'a> {
 impl Switch<'_> {
     /// All entries with whether they are forced by a port out of order, in no particular order.
     fn entries(&self, cells: &[Cell]) -> Vec<(Entry, bool)> {
-        let panel = Panel::of(self.scenario, self.ocs);
+        let panel = PanelNumbers::of(self.scenario, self.ocs);
         let installed =
             self.scenario.installed.ocs.get(self.ocs).map_or(&[][..], |ocs| ocs.cross_connects.as_slice());
         let mut entries = Vec::with_capacity(installed.len() + cells.len());
@@ -246,14 +243,15 @@ impl Free<'_> {
     }
 }
 
-/// Numbers on the panel of a switch: each side from 1, pods in order.
-struct Panel {
+/// Numbers on the panel of a switch: its own, or each side from 1 with the pods in order.
+struct PanelNumbers {
+    own: Option<HashMap<End, u32>>,
     /// Ports of the pods before each one, by side.
     before: [Vec<u32>; 2],
     far: Side,
 }
 
-impl Panel {
+impl PanelNumbers {
     fn of(scenario: &CrossconnectScenario, ocs: usize) -> Self {
         let before = [Side::A, Side::B].map(|side| {
             let ports = (0..scenario.pods as usize).map(|pod| scenario.ports(side, pod, ocs));
@@ -261,10 +259,13 @@ impl Panel {
             ports.scan(0, |sum, ports| Some(std::mem::replace(sum, *sum + ports))).collect()
         });
         let far = if scenario.wiring == Wiring::SingleSided { Side::A } else { Side::B };
-        Self { before, far }
+        Self { own: scenario.own_numbers(ocs as u32), before, far }
     }
 
     fn number(&self, side: Side, pod: u32, index: u32) -> u32 {
+        if let Some(own) = &self.own {
+            return own.get(&(side, pod, index)).copied().unwrap_or_default();
+        }
         1 + self.before[side as usize].get(pod as usize).copied().unwrap_or_default() + index
     }
 

@@ -1,6 +1,6 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
-use super::{Circuit, CrossconnectScenario, GIVEN, MAX_PORTS, Placed, Port, Side, Wiring};
+use super::{CrossconnectScenario, GIVEN, MAX_PORTS, Port, Side, Wiring};
 use crate::scenario::presets;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::problem::Problem;
@@ -13,6 +13,8 @@ const ANEW: &str =
     "edit 'placed' and 'logical_circuits' in the file, or make the scenario with keep_ports=false";
 /// Word for an empty list.
 const NONE: &str = "none";
+/// Remedy for a pin that cannot be read.
+const PIN_REMEDY: &str = "give switch:pod.port-pod.port, such as '0:1.0-2.0', switch:port-port by the numbers of a panel, or 'none'";
 /// Pairs of pods up to which the knob of their circuits lists them.
 const MOST_LISTED: usize = 64;
 
@@ -27,7 +29,7 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "circuits",
-                "Target circuits of single pairs of pods, '0-1:4, 2-3:2'; other pairs keep theirs.",
+                "Target circuits of single pairs of pods by number or name, '0-1:4, leaf-a-leaf-b:2'; other pairs keep theirs.",
             ),
             CrossconnectScenario::listed_circuits,
             |hall, text| hall.set_circuits(&text.to_string()),
@@ -57,24 +59,26 @@ pub static KNOBS: LazyLock<Knobs<CrossconnectScenario>> = LazyLock::new(|| {
         Knob::own(
             ParamInfo::text(
                 "failed_ports",
-                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0'; 'none' for no port.",
+                "Failed ports as switch:pod:side and index, '3:0:a1, 4:2:b0', or as switch:port by the numbers of panels, 'ocs-east:5'; 'none' for no port.",
             ),
             |hall: &CrossconnectScenario| Some(listed_ports(hall)),
             set_failed_ports,
         ),
         Knob::own(
-            ParamInfo::text("failed_ocs", "Switches with all ports failed, '2,5'; 'none' for no switch."),
+            ParamInfo::text("failed_ocs", "Switches with all ports failed by number or name, '2,5'; 'none' for no switch."),
             |hall: &CrossconnectScenario| Some(listed(hall.failed_ocs().into_iter(), |ocs| ocs.to_string())),
             |hall, text| hall.set_failed_ocs(&text.to_string()),
         ),
         Knob::own(
             ParamInfo::text(
                 "pinned",
-                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0'; 'none' for no circuit.",
+                "Installed circuits that must stay, as switch:pod.port-pod.port, '0:1.0-2.0', or as switch:port-port by the numbers of panels; 'none' for no circuit.",
             ),
             |hall: &CrossconnectScenario| Some(listed_pins(hall)),
             |hall, text| {
-                let pins = entries(&text.to_string()).map(pinned).collect::<Result<BTreeSet<_>, _>>()?;
+                let pins = entries(&text.to_string())
+                    .map(|entry| hall.pin_named(entry).ok_or_else(|| wrong("pinned", entry, PIN_REMEDY)))
+                    .collect::<Result<BTreeSet<_>, _>>()?;
                 hall.pinned = pins.into_iter().collect();
                 Ok(())
             },
@@ -156,6 +160,14 @@ impl CrossconnectScenario {
             port.port_index += shift(port.pod, port.ocs_id);
             port.side = Side::A;
         }
+        for (ocs, panel) in (0u32..).zip(&mut self.panels) {
+            for port in &mut panel.ports {
+                if let (Some(Side::B), Some(pod), Some(index)) = (port.side, port.pod, port.port_index) {
+                    port.port_index = Some(index + shift(pod, ocs));
+                }
+                port.side = None;
+            }
+        }
         for (a, b) in self.ports_a.iter_mut().flatten().zip(self.ports_b.iter_mut().flatten()) {
             *a += std::mem::take(b);
         }
@@ -172,18 +184,19 @@ impl CrossconnectScenario {
     }
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {
-        let pods = self.pods as usize;
         for entry in entries(text) {
-            let parts = entry.split_once(':').and_then(|(pair, count)| {
-                let (a, b) = pair.split_once('-')?;
-                Some((
-                    a.trim().parse::<usize>().ok()?,
-                    b.trim().parse::<usize>().ok()?,
-                    count.trim().parse::<u32>().ok()?,
-                ))
+            let parts = entry.rsplit_once(':').and_then(|(pair, count)| {
+                let (a, b) = self.pair_named(pair)?;
+                Some((a as usize, b as usize, count.trim().parse::<u32>().ok()?))
             });
-            let Some((a, b, count)) = parts.filter(|&(a, b, _)| a != b && a < pods && b < pods) else {
-                let remedy = format!("give pairs of different pods, 0 to {}, such as '0-1:4'", pods - 1);
+            let Some((a, b, count)) = parts else {
+                let [one, other] = [0, 1].map(|pod| {
+                    self.pod_names.as_ref().map_or_else(|| pod.to_string(), |_| self.pod_name(pod))
+                });
+                let remedy = format!(
+                    "give pairs of different pods, 0 to {} or by name, such as '{one}-{other}:4'",
+                    self.pods - 1
+                );
                 return Err(wrong("circuits", entry, remedy));
             };
             self.logical_circuits[a][b] = count;
@@ -214,9 +227,9 @@ impl CrossconnectScenario {
     fn set_failed_ocs(&mut self, text: &str) -> Result<(), Problem> {
         let mut dead = BTreeSet::new();
         for entry in entries(text) {
-            let ocs = entry.parse::<u32>().ok().filter(|&ocs| ocs < self.ocs_count);
-            dead.insert(ocs.ok_or_else(|| {
-                wrong("failed_ocs", entry, format!("switches are 0 to {}", self.ocs_count - 1))
+            dead.insert(self.ocs_named(entry).ok_or_else(|| {
+                let names = if self.panels.is_empty() { "" } else { ", or give a name" };
+                wrong("failed_ocs", entry, format!("switches are 0 to {}{names}", self.ocs_count - 1))
             })?);
         }
         let before = self.failed_ocs();
@@ -264,6 +277,10 @@ fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
     hall.set_field("wiring", word);
     if had_sides && hall.wiring == Wiring::SingleSided {
         hall.join_sides();
+    } else if !had_sides && hall.wiring != Wiring::SingleSided {
+        for port in hall.panels.iter_mut().flat_map(|panel| &mut panel.ports) {
+            port.side = port.pod.map(|_| Side::A);
+        }
     }
 }
 
@@ -271,24 +288,30 @@ fn set_wiring(hall: &mut CrossconnectScenario, word: &ParamValue) {
 fn listed_ports(hall: &CrossconnectScenario) -> ParamValue {
     let dead = hall.failed_ocs();
     let single = hall.failed_ports.iter().filter(|port| !dead.contains(&port.ocs_id));
-    listed(single, |Port { ocs_id, pod, side, port_index }| {
-        format!("{ocs_id}:{pod}:{}{port_index}", side.word())
-    })
+    listed(single, |&port| hall.port_text(port))
 }
 
 fn set_failed_ports(hall: &mut CrossconnectScenario, text: &ParamValue) -> Result<(), Problem> {
     let dead = hall.failed_ocs();
-    let mut ports = entries(&text.to_string()).map(failed_port).collect::<Result<BTreeSet<_>, _>>()?;
+    let mut ports = entries(&text.to_string())
+        .map(|entry| hall.port_named(entry).ok_or_else(|| wrong("failed_ports", entry, port_remedy(hall))))
+        .collect::<Result<BTreeSet<_>, _>>()?;
     ports.extend(hall.failed_ports.iter().filter(|port| dead.contains(&port.ocs_id)));
     hall.failed_ports = ports.into_iter().collect();
     Ok(())
 }
 
+fn port_remedy(hall: &CrossconnectScenario) -> String {
+    match hall.panels.first() {
+        Some(panel) => {
+            format!("give switch:port, such as '{}:1', the port one of a pod, or 'none'", panel.name)
+        }
+        None => "give switch:pod:side and index, such as '3:0:a1', or 'none'".to_owned(),
+    }
+}
+
 fn listed_pins(hall: &CrossconnectScenario) -> ParamValue {
-    listed(hall.pinned.iter(), |Placed { ocs_id, circuit }| {
-        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
-        format!("{ocs_id}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}")
-    })
+    listed(hall.pinned.iter(), |&pin| hall.pin_text(pin))
 }
 
 /// Sets the ports of one pod on every switch.
@@ -350,38 +373,4 @@ fn set_per_pod(table: &mut [Vec<u32>], name: &str, value: &ParamValue) -> Result
         }
     }
     Ok(())
-}
-
-fn failed_port(entry: &str) -> Result<Port, Problem> {
-    let parsed = || {
-        let mut parts = entry.split(':').map(str::trim);
-        let (ocs_id, pod, port) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
-        let (side, index) = match port.split_at_checked(1)? {
-            ("a" | "A", index) => (Side::A, index),
-            ("b" | "B", index) => (Side::B, index),
-            _ => return None,
-        };
-        let port = Port { ocs_id, pod, side, port_index: index.parse().ok()? };
-        parts.next().is_none().then_some(port)
-    };
-    parsed().ok_or_else(|| {
-        wrong("failed_ports", entry, "give switch:pod:side and index, such as '3:0:a1', or 'none'")
-    })
-}
-
-fn pinned(entry: &str) -> Result<Placed, Problem> {
-    let end = |text: &str| -> Option<(u32, u32)> {
-        let (pod, port) = text.trim().split_once('.')?;
-        Some((pod.parse().ok()?, port.parse().ok()?))
-    };
-    let parsed = || {
-        let (ocs, circuit) = entry.split_once(':')?;
-        let (a, b) = circuit.split_once('-')?;
-        let ((pod_a, port_a_index), (pod_b, port_b_index)) = (end(a)?, end(b)?);
-        let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
-        Some(Placed { ocs_id: ocs.trim().parse().ok()?, circuit })
-    };
-    parsed().ok_or_else(|| {
-        wrong("pinned", entry, "give switch:pod.port-pod.port, such as '0:1.0-2.0', or 'none'")
-    })
 }

@@ -67,6 +67,7 @@ pub(crate) fn bare() -> CrossconnectScenario {
         failed_ports: Vec::new(),
         pinned: Vec::new(),
         rollout: Rollout::default(),
+        panels: Vec::new(),
         pod_names: None,
         family: None,
         predicted_makespan_s: None,

@@ -15,6 +15,7 @@ impl CrossconnectScenario {
         if !problems.is_empty() {
             return Err(problems);
         }
+        self.validate_panels(&mut problems);
         self.validate_demand(&mut problems);
         self.validate_installed(&mut problems);
         self.validate_strays(&mut problems);
@@ -231,7 +232,7 @@ impl CrossconnectScenario {
         }
     }
 
-    fn validate_port(
+    pub(super) fn validate_port(
         &self,
         side: Side,
         pod: u32,

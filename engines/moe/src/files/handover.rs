@@ -2,7 +2,7 @@
 
 use crate::plan::{CircuitAction, FabricKind, LayerPlan, MoeResult};
 use crate::scenario::MoeScenario;
-use lightbay_core::exchange::{CircuitMatrix, Graph, GraphLink, TrafficMatrix};
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, TrafficMatrix};
 use std::collections::BTreeMap;
 
 /// Name of the node that stands for the packet switches.
@@ -42,13 +42,42 @@ pub fn circuits(scenario: &MoeScenario, layer: &LayerPlan) -> Option<CircuitMatr
         ports_per_pod: vec![scenario.region.ocs_nics.len() as u32; servers as usize],
         circuits: counts(layer).into_iter().map(|((a, b), count)| (a, b, count)).collect(),
         circuit_gbps: Some(scenario.region.link_gbps),
-        places: None,
+        places: Some(places(scenario, layer)),
         left_out: vec![
             format!("the circuits of the layers other than layer {}", layer.layer),
-            "the NICs of the circuits".to_owned(),
             "the times of the all-to-alls".to_owned(),
         ],
     })
+}
+
+/// The one switch of the region: port `server * optical NICs + place of the NIC`, any two of which may meet.
+fn places(scenario: &MoeScenario, layer: &LayerPlan) -> CircuitPlaces {
+    let region = &scenario.region;
+    let place = |nic: u32| region.ocs_nics.iter().position(|known| *known == nic).unwrap_or(0) as u32;
+    let without = |action: CircuitAction| -> Vec<PlacedCircuit> {
+        let circuits = layer.circuits.iter().filter(|circuit| circuit.action != action);
+        let placed = circuits.map(|circuit| PlacedCircuit {
+            switch: 0,
+            pod_a: circuit.server_a,
+            port_a: place(circuit.nic_a),
+            pod_b: circuit.server_b,
+            port_b: place(circuit.nic_b),
+        });
+        placed.collect()
+    };
+    let servers = region.servers as usize;
+    let mut circuits = without(CircuitAction::Remove);
+    circuits.sort_unstable();
+    CircuitPlaces {
+        ports_a: vec![vec![region.ocs_nics.len() as u32]; servers],
+        ports_b: vec![vec![0]; servers],
+        sides: ["the optical NICs", "none"].map(str::to_owned),
+        circuits,
+        failed_ports: Vec::new(),
+        fixed: true,
+        single_sided: true,
+        before: Some(without(CircuitAction::Add)),
+    }
 }
 
 /// Servers joined by the circuits of a layer, and to the packet switches as one node more. The analytic model knows no

@@ -5,7 +5,7 @@ use crate::report::picture;
 use crate::scenario::{MoeScenario, presets};
 use crate::{Moe, methods};
 use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
-use lightbay_core::listed::{Listed, Preset};
+use lightbay_core::listed::{Lays, Listed, Preset};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 impl Listed for Moe {
     const HELP: &'static str =
         "regional circuits for the expert-parallel all-to-alls of mixture-of-experts training";
+
+    const LAYS: Lays = Lays::ByLayer;
 
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()

@@ -4,7 +4,7 @@ use crate::files::exports;
 use crate::scenario::{TpuScenario, presets};
 use crate::{Tpu, methods};
 use lightbay_core::format::{Artifact, FormatInfo, SubjectOf};
-use lightbay_core::listed::{Listed, Preset};
+use lightbay_core::listed::{Lays, Listed, Preset};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 impl Listed for Tpu {
     const HELP: &'static str = "topology, deadlock-free routes and faults of one TPU pod";
+
+    const LAYS: Lays = Lays::Once;
 
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()

@@ -3,7 +3,7 @@
 use super::Numbers;
 use super::template::Template;
 use crate::files::exports::{
-    calient_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
+    calient_tl1, glimmerglass_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
 };
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::problem::Problem;
@@ -21,9 +21,10 @@ pub(crate) struct Ports {
     least: i64,
 }
 
-const PORTS: [(&str, Ports); 6] = [
+const PORTS: [(&str, Ports); 7] = [
     (polatis_tl1::NAME, plain(1)),
     (calient_tl1::NAME, Ports { one_series: false, template: Some("1.{slot}.{port}"), ..plain(1) }),
+    (glimmerglass_tl1::NAME, Ports { one_series: false, one_series_both_ways: false, ..plain(1) }),
     (polatis_restconf::NAME, plain(1)),
     (polatis_netconf::NAME, plain(1)),
     (ocp_ocs::NAME, Ports { template: Some("port-{n}"), ..plain(0) }),

@@ -16,9 +16,9 @@ pub const HELP: &str = "The changes of all switches as one table in the order of
 /// The columns that are read back: pods and ports count from 0.
 pub const COLUMNS: [&str; 6] = ["ocs_id", "action", "pod_a", "port_a", "pod_b", "port_b"];
 /// The columns for people behind them: sides, numbers of the ports on their side of the switch from 1, names of the
-/// pods, and the batch from 1, of the way back in its own order (empty for what stays).
-pub const MORE_COLUMNS: [&str; 7] =
-    ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch"];
+/// pods, the batch from 1, of the way back in its own order (empty for what stays), and the name of the switch.
+pub const MORE_COLUMNS: [&str; 8] =
+    ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch", "switch_name"];
 
 pub(super) fn files(scenario: &CrossconnectScenario, changes: &Changes, full: bool) -> Vec<File> {
     let file = |name: &str, rollback, beside| {
@@ -28,6 +28,7 @@ pub(super) fn files(scenario: &CrossconnectScenario, changes: &Changes, full: bo
             script: table(scenario, changes, full, rollback),
             beside,
             switch: None,
+            batch: 0,
             rollback,
             removes,
             adds,
@@ -91,10 +92,11 @@ fn row(
         Action::Keep => LineSort::Other,
     };
     let line = format!(
-        "{ocs},{},{pod_a},{port_a_index},{pod_b},{port_b_index},a,{switch_port_a},{},{far},{switch_port_b},{},{batch}",
+        "{ocs},{},{pod_a},{port_a_index},{pod_b},{port_b_index},a,{switch_port_a},{},{far},{switch_port_b},{},{batch},{}",
         action.word(),
         name(*pod_a),
-        name(*pod_b)
+        name(*pod_b),
+        cells::csv(&scenario.ocs_name(ocs))
     );
     text.push(sort, line);
 }

@@ -1,11 +1,11 @@
 //! Formats by name: what is the scenario again, and what controllers of switches and people read.
 
-use super::{File, Subject, changed, formats, picture, runtime, write};
+use super::{File, Subject, changed, formats, picture, port_map, run_sheet, runtime, write};
 use crate::Crossconnect;
-use lightbay_core::checked::Checked;
+use lightbay_core::checked::{AnyChecked as _, Checked};
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem, needs_plan};
 use lightbay_core::param::Params;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 
 /// All formats.
@@ -25,6 +25,16 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         FormatInfo::new(runtime::NAME, runtime::HELP, SubjectSort::Plan, "json")
             .leaving_out(runtime::LEAVES_OUT),
     );
+    all.push(
+        FormatInfo::new(port_map::NAME, port_map::HELP, SubjectSort::Either, "csv")
+            .leaving_out(port_map::LEAVES_OUT)
+            .with(port_map::params()),
+    );
+    all.push(
+        FormatInfo::new(run_sheet::NAME, run_sheet::HELP, SubjectSort::Plan, "md")
+            .leaving_out(run_sheet::LEAVES_OUT)
+            .with(run_sheet::params()),
+    );
     all.extend(formats());
     all
 }
@@ -40,11 +50,26 @@ pub(crate) fn export(
         explicit.body.family = None;
         return Ok(vec![Artifact::of_scenario(&explicit, format)?]);
     }
+    if format == port_map::NAME {
+        let result = match subject {
+            SubjectOf::Plan(plan) => Some(&plan.plan().result),
+            SubjectOf::Scenario(_) => None,
+        };
+        let text = port_map::text(&subject.scenario().body, result, params)?;
+        return Ok(vec![Artifact::new(format!("{}.port_map.csv", file_stem(subject.name())), text)]);
+    }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
     if format == picture::NAME {
         let plan = plan.plan();
         let text = picture::svg(&plan.name, &plan.scenario.body, changed(&plan.result)?);
         return Ok(vec![Artifact::new(format!("{}.svg", file_stem(&plan.name)), text)]);
+    }
+    if format == run_sheet::NAME {
+        let plan = plan.plan();
+        let subject =
+            Subject { name: &plan.name, scenario: &plan.scenario.body, result: &plan.result, sha256: None };
+        let (text, ending) = run_sheet::text(&subject, params)?;
+        return Ok(vec![Artifact::new(format!("{}.run_sheet.{ending}", file_stem(&plan.name)), text)]);
     }
     if format == runtime::NAME {
         let plan = plan.plan();
@@ -76,8 +101,14 @@ pub fn preview(plan: &Checked<Crossconnect>, format: &str) -> Result<Vec<File>, 
 
 /// The files of a plan under their whole names.
 fn named(plan: &Checked<Crossconnect>, format: &str, params: &Params) -> Result<Vec<File>, Problems> {
+    let sha256 = plan.content_sha256().map_err(Problem::from)?;
     let plan = plan.plan();
-    let subject = Subject { name: &plan.name, scenario: &plan.scenario.body, result: &plan.result };
+    let subject = Subject {
+        name: &plan.name,
+        scenario: &plan.scenario.body,
+        result: &plan.result,
+        sha256: Some(&sha256),
+    };
     let stem = file_stem(&plan.name);
     let named = |file: File| File { name: format!("{stem}.{}", file.name), ..file };
     Ok(write(format, &subject, params)?.into_iter().map(named).collect())

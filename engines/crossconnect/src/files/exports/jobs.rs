@@ -219,7 +219,7 @@ fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -
     let listed =
         changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
     let circuits = listed.flat_map(|entry| {
-        let label = port_list::label(scenario, entry);
+        let label = port_list::label(scenario, device.ocs, entry);
         device.lanes(ends(entry)).map(move |lane| (lane, label.clone()))
     });
     strays::labels(scenario, device).chain(circuits).collect()

@@ -3,9 +3,9 @@
 
 use crate::files::devices::naming::Naming;
 use crate::files::devices::template::Role;
-use crate::files::devices::{Device, panel_ports};
+use crate::files::devices::{Device, side_ports};
 use crate::plan::Entry;
-use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use crate::scenario::{CrossconnectScenario, Panel, Side, Wiring};
 use lightbay_core::problem::printable;
 use lightbay_formats::csv::CsvTable;
 use lightbay_formats::graph::Value;
@@ -13,20 +13,40 @@ use lightbay_formats::graph::Value;
 /// Ending of the list's name.
 pub const ENDING: &str = ".ports.csv";
 
-/// The columns. `panel` counts the ports of all pods on a side of the switch from 1; `ingress` and `egress` are what the
-/// commands say, empty if the port is no such end of a connection.
-pub const COLUMNS: [&str; 9] =
-    ["switch", "ocs_id", "pod", "pod_name", "side", "index", "panel", "ingress", "egress"];
+/// The columns. `panel` is the number of the port on its panel, or counts the ports of all pods on a side of the switch from
+/// 1; `ingress` and `egress` are what the commands say, empty if the port is no such end of a connection. The names of switch
+/// and port and the text on the panel stand last.
+pub const COLUMNS: [&str; 12] = [
+    "switch",
+    "ocs_id",
+    "pod",
+    "pod_name",
+    "side",
+    "index",
+    "panel",
+    "ingress",
+    "egress",
+    "switch_name",
+    "pod_port",
+    "label",
+];
 
 /// The list for some boxes.
 pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: &Naming) -> String {
     let mut table = CsvTable::new(COLUMNS);
     for device in devices.iter().filter(|device| device.has_ports()) {
+        let own = scenario.own_numbers(device.ocs);
+        let listed = |number: u32| scenario.panel(device.ocs)?.ports.get(number as usize - 1);
+        let text = |text: Option<&String>| Value::from(text.map_or("", String::as_str));
         for (letter, side) in Side::ALL {
             let mut panel = 0;
             for pod in 0..scenario.pods {
                 for index in 0..scenario.ports(side, pod as usize, device.ocs as usize) {
-                    panel += 1;
+                    panel = match &own {
+                        Some(own) => own.get(&(side, pod, index)).copied().unwrap_or(1),
+                        None => panel + 1,
+                    };
+                    let port = own.as_ref().and_then(|_| listed(panel));
                     let (ingress, egress) = device.numbers_of(side, panel);
                     let name = |role, number: Option<u64>| {
                         Value::from(
@@ -45,6 +65,9 @@ pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: 
                         Value::Int(panel.into()),
                         name(Role::Ingress, ingress),
                         name(Role::Egress, egress),
+                        Value::from(scenario.ocs_name(device.ocs).as_str()),
+                        text(port.and_then(|port| port.pod_port.as_ref())),
+                        text(port.and_then(|port| port.label.as_ref())),
                     ]);
                 }
             }
@@ -53,19 +76,42 @@ pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: 
     table.into_text()
 }
 
-/// A circuit for a comment beside its command: `A 1.0 (r0p1, port 2) to B 3.0 (r0p3, port 4)`.
-pub(super) fn label(scenario: &CrossconnectScenario, entry: &Entry) -> String {
+/// A circuit for a comment beside its command: `A 1.0 (r0p1, port 2 of side A) to B 3.0 (r0p3, port 4 of side B)`, or with
+/// numbers of the panel `port 2 (leaf-a Ethernet0) to port 5 (leaf-b Ethernet8)`.
+pub(super) fn label(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> String {
+    ends(scenario, ocs, entry).join(" to ")
+}
+
+/// Both ends of a circuit, as in [`label`].
+pub(super) fn ends(scenario: &CrossconnectScenario, ocs: u32, entry: &Entry) -> [String; 2] {
     let far = if scenario.wiring == Wiring::SingleSided { 'A' } else { 'B' };
-    let end = |side: char, pod: u32, index: u32, panel: u32| {
+    let end = |side: char, pod: u32, index: u32, number: u32| {
+        if let Some(panel) = scenario.panel(ocs) {
+            return port_on_panel(scenario, panel, pod, number);
+        }
         let name: String =
             printable(&scenario.pod_name(pod as usize)).replace("--", "- -").chars().take(40).collect();
-        format!("{side} {pod}.{index} ({name}, port {panel} of side {side})")
+        format!("{side} {pod}.{index} ({name}, port {number} of side {side})")
     };
-    format!(
-        "{} to {}",
+    [
         end('A', entry.pod_a, entry.port_a_index, entry.switch_port_a),
-        end(far, entry.pod_b, entry.port_b_index, entry.switch_port_b)
-    )
+        end(far, entry.pod_b, entry.port_b_index, entry.switch_port_b),
+    ]
+}
+
+/// A port by its number on the panel with pod, name and label, safe for a comment.
+pub(super) fn port_on_panel(scenario: &CrossconnectScenario, panel: &Panel, pod: u32, number: u32) -> String {
+    let port = (number as usize).checked_sub(1).and_then(|at| panel.ports.get(at));
+    let name = port.and_then(|port| port.pod_port.as_deref()).map(|name| format!(" {name}"));
+    let label = port.and_then(|port| port.label.as_deref()).map(|label| format!(", {label}"));
+    let text = format!(
+        "{}{}{}",
+        scenario.pod_name(pod as usize),
+        name.unwrap_or_default(),
+        label.unwrap_or_default()
+    );
+    let text: String = printable(&text).replace("--", "- -").chars().take(80).collect();
+    format!("port {number} ({text})")
 }
 
 /// First and last name of a series of ports.
@@ -95,10 +141,12 @@ pub fn called(scenario: &CrossconnectScenario, ocs: u32) -> Vec<Called> {
         let devices = crate::files::devices::devices(scenario, &naming.numbers).ok()?;
         let device = devices.iter().find(|device| device.ocs == ocs)?;
         let names = |side: Side| -> [Option<Names>; 2] {
-            let last = u32::try_from(panel_ports(scenario, side, ocs)).unwrap_or(u32::MAX);
+            let last = u32::try_from(side_ports(scenario, side, ocs)).unwrap_or(u32::MAX);
             if last == 0 {
                 return [None, None];
             }
+            let whole = scenario.panel(ocs).map(|panel| panel.ports.len() as u32);
+            let last = whole.unwrap_or(last);
             let (first, last) = (device.numbers_of(side, 1), device.numbers_of(side, last));
             let series = |role, first: Option<u64>, last: Option<u64>| {
                 let name = |number| naming.template.name(role, number);

@@ -3,7 +3,7 @@ mod toy;
 
 use super::*;
 use crate::plan::{Action, Entry};
-use crate::scenario::{Side, Wiring};
+use crate::scenario::{Panel, PanelPort, Side, Wiring};
 use crate::testing::{self, Sample};
 use lightbay_core::param::ParamValue;
 use proptest::prelude::*;
@@ -21,6 +21,65 @@ pub(crate) struct Numbering {
 
 /// State of all boxes: connections by box, ingress name and egress name.
 pub(crate) type State = BTreeMap<u32, BTreeMap<String, String>>;
+
+/// The same where a port has one number on its panel: only a switch with a series for ingress and one for egress ports has two.
+fn panel_connections(
+    wiring: Wiring,
+    both: bool,
+    ocs: u32,
+    total: u64,
+    (a, b): (u64, u64),
+) -> Vec<(u32, u64, u64, u64)> {
+    match (wiring, both) {
+        (Wiring::CrossWired, _) => vec![(2 * ocs, a, b, 0), (2 * ocs + 1, b, a, 0)],
+        (_, false) => vec![(ocs, a, b, total), (ocs, b, a, total)],
+        (_, true) => vec![(ocs, a, b, 0)],
+    }
+}
+
+/// Gives the ports of every switch numbers of their own, in no order, with spare ones among them.
+pub(crate) fn on_panels(scenario: &mut CrossconnectScenario, changes: &mut Changes) {
+    for ocs in 0..scenario.ocs_count {
+        let mut ports: Vec<PanelPort> = Vec::new();
+        let port = |pod: Option<u32>, side: Option<Side>, port_index: Option<u32>| PanelPort {
+            number: 0,
+            pod,
+            side,
+            port_index,
+            pod_port: None,
+            label: None,
+            reserved: false,
+        };
+        for (_, side) in Side::ALL {
+            for pod in 0..scenario.pods {
+                for index in 0..scenario.ports(side, pod as usize, ocs as usize) {
+                    let side = Some(side).filter(|_| scenario.wiring != Wiring::SingleSided);
+                    ports.push(port(Some(pod), side, Some(index)));
+                }
+            }
+            ports.push(port(None, None, None));
+        }
+        // A step that shares no factor with the length visits every place once.
+        let count = ports.len();
+        let step = (2..).find(|step| num_free_of(*step, count)).unwrap_or(1);
+        let mut shuffled: Vec<PanelPort> =
+            (0..count).map(|at| ports[(at * step + 1) % count].clone()).collect();
+        for (number, port) in (1..).zip(&mut shuffled) {
+            port.number = number;
+        }
+        scenario.panels.push(Panel { name: format!("ocs-{ocs}"), ports: shuffled });
+        let own = scenario.own_numbers(ocs).unwrap();
+        for entry in &mut changes.ocs[ocs as usize].cross_connects {
+            let [a, b] = scenario.ends(entry.circuit());
+            (entry.switch_port_a, entry.switch_port_b) = (own[&a], own[&b]);
+        }
+    }
+    scenario.validate().unwrap();
+}
+
+fn num_free_of(step: usize, count: usize) -> bool {
+    (2..=step.min(count)).all(|factor| step % factor > 0 || count % factor > 0)
+}
 
 /// Connections of one circuit, box by box, ports of a side counted from 1, with the number of ingress ports of the box.
 fn connections(
@@ -53,7 +112,7 @@ impl Numbering {
     /// The state that entries give, those with action `gone` left out.
     pub(crate) fn state(self, scenario: &CrossconnectScenario, changes: &Changes, gone: Action) -> State {
         let one_series = match self.format {
-            "sonic_ocs" => false,
+            "sonic_ocs" | "glimmerglass_tl1" => false,
             "calient_tl1" => self.bidirectional,
             _ => true,
         };
@@ -68,9 +127,14 @@ impl Numbering {
             for entry in ocs.cross_connects.iter().filter(|entry| entry.action != gone) {
                 let Entry { switch_port_a, switch_port_b, .. } = *entry;
                 let ends = (u64::from(switch_port_a), u64::from(switch_port_b));
-                for (id, ingress, egress, count) in
-                    connections(scenario.wiring, self.bidirectional, ocs.ocs_id, sides, ends)
-                {
+                let of_panel = scenario.panel(ocs.ocs_id).map(|panel| panel.ports.len() as u64);
+                let found = match of_panel {
+                    Some(total) => {
+                        panel_connections(scenario.wiring, self.bidirectional, ocs.ocs_id, total, ends)
+                    }
+                    None => connections(scenario.wiring, self.bidirectional, ocs.ocs_id, sides, ends),
+                };
+                for (id, ingress, egress, count) in found {
                     let base =
                         self.egress_base.unwrap_or(self.ingress_base + if one_series { count } else { 0 });
                     let (from, to) = (self.ingress_base + ingress - 1, base + egress - 1);
@@ -109,8 +173,18 @@ fn without_empty(mut state: State) -> State {
     state
 }
 
-pub(crate) const WITH_PORTS: [&str; 6] =
-    ["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs"];
+pub(crate) const WITH_PORTS: [&str; 7] = [
+    "polatis_tl1",
+    "calient_tl1",
+    "glimmerglass_tl1",
+    "polatis_restconf",
+    "polatis_netconf",
+    "ocp_ocs",
+    "sonic_ocs",
+];
+
+/// Formats whose ingress and egress ports are numbered apart in any case.
+pub(crate) const TWO_SERIES: [&str; 2] = ["sonic_ocs", "glimmerglass_tl1"];
 
 fn is_rollback(file: &File) -> bool {
     file.name.contains("rollback")
@@ -128,10 +202,13 @@ fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: boo
     }
 }
 
-fn check_commands(sample: Sample, numbering: Numbering, full: bool) {
-    let (scenario, changes) = testing::random(sample);
+fn check_commands(sample: Sample, numbering: Numbering, full: bool, panels: bool) {
+    let (mut scenario, mut changes) = testing::random(sample);
+    if panels {
+        on_panels(&mut scenario, &mut changes);
+    }
     let result = testing::result(changes.clone());
-    let subject = Subject { name: "it's -- a <test>\n", scenario: &scenario, result: &result };
+    let subject = Subject { name: "it's -- a <test>\n", scenario: &scenario, result: &result, sha256: None };
     let (old, new) = (
         numbering.state(&scenario, &changes, Action::Add),
         numbering.state(&scenario, &changes, Action::Remove),
@@ -147,9 +224,17 @@ fn check_commands(sample: Sample, numbering: Numbering, full: bool) {
     }
     let files = write(numbering.format, &subject, &numbering.params(full)).unwrap();
     let fills = full && whole(numbering.format) == Some(Whole::Fills);
+    // Failed switches get no commands, so they stay as they are.
+    let failed = scenario.failed_ocs();
+    let ocs_of = |id: u32| if scenario.wiring == Wiring::CrossWired { id / 2 } else { id };
+    let working = |mut state: State| {
+        state.retain(|id, _| !failed.contains(&ocs_of(*id)));
+        state
+    };
+    let (old, new) = (working(old), working(new));
     let start = if fills { State::new() } else { old };
     // On a bidirectional switch any port of the one series is a port.
-    let ports_are_shared = numbering.bidirectional && numbering.format != "sonic_ocs";
+    let ports_are_shared = numbering.bidirectional && !TWO_SERIES.contains(&numbering.format);
     let mut switches = Switches::holding(start.clone(), ports_are_shared);
     send(&mut switches, numbering, &files, false);
     assert_eq!(without_empty(switches.state()), without_empty(new));
@@ -181,12 +266,13 @@ proptest! {
         ingress_base in 1u64..4,
         far_base in prop_oneof![Just(None), Just(Some(1000u64))],
         full in any::<bool>(),
+        panels in any::<bool>(),
     ) {
         let bidirectional = bidirectional && sample.wiring != Wiring::CrossWired;
         for format in WITH_PORTS {
-            let alike = bidirectional && sample.wiring == Wiring::SingleSided && format != "sonic_ocs";
-            let egress_base = far_base.filter(|_| !alike);
-            check_commands(sample, Numbering { format, ingress_base, egress_base, bidirectional }, full);
+            let alike = bidirectional && sample.wiring == Wiring::SingleSided && !TWO_SERIES.contains(&format);
+            let egress_base = far_base.filter(|_| !alike && !panels);
+            check_commands(sample, Numbering { format, ingress_base, egress_base, bidirectional }, full, panels);
         }
     }
 
@@ -195,7 +281,7 @@ proptest! {
         let (scenario, changes) = testing::random(sample);
         if !changes.batches.is_empty() || full {
             let result = testing::result(changes.clone());
-            let subject = Subject { name: "test", scenario: &scenario, result: &result };
+            let subject = Subject { name: "test", scenario: &scenario, result: &result, sha256: None };
             let mut params = Params::default();
             params.set("full", ParamValue::Bool(full));
             let files = write("csv", &subject, &params).unwrap();

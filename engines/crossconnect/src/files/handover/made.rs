@@ -31,7 +31,7 @@ const WIRING: &str = "wiring";
 /// Largest number of a layer.
 const MOST_LAYERS: i64 = 1 << 20;
 
-/// Parameters that can be asked for.
+/// Parameters that can be requested.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
@@ -146,6 +146,9 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         installed.map_or_else(|| SwitchHall::suited(&matrix), |plan| SwitchHall::of(&plan.scenario.body));
     if let (Some(kept), None) = (kept, installed) {
         hall.ocs_count = kept.ports_a.first().map_or(0, Vec::len) as u32;
+        if kept.single_sided {
+            hall.wiring = Wiring::SingleSided;
+        }
     }
     if let Some(ParamValue::Int(count)) = sources.value(OCS_COUNT) {
         hall.ocs_count = *count as u32;

@@ -195,7 +195,11 @@ impl<'a> Connections<'a> {
     fn circuit(&self, ocs: u32, ends: Ends) -> Option<Circuit> {
         let (pod_a, port_a_index) = port_at(self.scenario, Side::A, ocs, ends.a)?;
         let (pod_b, port_b_index) = port_at(self.scenario, self.far_side(), ocs, ends.b)?;
-        Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
+        let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
+        // Without sides the lower pod is named first, whatever the numbers of its ports.
+        let turn =
+            self.scenario.wiring == Wiring::SingleSided && (pod_b, port_b_index) < (pod_a, port_a_index);
+        Some(if turn { circuit.turned() } else { circuit })
     }
 
     fn end(&self, ocs: u32, (side, number): (Side, u32)) -> Option<StrayEnd> {

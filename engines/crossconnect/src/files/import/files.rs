@@ -2,12 +2,15 @@
 
 use super::Input;
 use crate::files::devices::Device;
+use crate::scenario::{CrossconnectScenario, Panel, Wiring};
+use lightbay_core::format::file_stem;
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problems, counted};
 use std::collections::BTreeMap;
 
 /// The file of every box.
 pub(super) fn of<'a>(
+    scenario: &CrossconnectScenario,
     devices: &'a [Device],
     files: &'a [Input<'a>],
     params: &Params,
@@ -29,7 +32,9 @@ pub(super) fn of<'a>(
     let last = devices.iter().map(|device| device.id).max().unwrap_or(0);
     let mut by_id: BTreeMap<u32, &Input<'_>> = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {
-        let named = given.as_ref().map_or_else(|| number_in(file.name), |ids| u32::try_from(ids[index]).ok());
+        let named = given
+            .as_ref()
+            .map_or_else(|| switch_in(scenario, file.name), |ids| u32::try_from(ids[index]).ok());
         // With one switch and one file there is no doubt.
         let only = (devices.len() == 1 && files.len() == 1).then_some(last);
         let Some(id) = named.or(only) else {
@@ -65,6 +70,21 @@ pub(super) fn of<'a>(
     }
     let assigned = devices.iter().filter_map(|device| Some((device, *by_id.get(&device.id)?))).collect();
     problems.into_result(assigned)
+}
+
+/// The switch that a file is of by its name: the longest name of a switch in it, or the number behind `ocs-`.
+fn switch_in(scenario: &CrossconnectScenario, file: &str) -> Option<u32> {
+    let named = |panel: &Panel| {
+        let name = file_stem(&panel.name);
+        let mut places = file.match_indices(&name);
+        places.any(|(at, _)| {
+            let whole = |sign: Option<char>| sign.is_none_or(|sign| !sign.is_ascii_alphanumeric());
+            whole(file[..at].chars().next_back()) && whole(file[at + name.len()..].chars().next())
+        })
+    };
+    let named = (0u32..).zip(&scenario.panels).filter(|(_, panel)| named(panel));
+    let longest = named.max_by_key(|(_, panel)| panel.name.len()).map(|(ocs, _)| ocs);
+    longest.filter(|_| scenario.wiring != Wiring::CrossWired).or_else(|| number_in(file))
 }
 
 /// The number behind the last `ocs-` of a name.

@@ -1,7 +1,10 @@
 //! The state of switches becomes what is installed in a scenario, which is one of the files (or a plan for it).
 
-use super::{Input, installed, may_assume};
+use super::{Imported, Input, hall, installed, may_assume};
 use crate::Crossconnect;
+use crate::plan::Changes;
+use crate::rollout::steps::{self, ChangeProgress};
+use crate::scenario::{CrossconnectScenario, Port};
 use lightbay_core::format::{self, ImportedScenario};
 use lightbay_core::kind::Kind as _;
 use lightbay_core::param::Params;
@@ -26,11 +29,14 @@ pub(crate) fn import(
     params: &Params,
     strict: bool,
 ) -> Result<ImportedScenario<Crossconnect>, Problems> {
+    if [hall::PORT_MAP, hall::HALL].contains(&format) {
+        return hall::import(format, inputs, params, strict);
+    }
     if strict && !may_assume(format) {
         let message = format!("has no effect: files of format {format} leave nothing to be assumed");
         return Err(Problem::new("--strict", message, "leave it out").into());
     }
-    let (mut scenario, files) = sorted(format, inputs)?;
+    let (mut scenario, change, files) = sorted(format, inputs)?;
     let read = installed(format, &files, &scenario.body, params)?;
     if strict {
         let mut problems = Problems::new();
@@ -40,6 +46,7 @@ pub(crate) fn import(
         problems.into_result(())?;
     }
     let before = scenario.body.installed_circuits().count();
+    let progress = change.map(|changes| progress(&scenario.body, &changes, &read));
     scenario.body.installed = read.installed;
     scenario.body.strays = read.strays;
     // It is no random instance any more: drawing another one would forget what was read.
@@ -51,7 +58,9 @@ pub(crate) fn import(
         "{} installed instead of {before}",
         counted(installed as u64, "circuit is", "circuits are")
     ));
-    let summary = json!({ "installed_circuits": installed, "installed_circuits_before": before, "lines": lines,
+    lines.extend(progress.iter().map(|progress| progress_line(&scenario.body, progress)));
+    let progress = progress.map(|progress| json!({ "steps_done": progress.done, "steps": progress.of, "ports_differ": progress.differ.len() }));
+    let summary = json!({ "progress": progress, "installed_circuits": installed, "installed_circuits_before": before, "lines": lines,
             "surplus_connections": scenario.body.strays.len() - read.half, "half_circuits": read.half });
     let notes = lines.iter().filter(|line| !read.assumed.contains(line)).cloned().collect();
     let assumed = read.assumed.into_iter().map(Assumed::fact).collect();
@@ -62,20 +71,11 @@ pub(crate) fn import(
 fn sorted<'i>(
     format: &str,
     inputs: &'i [format::Input],
-) -> Result<(Scenario<Crossconnect>, Vec<Input<'i>>), Problems> {
-    let (mut scenario, mut files) = (None, Vec::new());
-    for input in inputs {
-        let opened = detect::open(input.bytes.as_slice(), &LIMITS);
-        if !opened.is_ok_and(|opened| matches!(opened.format, Format::Scenario | Format::Plan)) {
-            files.push(Input { name: &input.name, bytes: &input.bytes });
-            continue;
-        }
-        let found = scenario_in(input).map_err(|problems| problems.named(&input.name))?;
-        if scenario.replace(found).is_some() {
-            let problem = Problem::new("", "is the second scenario", "name one scenario or plan");
-            return Err(Problems::from(problem).named(&input.name));
-        }
-    }
+) -> Result<(Scenario<Crossconnect>, Option<Changes>, Vec<Input<'i>>), Problems> {
+    let (input, files) = sorted_out(inputs)?;
+    let change = input.map(changes_in).transpose()?.flatten();
+    let scenario =
+        input.map(|input| scenario_in(input).map_err(|problems| problems.named(&input.name))).transpose()?;
     let scenario = scenario.ok_or_else(|| {
         Problem::new(
             "",
@@ -87,11 +87,73 @@ fn sorted<'i>(
             ),
         )
     })?;
+    Ok((scenario, change, files))
+}
+
+/// The file with the scenario, if there is one, and the others.
+pub(super) fn sorted_out(
+    inputs: &[format::Input],
+) -> Result<(Option<&format::Input>, Vec<Input<'_>>), Problems> {
+    let (mut scenario, mut files) = (None, Vec::new());
+    for input in inputs {
+        let opened = detect::open(input.bytes.as_slice(), &LIMITS);
+        if !opened.is_ok_and(|opened| matches!(opened.format, Format::Scenario | Format::Plan)) {
+            files.push(Input { name: &input.name, bytes: &input.bytes });
+        } else if scenario.replace(input).is_some() {
+            let problem = Problem::new("", "is the second scenario", "name one scenario or plan");
+            return Err(Problems::from(problem).named(&input.name));
+        }
+    }
     Ok((scenario, files))
 }
 
+/// The changes of a plan in a file; `None` for a scenario and for an order of phases.
+fn changes_in(input: &format::Input) -> Result<Option<Changes>, Problems> {
+    let value = read_json(input.bytes.as_slice())?;
+    if !is_plan(&value) || kind_of(&value) != Some(Crossconnect::NAME) {
+        return Ok(None);
+    }
+    Ok(read_draft::<Crossconnect>(&value)?.plan.and_then(|plan| plan.result.changes().cloned()))
+}
+
+fn is_plan(value: &serde_json::Value) -> bool {
+    let schema = value.get("schema").and_then(serde_json::Value::as_str);
+    schema.is_some_and(|schema| schema.starts_with("lightbay.plan/"))
+}
+
+/// How far the change of a plan is by the state of the switches.
+fn progress(scenario: &CrossconnectScenario, changes: &Changes, read: &Imported) -> ChangeProgress {
+    let circuits = read
+        .installed
+        .ocs
+        .iter()
+        .flat_map(|ocs| ocs.cross_connects.iter().map(move |circuit| (ocs.ocs_id, *circuit)));
+    // Connections that make no circuit and were not there before the change.
+    let strays = read.strays.iter().filter(|stray| !scenario.strays.contains(stray));
+    let ports = strays.flat_map(|stray| {
+        [stray.from, stray.to].map(|end| (stray.ocs_id, (end.side, end.pod, end.port_index)))
+    });
+    steps::progress(scenario, changes, &circuits.collect(), &ports.collect())
+}
+
+/// `step 2 of 5 done, 3 ports differ: ocs-east:5, …`.
+fn progress_line(scenario: &CrossconnectScenario, progress: &ChangeProgress) -> String {
+    let ChangeProgress { done, of, differ } = progress;
+    let ports = counted(differ.len() as u64, "port differs", "ports differ");
+    let named = differ
+        .iter()
+        .take(8)
+        .map(|&(ocs_id, (side, pod, port_index))| scenario.port_text(Port { ocs_id, pod, side, port_index }));
+    let named: Vec<String> = named.collect();
+    match (named.is_empty(), differ.len() > named.len()) {
+        (true, _) => format!("step {done} of {of} done, no port differs"),
+        (false, false) => format!("step {done} of {of} done, {ports}: {}", named.join(", ")),
+        (false, true) => format!("step {done} of {of} done, {ports}: {}, …", named.join(", ")),
+    }
+}
+
 /// The scenario of a file, or the one that the plan in it is for.
-fn scenario_in(input: &format::Input) -> Result<Scenario<Crossconnect>, Problems> {
+pub(super) fn scenario_in(input: &format::Input) -> Result<Scenario<Crossconnect>, Problems> {
     let value = read_json(input.bytes.as_slice())?;
     let kind = kind_of(&value);
     if kind != Some(Crossconnect::NAME) {
@@ -100,8 +162,7 @@ fn scenario_in(input: &format::Input) -> Result<Scenario<Crossconnect>, Problems
         let remedy = format!("give a scenario of kind {}", Crossconnect::NAME);
         return Err(Problem::new("kind", message, remedy).into());
     }
-    let schema = value.get("schema").and_then(serde_json::Value::as_str);
-    if !schema.is_some_and(|schema| schema.starts_with("lightbay.plan/")) {
+    if !is_plan(&value) {
         return Scenario::from_value(&value);
     }
     let plan = read_draft::<Crossconnect>(&value)?.plan;

@@ -2,7 +2,8 @@
 //! with `>` is continued by another one with the same tag.
 
 use super::{Connection, Listing};
-use lightbay_core::problem::{Problem, Problems};
+use crate::files::exports::glimmerglass_tl1::{INPUTS, OUTPUTS};
+use lightbay_core::problem::{Problem, Problems, printable};
 
 /// Part of a text while it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +144,54 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
             }),
             None => problems.add(place, format!("is '{line}'"), "lines look like \"1,13\""),
         }
+    }
+    problems.into_result(listing)
+}
+
+/// `rtrv-crs-fiber`: a line for every input and output, `GGN:IPORTID=10002,…,OPORTID=20003,…,CONNSTATE=steady,…`; 0 for none.
+pub(super) fn fiber_crosses(text: &str) -> Result<Listing, Problems> {
+    let mut problems = Problems::new();
+    let mut listing = Listing::default();
+    for (number, line) in quoted(text, "rtrv-crs-fiber")? {
+        let place = format!("line {number}");
+        let value = |key: &str| {
+            let mut pairs = line.split([',', ':']).filter_map(|pair| pair.split_once('='));
+            pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(key)).map(|(_, value)| value.trim())
+        };
+        let port = |key: &str, base: u64| -> Option<u64> {
+            let number: u64 = value(key)?.parse().ok()?;
+            let counted = number.checked_sub(base).filter(|number| (1..10_000).contains(number));
+            if number == 0 { Some(0) } else { counted }
+        };
+        let (Some(ingress), Some(egress)) = (port("IPORTID", INPUTS), port("OPORTID", OUTPUTS)) else {
+            let remedy = "lines have IPORTID=10001 to 19999 or 0, and OPORTID=20001 to 29999 or 0";
+            problems.add(place, format!("is '{}'", printable(line)), remedy);
+            continue;
+        };
+        let state = value("CONNSTATE").unwrap_or_default().to_ascii_lowercase();
+        if ingress == 0 || egress == 0 {
+            if state != "single" && !state.is_empty() {
+                let remedy = "read the state again: a port without a connection is 'single'";
+                problems.add(place, format!("has one port and CONNSTATE={}", printable(&state)), remedy);
+            }
+            continue;
+        }
+        if state != "steady" {
+            let cause = value("CONNCAUSE").filter(|cause| !cause.is_empty() && *cause != "none");
+            let cause = cause.map_or_else(String::new, |cause| format!(" ({})", printable(cause)));
+            listing.notes.push(format!(
+                "{place}: {} to {} is {}{cause}, and counts as set",
+                INPUTS + ingress,
+                OUTPUTS + egress,
+                printable(&state)
+            ));
+        }
+        listing.found.push(Connection {
+            place,
+            ingress: ingress.to_string(),
+            egress: egress.to_string(),
+            both_ways: None,
+        });
     }
     problems.into_result(listing)
 }

@@ -3,7 +3,7 @@
 use super::{entries, is_change};
 use crate::plan::{Action, EntryRef};
 use crate::rollout::ports::Wired;
-use crate::scenario::{Circuit, CrossconnectScenario, Side};
+use crate::scenario::{CrossconnectScenario, Side};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
@@ -49,13 +49,7 @@ impl ChangeComponents {
         // The removal that frees each port.
         let mut busy: FxHashMap<(u32, Side, u32, u32), u32> = FxHashMap::default();
         let ends = |at: EntryRef, entry: &crate::plan::Entry| {
-            let circuit = Circuit {
-                pod_a: entry.pod_a,
-                port_a_index: entry.port_a_index,
-                pod_b: entry.pod_b,
-                port_b_index: entry.port_b_index,
-            };
-            scenario.ends(circuit).map(|(side, pod, index)| (at.ocs_id, side, pod, index))
+            scenario.ends(entry.circuit()).map(|(side, pod, index)| (at.ocs_id, side, pod, index))
         };
         // Removals first: an addition waits for the removals that hold its ports.
         for wanted in [Action::Remove, Action::Add] {

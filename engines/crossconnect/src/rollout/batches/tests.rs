@@ -74,10 +74,41 @@ fn check(scenario: &CrossconnectScenario, target: &Assignment) -> Schedule {
 }
 
 #[test]
-fn without_limits_there_is_one_batch_and_without_changes_none() {
-    let (scenario, target) = pair_of_states(6, 3, 2, 1);
+fn with_a_limit_that_is_never_reached_there_is_one_batch_and_without_changes_none() {
+    let (mut scenario, target) = pair_of_states(6, 3, 2, 1);
+    scenario.rollout.max_dark_per_pod = 4096;
     assert_eq!(check(&scenario, &target).batches.len(), 1);
     assert_eq!(check(&scenario, &Assignment::installed(&scenario)).batches, []);
+}
+
+/// Both circuits of two pairs turn round. At once, the pairs would have none; one by one, each keeps one.
+#[test]
+fn a_change_that_would_cut_pairs_off_is_split_without_limits() {
+    let mut scenario = presets::scenario("crossconnect-example").unwrap();
+    let circuit = |(pod_a, pod_b)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
+    for ocs in &mut scenario.installed.ocs {
+        ocs.cross_connects = [(0, 1), (2, 3)].map(circuit).to_vec();
+    }
+    let target = Assignment::of(2, [(0, 1, 0), (0, 3, 2), (1, 1, 0), (1, 3, 2)]);
+    let split = check(&scenario, &target);
+    assert_eq!((split.batches.len(), split.least_pair_share, split.max_dark_per_pod), (2, 0.5, 1));
+    scenario.rollout.max_dark_per_pod = 4096;
+    let whole = check(&scenario, &target);
+    assert_eq!((whole.batches.len(), whole.least_pair_share), (1, 0.0));
+    // A single circuit that moves to free ports is set up first.
+    scenario.rollout = Rollout::default();
+    scenario.installed.ocs[1].cross_connects.clear();
+    let single = check(&scenario, &Assignment::of(2, [(0, 1, 0), (0, 3, 2)]));
+    assert_eq!((single.batches.len(), single.least_pair_share), (2, 1.0));
+    // Two switches exchange what they carry: no order spares the pairs, but no pod has to lose more than half.
+    for (ocs, circuits) in [[(0, 1), (2, 3)], [(0, 3), (2, 1)]].into_iter().enumerate() {
+        scenario.installed.ocs[ocs].cross_connects = circuits.map(circuit).to_vec();
+    }
+    let exchanged = check(&scenario, &Assignment::of(2, [(1, 0, 1), (1, 2, 3), (0, 0, 3), (0, 2, 1)]));
+    assert_eq!(
+        (exchanged.batches.len(), exchanged.max_dark_per_pod, exchanged.least_pair_share),
+        (2, 1, 0.0)
+    );
 }
 
 #[test]
@@ -101,6 +132,7 @@ fn a_circuit_that_turns_round_is_set_up_before_it_is_taken_down() {
     scenario.installed.ocs[0].cross_connects.truncate(1);
     let back = scenario.installed.ocs[0].cross_connects[0];
     let target = Assignment::of(1, [(0, back.pod_b, back.pod_a)]);
+    scenario.rollout = Rollout { max_dark_per_pod: 4096, min_pair_share: 0.0 };
     assert_eq!(check(&scenario, &target).max_dark_circuits, 1);
     // The other direction needs no port of the old one, so both can be up together.
     scenario.rollout = Rollout { max_dark_per_pod: 0, min_pair_share: 1.0 };

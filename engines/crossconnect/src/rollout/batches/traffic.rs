@@ -1,6 +1,6 @@
 //! Live circuits, against those that must be live.
 
-use super::components::Change;
+use super::components::{Change, ChangeComponents};
 use super::entries;
 use crate::plan::Action;
 use crate::rollout::ports::Wired;
@@ -20,6 +20,8 @@ struct Count {
     live: u32,
     /// Least number that the limits allow.
     floor: u32,
+    /// Circuits that are not touched, or can be set up first.
+    kept: u32,
 }
 
 impl Count {
@@ -80,6 +82,7 @@ impl Traffic {
             let add = |count: &mut Count| {
                 count.old += u32::from(is_old);
                 count.new += u32::from(is_new);
+                count.kept += u32::from(is_old && is_new);
             };
             add(&mut traffic.all);
             add(&mut pairs[number as usize]);
@@ -103,6 +106,30 @@ impl Traffic {
             pair.floor = least.ceil().max(0.0) as u32;
         }
         traffic
+    }
+
+    /// The same with the limits of a change for which none are given: every pod keeps half of its circuits, and every pair of
+    /// pods one, unless there is a single circuit, which moves to ports that are in use.
+    pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
+        // What can be set up before anything is taken down counts like what stays.
+        for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {
+            for count in self.counts(change).into_iter().flatten() {
+                count.kept += 1;
+            }
+        }
+        for pod in &mut self.pods {
+            pod.floor = if pod.due() > 1 { pod.due() - pod.due() / 2 } else { pod.due().min(pod.kept) };
+        }
+        for pair in &mut self.pairs {
+            pair.floor = pair.due().min(u32::from(pair.kept > 0 || pair.due() > 1));
+        }
+        self
+    }
+
+    /// Pods and pairs of pods below their limits.
+    pub(super) fn short(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = self.pods.iter().chain(&self.pairs).enumerate();
+        all.filter(|(_, count)| count.below_floor() > 0).map(|(at, _)| at)
     }
 
     fn counts(&mut self, change: &Change) -> [Option<&mut Count>; 4] {

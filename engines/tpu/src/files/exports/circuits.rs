@@ -1,6 +1,7 @@
 //! Circuits of the switches, and the way from one state of all switches to another.
 //!
-//! Ports of a switch: the plus port of cube c is port `c`, its minus port is port `cubes + c`. A circuit joins a plus port
+//! Ports of a switch count from 1, as in the files of the vendors: the plus port of cube c is port `c + 1`, its minus port is port
+//! `cubes + c + 1`. A circuit joins a plus port
 //! (`port_in`) to a minus port (`port_out`) and carries both directions.
 //!
 //! People patch by the face of a cube: each end is also given by its cube, side and index. Side `X+` is the face at the far
@@ -32,7 +33,7 @@ pub fn table(pod: &Topology) -> String {
 
 fn row(pod: &Topology, switch: usize, cube: usize) -> String {
     let far = pod.to(switch, cube);
-    format!("{switch},{cube},{},{cube},{far}", pod.cubes() + far)
+    format!("{switch},{},{},{cube},{far}", cube + 1, pod.cubes() + far + 1)
 }
 
 /// Both ends of every circuit of a switch.

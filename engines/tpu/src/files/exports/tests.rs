@@ -155,7 +155,9 @@ fn the_network_for_booksim_reads_back_as_the_pod() {
 type Circuits = BTreeMap<(usize, usize), usize>;
 
 fn circuits(pod: &Topology) -> Circuits {
-    let all = |switch| (0..pod.cubes()).map(move |cube| ((switch, cube), pod.cubes() + pod.to(switch, cube)));
+    let all = |switch| {
+        (0..pod.cubes()).map(move |cube| ((switch, cube + 1), pod.cubes() + pod.to(switch, cube) + 1))
+    };
     (0..SWITCHES).flat_map(all).collect()
 }
 
@@ -170,7 +172,7 @@ fn the_list_of_circuits_is_the_pod() {
     let mut states = vec![vec![0; 5]; SWITCHES];
     for row in &table {
         let [switch, input, output, a, b] = numbers(row)[..] else { panic!("{row:?}") };
-        assert_eq!((input, output), (a, 5 + b));
+        assert_eq!((input, output), (a + 1, 5 + b + 1));
         states[switch][a] = b as u16;
     }
     assert_eq!(table.len(), SWITCHES * 5);

@@ -3,6 +3,7 @@
 
 use super::{BoxJob, ends};
 use crate::files::devices::{Device, Lane, panel_number};
+use crate::files::exports::port_list::port_on_panel;
 use crate::plan::{Action, Changes, Entry};
 use crate::scenario::{CrossconnectScenario, Side, StrayEnd};
 use lightbay_core::problem::printable;
@@ -80,6 +81,10 @@ pub(super) fn labels<'a>(
     let strays = scenario.strays.iter().filter(|stray| stray.ocs_id == device.ocs);
     strays.flat_map(move |stray| {
         let end = |end: StrayEnd| {
+            if let Some(panel) = scenario.panel(device.ocs) {
+                let number = panel_number(scenario, device.ocs, end);
+                return port_on_panel(scenario, panel, end.pod, number);
+            }
             let name: String = printable(&scenario.pod_name(end.pod as usize))
                 .replace("--", "- -")
                 .chars()

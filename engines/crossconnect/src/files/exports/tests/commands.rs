@@ -11,7 +11,7 @@ fn example(format: &str, settings: &[(&str, ParamValue)]) -> Result<Vec<File>, P
     for (name, value) in settings {
         params.set(*name, value.clone());
     }
-    write(format, &Subject { name: "example", scenario: &scenario, result: &result }, &params)
+    write(format, &Subject { name: "example", scenario: &scenario, result: &result, sha256: None }, &params)
 }
 
 fn first(format: &str, settings: &[(&str, ParamValue)]) -> String {
@@ -47,7 +47,7 @@ fn files_of_a_batch_sort_together_and_before_the_next() {
     };
     let (scenario, changes) = testing::random(sample);
     let result = testing::result(changes);
-    let subject = Subject { name: "", scenario: &scenario, result: &result };
+    let subject = Subject { name: "", scenario: &scenario, result: &result, sha256: None };
     let known = formats().into_iter().find(|known| known.name == "sonic_ocs").unwrap();
     let files = write("sonic_ocs", &subject, &defaults(&known)).unwrap();
     let names: Vec<&str> =
@@ -103,9 +103,9 @@ fn commands_are_written_as_the_switches_want_them() {
     let table = example("csv", &[]).unwrap();
     assert_eq!(
         table[0].text(),
-        "ocs_id,action,pod_a,port_a,pod_b,port_b,side_a,panel_a,pod_name_a,side_b,panel_b,pod_name_b,batch\n\
-         1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n1,remove,3,0,1,0,a,4,pod 3,b,2,pod 1,1\n\
-         1,add,2,0,1,0,a,3,pod 2,b,2,pod 1,1\n1,add,3,0,0,0,a,4,pod 3,b,1,pod 0,1\n"
+        "ocs_id,action,pod_a,port_a,pod_b,port_b,side_a,panel_a,pod_name_a,side_b,panel_b,pod_name_b,batch,switch_name\n\
+         1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1,OCS 1\n1,remove,3,0,1,0,a,4,pod 3,b,2,pod 1,1,OCS 1\n\
+         1,add,2,0,1,0,a,3,pod 2,b,2,pod 1,1,OCS 1\n1,add,3,0,0,0,a,4,pod 3,b,1,pod 0,1,OCS 1\n"
     );
     assert_eq!(table[1].beside, Some(".rollback.csv"));
 }
@@ -118,7 +118,7 @@ fn every_listing_names_pod_side_and_index_of_every_port() {
         let name = format.name;
         if name == csv::NAME {
             assert!(
-                files[0].text().contains("\n1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n"),
+                files[0].text().contains("\n1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1,OCS 1\n"),
                 "{}",
                 files[0].text()
             );
@@ -264,7 +264,7 @@ fn settings_that_cannot_be_are_refused() {
         max_flows_per_pod_pair: 0,
         contended_phases: 0,
     });
-    let subject = Subject { name: "x", scenario: &scenario, result: &order };
+    let subject = Subject { name: "x", scenario: &scenario, result: &order, sha256: None };
     assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("order of phases"));
     assert!(
         write("tl1", &subject, &Params::default())
@@ -274,7 +274,7 @@ fn settings_that_cannot_be_are_refused() {
     );
     changes.batches.clear();
     let nothing = testing::result(changes);
-    let subject = Subject { name: "x", scenario: &scenario, result: &nothing };
+    let subject = Subject { name: "x", scenario: &scenario, result: &nothing, sha256: None };
     assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("changes nothing"));
 }
 

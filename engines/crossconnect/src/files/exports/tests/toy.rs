@@ -64,6 +64,7 @@ impl Switches {
         match format {
             "polatis_tl1" => self.polatis_tl1(id, text),
             "calient_tl1" => self.calient_tl1(id, text),
+            "glimmerglass_tl1" => self.glimmerglass_tl1(id, text),
             "polatis_restconf" => self.restconf(id, text),
             "polatis_netconf" => self.netconf(id, text),
             "ocp_ocs" => self.ocp(id, text),
@@ -86,6 +87,29 @@ impl Switches {
                     self.connect(id, ingress, egress)?;
                 }
                 ["RTRV-PATCH", "", "", _, ""] => last = Reply::ReadBack,
+                _ => return Err(format!("DENY {line}")),
+            }
+        }
+        Ok(last)
+    }
+
+    fn glimmerglass_tl1(&mut self, id: u32, text: &str) -> Outcome {
+        let mut last = Reply::Done;
+        let port = |text: &str, base: u64| {
+            let number = text.parse::<u64>().ok().and_then(|number| number.checked_sub(base));
+            number.map(|number| number.to_string()).ok_or_else(|| format!("DENY {text}"))
+        };
+        for (number, line) in text.lines().enumerate() {
+            let parts: Vec<&str> = expect(line.strip_suffix(';'), "a semicolon")?.split(':').collect();
+            assert_eq!(parts[3], (number + 1).to_string(), "tags count up");
+            last = Reply::Done;
+            match parts[..] {
+                ["dlt-crs-fiber", "", ingress, _] => self.disconnect(id, &port(ingress, 10_000)?, None)?,
+                ["ent-crs-fiber", "", pair, _] => {
+                    let (ingress, egress) = expect(pair.split_once(','), "two ports")?;
+                    self.connect(id, &port(ingress, 10_000)?, &port(egress, 20_000)?)?;
+                }
+                ["rtrv-crs-fiber", "", "all", _] => last = Reply::ReadBack,
                 _ => return Err(format!("DENY {line}")),
             }
         }

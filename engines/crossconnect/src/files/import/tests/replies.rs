@@ -37,6 +37,20 @@ pub(super) fn text(format: &str, connections: &BTreeMap<String, String>) -> Stri
             text + ";\n"
         }
         "calient_tl1" => calient(connections, false),
+        "glimmerglass_tl1" => {
+            let mut text =
+                String::from("rtrv-crs-fiber::all:31;\n\n   hall-ocs0 26-03-02 09:41:07\nM  31 COMPLD\n");
+            for (from, to) in connections {
+                let (from, to): (u64, u64) = (from.parse().unwrap(), to.parse().unwrap());
+                let _ = writeln!(
+                    text,
+                    "   \"GGN:IPORTID={},IPORTNAME=,OPORTID={},OPORTNAME=,CONNID=0,CONNSTATE=steady,CONNCAUSE=none\"",
+                    10_000 + from,
+                    20_000 + to
+                );
+            }
+            text + "   \"GGN:IPORTID=19999,IPORTNAME=,OPORTID=0,OPORTNAME=,CONNID=0,CONNSTATE=single,CONNCAUSE=none\"\n;\n"
+        }
         "polatis_restconf" => {
             let pairs: Vec<_> = connections
                 .iter()

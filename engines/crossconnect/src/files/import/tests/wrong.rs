@@ -230,8 +230,10 @@ fn tables_of_changes_alone_are_told_from_states() {
 #[test]
 fn formats_are_those_of_the_exports() {
     let exported: Vec<&str> = exports::formats().iter().map(|format| format.name).collect();
+    // Tables of halls are read by themselves.
+    let of_halls = ["port_map", "hall"];
     let imported: Vec<&str> = formats().iter().map(|format| format.name).collect();
-    assert_eq!(imported, exported);
+    assert_eq!(imported, [&exported[..], &of_halls].concat());
     let sample = Sample {
         wiring: Wiring::TwoSided,
         pods: 2,

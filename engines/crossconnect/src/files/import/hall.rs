@@ -1,0 +1,299 @@
+//! Halls of one's own: pods, switches and what is wired to what, from tables that people keep.
+//!
+//! | file | says |
+//! |---|---|
+//! | port map (`switch,port,side,pod,pod_port,label,state`) | every port of every switch, with what is set there |
+//! | list of cables ([`wiring`]) | which port of a pod goes to which port of a switch |
+//! | pods and switches ([`tables`]) | names and numbers of ports, spread evenly |
+//! | matrix of circuits ([`matrix`]) | target circuits of every pair of pods |
+//! | scenario or plan of kind `crossconnect` | target circuits and limits, to which a port map gives numbers |
+//!
+//! All of them become rows of ports first, and [`build`] makes the scenario of the rows.
+
+use super::state::{scenario_in, sorted_out};
+use super::{Input, in_file, text_of};
+use crate::Crossconnect;
+use crate::scenario::{CrossconnectScenario, Wiring};
+use lightbay_core::cells;
+use lightbay_core::format::{self, FormatInfo, ImportedScenario, SubjectSort, scenario_name};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
+use lightbay_core::scenario::{Assumed, Scenario};
+use rows::PortRows;
+use serde_json::json;
+
+mod build;
+mod matrix;
+mod rows;
+mod tables;
+mod wiring;
+
+pub(crate) use rows::{COLUMNS, FAILED, FREE, RESERVED, TO};
+
+#[cfg(test)]
+mod tests;
+
+/// Name of the format of port maps.
+pub(crate) const PORT_MAP: &str = "port_map";
+/// Name of the format of all tables of a hall.
+pub(crate) const HALL: &str = "hall";
+
+/// Largest table, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+/// Largest panel that can be requested.
+const MOST_PORTS: i64 = 1 << 16;
+
+/// Both formats.
+pub(super) fn formats() -> Vec<FormatInfo> {
+    let words: Vec<&'static str> = Wiring::ALL.iter().map(|(word, _)| *word).collect();
+    let wiring = || {
+        let help = "Pairs of ports that a switch may connect. Default: 'single_sided', or 'two_sided' where a port map names sides.";
+        ParamInfo::choice("wiring", &words, Wiring::SingleSided.word(), help).derived()
+    };
+    vec![
+        FormatInfo::new(
+            PORT_MAP,
+            "Port maps, a row for every port of every switch, with a matrix of target circuits or the scenario that they give numbers to.",
+            SubjectSort::Scenario,
+            "csv",
+        )
+        .with(vec![wiring()]),
+        FormatInfo::new(
+            HALL,
+            "Halls as tables: pods and switches, lists of cables (plain, of NetBox or of OCDAI), port maps, matrices of target circuits.",
+            SubjectSort::Scenario,
+            "csv",
+        )
+        .with(vec![
+            wiring(),
+            ParamInfo::text(
+                "switches",
+                "Optical switches in a list of cables: names or a role, separated by commas. Default: the devices at the end of cables, or the role 'spine'.",
+            ),
+            ParamInfo::int(
+                "panel_ports",
+                1,
+                MOST_PORTS,
+                1,
+                "Ports of every switch of a list of cables; those without a cable are spare. Default: the largest number in use.",
+            )
+            .derived(),
+        ]),
+    ]
+}
+
+/// Kinds of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TableSort {
+    PortMap,
+    Cables(wiring::CableForm),
+    Pods,
+    Switches,
+    Matrix,
+    Json,
+}
+
+/// A table with its name and its lines: number from 1 and text.
+struct HallFile<'a> {
+    name: &'a str,
+    text: String,
+}
+
+impl HallFile<'_> {
+    /// The fields of the header, trimmed, and the other lines that hold something.
+    fn rows(&self) -> (Vec<String>, impl Iterator<Item = (usize, Vec<String>)>) {
+        let trimmed = |line: &str| -> Vec<String> {
+            cells::fields(line).iter().map(|field| field.trim().to_owned()).collect()
+        };
+        let mut lines = (1..)
+            .zip(self.text.lines())
+            .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+            .map(move |(number, line)| (number, trimmed(line)));
+        let header = lines.next().map(|(_, header)| header).unwrap_or_default();
+        (header, lines)
+    }
+
+    fn table(&self) -> Result<TableSort, Problem> {
+        if self.text.trim_start().starts_with('{') {
+            return Ok(TableSort::Json);
+        }
+        let (header, mut rows) = self.rows();
+        let header: Vec<String> = header.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let names: Vec<&str> = header.iter().map(String::as_str).collect();
+        if names.starts_with(&["switch", "port"]) && names.contains(&"pod") {
+            return Ok(TableSort::PortMap);
+        }
+        if let Some(form) = wiring::CableForm::of(&names) {
+            return Ok(TableSort::Cables(form));
+        }
+        if names.starts_with(&["node_type", "node_id"]) {
+            let remedy = "give the connectivity map, which begins with plan_id,cable_id";
+            return Err(Problem::new("", "is the list of ports of OCDAI, not its list of cables", remedy));
+        }
+        let first = rows.next().and_then(|(_, row)| row.first().map(|name| name.to_ascii_lowercase()));
+        match names.as_slice() {
+            [_, second, ..] if first.as_deref() == Some(*second) => Ok(TableSort::Matrix),
+            ["pod", ..] => Ok(TableSort::Pods),
+            ["switch", ..] => Ok(TableSort::Switches),
+            _ => Err(Problem::new(
+                "",
+                format!("has the columns '{}'", printable(&header.join(","))),
+                "give a port map (switch,port,side,pod,pod_port,label,state), pods (pod,ports), switches (switch,ports), cables \
+                 (StartDevice,StartPort,EndDevice,EndPort) or a matrix (pod and the names of the pods)",
+            )),
+        }
+    }
+}
+
+/// Reads the files of a hall.
+///
+/// # Errors
+/// Every problem of the files. With `strict`, what they leave open is a problem too.
+pub(super) fn import(
+    format: &str,
+    inputs: &[format::Input],
+    params: &Params,
+    strict: bool,
+) -> Result<ImportedScenario<Crossconnect>, Problems> {
+    let (base, files) = sorted_out(inputs)?;
+    let base =
+        base.map(|input| scenario_in(input).map_err(|problems| problems.named(&input.name))).transpose()?;
+    let mut found = HallFiles::default();
+    let mut problems = Problems::new();
+    for file in files {
+        if let Err(wrong) = found.read(format, &file, params, base.as_ref().map(|base| &base.body)) {
+            for problem in wrong.list() {
+                problems.push(in_file(file.name, problem.clone()));
+            }
+        }
+    }
+    problems.into_result(())?;
+    if !found.has_cables
+        && let Some(knob) = ["switches", "panel_ports"].into_iter().find(|knob| params.get(knob).is_some())
+    {
+        return Err(Problem::new(knob, "has no effect: no file is a list of cables", "leave it out").into());
+    }
+    let name = base.as_ref().map_or_else(
+        || scenario_name(inputs.first().map_or("", |input| &input.name), "hall"),
+        |base| base.name.clone(),
+    );
+    let rows = found.rows(params)?;
+    let before = base.as_ref().map(|base| &base.body);
+    let built = build::scenario(before, rows.as_ref(), found.wanted.as_ref(), params)?;
+    if strict {
+        let mut problems = Problems::new();
+        for line in &built.assumed {
+            problems.add("", line.clone(), "add the file that says it, or leave out --strict");
+        }
+        problems.into_result(())?;
+    }
+    let mut lines = found.lines;
+    lines.extend(built.lines);
+    lines.extend(built.assumed.iter().cloned());
+    let body = built.scenario;
+    let (installed, ports) = (body.installed_circuits().count(), ports_of(&body));
+    lines.push(format!(
+        "{} on {}: {}, {} wanted, {installed} installed",
+        counted(u64::from(body.pods), "pod", "pods"),
+        counted(u64::from(body.ocs_count), "switch", "switches"),
+        counted(ports, "port", "ports"),
+        counted(body.wanted_circuits(), "circuit is", "circuits are"),
+    ));
+    let summary = json!({ "pods": body.pods, "switches": body.ocs_count, "ports": ports,
+        "wanted_circuits": body.wanted_circuits(), "installed_circuits": installed, "lines": lines });
+    let notes = lines.iter().filter(|line| !built.assumed.contains(line)).cloned().collect();
+    let assumed = built.assumed.into_iter().map(Assumed::fact).collect();
+    let scenario = match base {
+        Some(base) => Scenario { body, ..base },
+        None => Scenario::new(name, body),
+    };
+    Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
+}
+
+fn ports_of(body: &CrossconnectScenario) -> u64 {
+    body.ports_a.iter().chain(&body.ports_b).flatten().map(|&ports| u64::from(ports)).sum()
+}
+
+/// What the files say.
+#[derive(Default)]
+struct HallFiles {
+    rows: Option<PortRows>,
+    pods: Option<tables::Pods>,
+    switches: Option<Vec<tables::Sized>>,
+    wanted: Option<matrix::Matrix>,
+    has_cables: bool,
+    lines: Vec<String>,
+}
+
+impl HallFiles {
+    fn read(
+        &mut self,
+        format: &str,
+        file: &Input<'_>,
+        params: &Params,
+        base: Option<&CrossconnectScenario>,
+    ) -> Result<(), Problems> {
+        let read = HallFile { name: file.name, text: text_of(file, MAX_BYTES)? };
+        let table = read.table()?;
+        if format == PORT_MAP && !matches!(table, TableSort::PortMap | TableSort::Matrix) {
+            let remedy = format!("import it as {HALL}");
+            return Err(Problem::new("", "is neither a port map nor a matrix of circuits", remedy).into());
+        }
+        match table {
+            TableSort::PortMap => self.more_rows(rows::read(&read, base)?),
+            TableSort::Cables(form) => {
+                let (rows, lines) = wiring::read(&read, form, params)?;
+                self.lines.extend(lines);
+                self.has_cables = true;
+                self.more_rows(rows)
+            }
+            TableSort::Matrix => once(&mut self.wanted, matrix::read(&read)?, "a matrix of circuits"),
+            TableSort::Pods => once(&mut self.pods, tables::pods(&read)?, "a list of pods"),
+            TableSort::Switches => once(&mut self.switches, tables::switches(&read)?, "a list of switches"),
+            TableSort::Json => {
+                let tables::Hall { pods, switches, wanted } = tables::json(&read)?;
+                once(&mut self.pods, pods, "a list of pods")?;
+                once(&mut self.switches, switches, "a list of switches")?;
+                wanted.map_or(Ok(()), |wanted| once(&mut self.wanted, wanted, "a set of circuits"))
+            }
+        }
+    }
+
+    /// Adds the rows of one more file.
+    fn more_rows(&mut self, rows: PortRows) -> Result<(), Problems> {
+        match &mut self.rows {
+            None => self.rows = Some(rows),
+            Some(known) => known.join(rows)?,
+        }
+        Ok(())
+    }
+
+    /// PortRows of ports of all files; `None` if there is only a matrix.
+    fn rows(&mut self, params: &Params) -> Result<Option<PortRows>, Problems> {
+        let missing = |what: &str, other: &str| {
+            let message = format!("there is a list of {other}, but none of {what}");
+            Problems::from(Problem::new("", message, format!("add the list of {what}")))
+        };
+        match (self.rows.take(), self.pods.take(), self.switches.take()) {
+            (Some(rows), None, None) => Ok(Some(rows)),
+            (None, Some(pods), Some(switches)) => tables::spread(&pods, &switches, params).map(Some),
+            (None, None, None) => Ok(None),
+            (None, Some(_), None) => Err(missing("switches", "pods")),
+            (None, None, Some(_)) => Err(missing("pods", "switches")),
+            (Some(_), ..) => Err(Problem::new(
+                "",
+                "there is a list of single ports and one of pods or switches",
+                "give one of them: the list of ports says all",
+            )
+            .into()),
+        }
+    }
+}
+
+fn once<T>(place: &mut Option<T>, value: T, what: &str) -> Result<(), Problems> {
+    if place.is_some() {
+        return Err(Problem::new("", format!("is {what}, as another file is"), "give one").into());
+    }
+    *place = Some(value);
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Lists of cables: a row for each, with a device and a port at both ends. One of the two is an optical switch.
+//!
+//! | columns | of |
+//! |---|---|
+//! | `StartDevice,StartPort,EndDevice,EndPort` | planners of halls; the switch is the end, unless `switches` names it |
+//! | `side_a_device,side_a_type,side_a_name,side_b_device,…` | NetBox; `switches` names the switches |
+//! | `plan_id,cable_id,…,a_device,a_interface,a_role,b_device,b_interface,b_role` | OCDAI; the role `spine`, unless `switches` says another |
+
+use super::HallFile;
+use super::rows::{PortRows, Row, twice};
+use crate::scenario::{NAME_REMEDY, wrong_name};
+use lightbay_core::param::Params;
+use lightbay_core::problem::{Problem, Problems, counted, printable};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Columns of a list of cables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CableForm {
+    Plain,
+    NetBox,
+    Ocdai,
+}
+
+impl CableForm {
+    /// Columns of device and port at both ends, and of the roles.
+    const fn columns(self) -> ([&'static str; 4], Option<[&'static str; 2]>) {
+        match self {
+            Self::Plain => (["startdevice", "startport", "enddevice", "endport"], None),
+            Self::NetBox => (["side_a_device", "side_a_name", "side_b_device", "side_b_name"], None),
+            Self::Ocdai => {
+                (["a_device", "a_interface", "b_device", "b_interface"], Some(["a_role", "b_role"]))
+            }
+        }
+    }
+
+    /// The form of a header in small letters.
+    pub fn of(header: &[&str]) -> Option<Self> {
+        [Self::Plain, Self::NetBox, Self::Ocdai].into_iter().find(|form| {
+            let (columns, roles) = form.columns();
+            columns.iter().chain(roles.iter().flatten()).all(|column| header.contains(column))
+        })
+    }
+}
+
+/// A device at one end of a cable, with its port.
+#[derive(Clone, Debug)]
+struct End {
+    device: String,
+    port: String,
+    role: String,
+}
+
+/// A cable between a pod and a switch.
+struct Cable {
+    line: usize,
+    pod: End,
+    switch: End,
+}
+
+/// Reads a list of cables.
+pub(super) fn read(
+    file: &HallFile<'_>,
+    form: CableForm,
+    params: &Params,
+) -> Result<(PortRows, Vec<String>), Problems> {
+    let named: Vec<&str> = params
+        .text("switches")
+        .map(|names| names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect())
+        .unwrap_or_default();
+    if form == CableForm::NetBox && named.is_empty() {
+        let remedy = "give the names of the optical switches: switches=ocs-east,ocs-west";
+        return Err(
+            Problem::new("switches", "is missing: either end of a cable may be a switch", remedy).into()
+        );
+    }
+    let (cables, [others, management]) = cables(file, form, &named)?;
+    let mut lines = Vec::new();
+    if management > 0 {
+        let cables = counted(management as u64, "management cable", "management cables");
+        lines.push(format!("{}: {cables} left out (names with oob or bmc)", file.name));
+    }
+    if others > 0 {
+        let cables = counted(others as u64, "cable", "cables");
+        lines.push(format!("{}: {cables} without an optical switch left out", file.name));
+    }
+    let rows = numbered(file, cables, params, &mut lines)?;
+    Ok((rows, lines))
+}
+
+/// The cables with a switch, and the numbers of others and of cables for management.
+fn cables(
+    file: &HallFile<'_>,
+    form: CableForm,
+    named: &[&str],
+) -> Result<(Vec<Cable>, [usize; 2]), Problems> {
+    let mut problems = Problems::new();
+    let (header, lines) = file.rows();
+    let header: Vec<String> = header.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let (columns, roles) = form.columns();
+    let at = |name: &str| header.iter().position(|column| column == name);
+    let mut all: Vec<(usize, [End; 2])> = Vec::new();
+    for (line, row) in lines {
+        let cell = |name: &str| at(name).and_then(|at| row.get(at)).cloned().unwrap_or_default();
+        let role = |end: usize| roles.map_or_else(String::new, |roles| cell(roles[end]));
+        let ends = [0, 1].map(|end| End {
+            device: cell(columns[2 * end]),
+            port: cell(columns[2 * end + 1]),
+            role: role(end),
+        });
+        if ends.iter().any(|end| end.device.is_empty() || end.port.is_empty()) {
+            problems.add(
+                format!("line {line}"),
+                "has a cable without a device or a port",
+                "give both at both ends",
+            );
+        } else {
+            all.push((line, ends));
+        }
+    }
+    let is_named = |end: &End| named.iter().any(|name| *name == end.device || *name == end.role);
+    let known: BTreeSet<&str> =
+        all.iter().flat_map(|(_, ends)| ends).flat_map(|end| [&*end.device, &*end.role]).collect();
+    for name in named.iter().filter(|name| !known.contains(**name)) {
+        problems.add(
+            "switches",
+            format!("names '{}', which no cable has", printable(name)),
+            "give names of devices in the list",
+        );
+    }
+    problems.into_result(())?;
+    let mut problems = Problems::new();
+    let ends: BTreeSet<String> = all.iter().map(|(_, [_, end])| end.device.clone()).collect();
+    let is_switch = |end: &End| match form {
+        _ if !named.is_empty() => is_named(end),
+        CableForm::Ocdai => end.role.eq_ignore_ascii_case("spine"),
+        CableForm::Plain | CableForm::NetBox => ends.contains(&end.device),
+    };
+    let (mut found, mut others, mut management) = (Vec::new(), 0, 0);
+    for (line, [a, b]) in all {
+        let place = format!("line {line}");
+        // The network that manages the others has switches of its own, and ports for it at the spines.
+        let manages = |end: &End| {
+            ["oob", "bmc"].iter().any(|word| end.device.starts_with(word) || end.port.starts_with(word))
+        };
+        if form == CableForm::Ocdai && named.is_empty() && (manages(&a) || manages(&b)) {
+            management += 1;
+            continue;
+        }
+        let (pod, switch) = match (is_switch(&a), is_switch(&b)) {
+            (false, false) => {
+                others += 1;
+                continue;
+            }
+            (true, true) => {
+                let message = format!(
+                    "joins {} to {}, and both are switches",
+                    printable(&a.device),
+                    printable(&b.device)
+                );
+                problems.add(
+                    place,
+                    message,
+                    "leave the cable out, or name the optical switches: switches=NAME,NAME",
+                );
+                continue;
+            }
+            (false, true) => (a, b),
+            (true, false) => (b, a),
+        };
+        for name in [&pod.device, &switch.device] {
+            if let Some(wrong) = wrong_name(name) {
+                problems.add(place.clone(), format!("the name '{}' {wrong}", printable(name)), NAME_REMEDY);
+            }
+        }
+        found.push(Cable { line, pod, switch });
+    }
+    if found.is_empty() && problems.is_empty() {
+        problems.add("", "has no cable to an optical switch", "name the switches: switches=NAME,NAME");
+    }
+    problems.into_result((found, [others, management]))
+}
+
+/// Ports with the numbers that the list gives them: the whole name, or its last number where that is another one for every
+/// port of the switch. Else they are numbered in order of the list.
+fn numbered(
+    file: &HallFile<'_>,
+    cables: Vec<Cable>,
+    params: &Params,
+    lines: &mut Vec<String>,
+) -> Result<PortRows, Problems> {
+    let mut problems = Problems::new();
+    let mut of_switch: Vec<(String, Vec<Cable>)> = Vec::new();
+    let mut seen: HashMap<(String, String), usize> = HashMap::new();
+    for cable in cables {
+        let place = format!("line {}", cable.line);
+        for end in [&cable.switch, &cable.pod] {
+            let key = (end.device.clone(), end.port.clone());
+            if let Some(first) = seen.insert(key, cable.line) {
+                problems.push(twice(&place, &end.device, &end.port, &(file.name.to_owned(), first)));
+            }
+        }
+        match of_switch.iter_mut().find(|(name, _)| *name == cable.switch.device) {
+            Some((_, list)) => list.push(cable),
+            None => of_switch.push((cable.switch.device.clone(), vec![cable])),
+        }
+    }
+    problems.into_result(())?;
+    let mut problems = Problems::new();
+    let size = params.int("panel_ports").and_then(|size| u32::try_from(size).ok());
+    let mut rows = PortRows::default();
+    // Pods in the order of the file, not of the switches.
+    let mut order: Vec<(usize, &str)> = of_switch
+        .iter()
+        .flat_map(|(_, list)| list)
+        .map(|cable| (cable.line, cable.pod.device.as_str()))
+        .collect();
+    order.sort_unstable();
+    for (_, pod) in order {
+        if !rows.pods.iter().any(|known| known == pod) {
+            rows.pods.push(pod.to_owned());
+        }
+    }
+    for (switch, list) in &of_switch {
+        let numbers = numbers(list);
+        if numbers.is_none() {
+            lines.push(format!(
+                "{}: ports of {} have no numbers of their own, so they are numbered in order of the list",
+                file.name,
+                printable(switch)
+            ));
+        }
+        let numbers = numbers.unwrap_or_else(|| (1..=list.len() as u32).collect());
+        let mut ports = BTreeMap::new();
+        for (cable, &number) in list.iter().zip(&numbers) {
+            let label = Some(cable.switch.port.clone()).filter(|port| *port != number.to_string());
+            let row = Row {
+                pod: Some(cable.pod.device.clone()),
+                pod_port: Some(cable.pod.port.clone()),
+                label,
+                place: (file.name.to_owned(), cable.line),
+                ..Row::default()
+            };
+            ports.insert(number, row);
+        }
+        let last = ports.keys().next_back().copied().unwrap_or(0);
+        let size = size.unwrap_or(last);
+        if size < last {
+            let message = format!("is {size}, but a cable ends at port {last} of {}", printable(switch));
+            problems.add("panel_ports", message, format!("give {last} or more, or leave it out"));
+        }
+        for number in 1..=size {
+            ports.entry(number).or_default();
+        }
+        rows.switches.push((switch.clone(), ports));
+    }
+    problems.into_result(rows)
+}
+
+/// Numbers of the ports of a switch, from 1 and each once; `None` if their names do not say them.
+fn numbers(cables: &[Cable]) -> Option<Vec<u32>> {
+    let last_number = |name: &str| {
+        let digits = name.rsplit(|sign: char| !sign.is_ascii_digit()).next()?;
+        digits.parse::<u32>().ok().filter(|number| (1..=super::MOST_PORTS as u32).contains(number))
+    };
+    let numbers: Option<Vec<u32>> = cables.iter().map(|cable| last_number(&cable.switch.port)).collect();
+    numbers.filter(|numbers| numbers.iter().collect::<BTreeSet<_>>().len() == numbers.len())
+}

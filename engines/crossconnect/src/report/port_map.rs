@@ -1,0 +1,45 @@
+//! The port map: every port of every switch by its number, with pod, name and state.
+
+use super::OVERVIEW;
+use crate::files::exports::port_map::lines;
+use crate::plan::Changes;
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::problem::counted;
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone};
+
+/// Every port, as it is after the changes of a plan, or as installed.
+pub(super) fn section(scenario: &CrossconnectScenario, changes: Option<&Changes>) -> Section {
+    let columns = vec![
+        Column::words("switch", "switch"),
+        Column::counts("port", "port"),
+        Column::words("side", "side").priority(3),
+        Column::words("pod", "pod"),
+        Column::words("pod_port", "port of pod").priority(1),
+        Column::words("label", "label").priority(2),
+        Column::words("state", "state"),
+    ];
+    let mut table = Table::new(["port", "ports"], columns).overview(OVERVIEW);
+    let (mut spare, mut failed, mut count) = (0u64, 0u64, 0u64);
+    for [switch, port, side, pod, pod_port, label, state] in lines(scenario, changes) {
+        count += 1;
+        spare += u64::from(pod.is_empty());
+        failed += u64::from(state.starts_with("failed"));
+        let tone = if state.starts_with("failed") { Tone::Bad } else { Tone::Text };
+        table.row(vec![
+            Cell::new(switch),
+            Cell::new(port.parse::<u32>().unwrap_or_default()),
+            Cell::new(side),
+            Cell::new(pod),
+            Cell::new(pod_port),
+            Cell::new(label),
+            Cell::new(state).tone(tone),
+        ]);
+    }
+    let answer = Phrase::new()
+        .answer(counted(count, "port", "ports"))
+        .muted(format!(", {spare} of no pod, {failed} failed"));
+    let when = if changes.is_some() { "after the plan" } else { "as installed" };
+    Section::new("Port map", table).answer(answer).remark(format!(
+        "State {when}: `to N` is a circuit to port N of the same switch; `--to port_map` writes this table, `import port_map` reads it."
+    ))
+}

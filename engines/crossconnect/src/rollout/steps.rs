@@ -1,0 +1,184 @@
+//! The steps of a change as people make them: live circuits of every pod and pair of pods before, during and after each, and the
+//! circuits that stand between two steps.
+
+use crate::plan::{Action, Batch, Changes, Entry};
+use crate::rollout::caveat::{Pair, dead_removals, entries, entry, pair};
+use crate::scenario::{Circuit, CrossconnectScenario, End};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// LiveAround circuits around a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveAround {
+    /// Before the step.
+    pub before: u32,
+    /// While it is under way, between its removals and its additions.
+    pub during: u32,
+    /// After it.
+    pub after: u32,
+}
+
+impl LiveAround {
+    /// Share of the circuits before the step that are live during it.
+    pub fn share(&self) -> f64 {
+        if self.before == 0 { 1.0 } else { f64::from(self.during) / f64::from(self.before) }
+    }
+}
+
+/// One step of a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Entries of every switch that it touches, removals first.
+    pub switches: BTreeMap<u32, Vec<Entry>>,
+    /// Pods that lose or get a circuit.
+    pub pods: BTreeMap<u32, LiveAround>,
+    /// The same of pairs of pods.
+    pub pairs: BTreeMap<Pair, LiveAround>,
+    /// All circuits.
+    pub all: LiveAround,
+}
+
+impl Step {
+    /// Circuits that it takes down and sets up.
+    pub fn counts(&self) -> [usize; 2] {
+        let entries = || self.switches.values().flatten();
+        [Action::Remove, Action::Add].map(|action| entries().filter(|entry| entry.action == action).count())
+    }
+
+    /// The pod that keeps the least share of its circuits.
+    pub fn worst_pod(&self) -> Option<(u32, LiveAround)> {
+        let least = self.pods.iter().min_by(|a, b| a.1.share().total_cmp(&b.1.share()));
+        least.map(|(pod, live)| (*pod, *live)).filter(|(_, live)| live.during < live.before)
+    }
+
+    /// Pairs of pods without a circuit during the step that have one before and after it.
+    pub fn cut(&self) -> impl Iterator<Item = Pair> + '_ {
+        let is_cut = |live: &LiveAround| live.before > 0 && live.during == 0 && live.after > 0;
+        self.pairs.iter().filter(move |(_, live)| is_cut(live)).map(|(pair, _)| *pair)
+    }
+}
+
+/// LiveAround circuits at a moment.
+#[derive(Default)]
+struct LiveCounts {
+    all: u32,
+    pods: Vec<u32>,
+    pairs: BTreeMap<Pair, u32>,
+}
+
+impl LiveCounts {
+    fn change(&mut self, (a, b): Pair, by: i32) {
+        self.all = self.all.saturating_add_signed(by);
+        // A circuit of a pod to itself is one circuit of that pod.
+        for pod in BTreeSet::from([a, b]) {
+            if let Some(count) = self.pods.get_mut(pod as usize) {
+                *count = count.saturating_add_signed(by);
+            }
+        }
+        let count = self.pairs.entry((a, b)).or_default();
+        *count = count.saturating_add_signed(by);
+    }
+
+    /// Writes down the counts of all that a step touches.
+    fn note(&self, step: &mut Step, at: fn(&mut LiveAround) -> &mut u32) {
+        *at(&mut step.all) = self.all;
+        for (pod, live) in &mut step.pods {
+            *at(live) = self.pods.get(*pod as usize).copied().unwrap_or(0);
+        }
+        for (pair, live) in &mut step.pairs {
+            *at(live) = self.pairs.get(pair).copied().unwrap_or(0);
+        }
+    }
+}
+
+/// The steps of a change. Circuits at failed ports are never live.
+pub fn steps(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Step> {
+    let dead = dead_removals(scenario, changes);
+    let mut now = LiveCounts { pods: vec![0; scenario.pods as usize], ..LiveCounts::default() };
+    for (at, entry) in entries(changes) {
+        if entry.action != Action::Add && !dead.contains(&at) {
+            now.change(pair(entry), 1);
+        }
+    }
+    let mut found = Vec::new();
+    for Batch { changes: references, .. } in &changes.batches {
+        let mut step = Step::default();
+        let listed: Vec<_> = references.iter().filter_map(|at| Some((*at, entry(changes, *at)?))).collect();
+        for (_, entry) in &listed {
+            let (a, b) = pair(entry);
+            step.pods.extend([(a, LiveAround::default()), (b, LiveAround::default())]);
+            step.pairs.insert((a, b), LiveAround::default());
+        }
+        now.note(&mut step, |live| &mut live.before);
+        for (at, entry) in listed.iter().filter(|(_, entry)| entry.action == Action::Remove) {
+            step.switches.entry(at.ocs_id).or_default().push(**entry);
+            if !dead.contains(at) {
+                now.change(pair(entry), -1);
+            }
+        }
+        now.note(&mut step, |live| &mut live.during);
+        for (at, entry) in listed.iter().filter(|(_, entry)| entry.action == Action::Add) {
+            step.switches.entry(at.ocs_id).or_default().push(**entry);
+            now.change(pair(entry), 1);
+        }
+        now.note(&mut step, |live| &mut live.after);
+        found.push(step);
+    }
+    found
+}
+
+/// Circuits by switch after so many steps.
+pub fn standing(changes: &Changes, steps: usize) -> BTreeSet<(u32, Circuit)> {
+    let mut standing: BTreeSet<(u32, Circuit)> = entries(changes)
+        .filter(|(_, entry)| entry.action != Action::Add)
+        .map(|(at, entry)| (at.ocs_id, entry.circuit()))
+        .collect();
+    let made = changes.batches.iter().take(steps).flat_map(|batch| &batch.changes);
+    for (at, entry) in made.filter_map(|at| Some((at, entry(changes, *at)?))) {
+        let circuit = (at.ocs_id, entry.circuit());
+        if entry.action == Action::Remove {
+            standing.remove(&circuit);
+        } else {
+            standing.insert(circuit);
+        }
+    }
+    standing
+}
+
+/// How far a change is by what stands on the switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeProgress {
+    /// Steps that are done.
+    pub done: usize,
+    /// Steps in all.
+    pub of: usize,
+    /// Ports that differ from the state after those steps: switch, side, pod and index.
+    pub differ: BTreeSet<(u32, End)>,
+}
+
+/// The number of steps after which fewest ports would differ from what stands; the later one of two.
+pub fn progress(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    stands: &BTreeSet<(u32, Circuit)>,
+    strays: &BTreeSet<(u32, End)>,
+) -> ChangeProgress {
+    // Without sides either end of a circuit may be named first.
+    let ends = |set: &BTreeSet<(u32, Circuit)>| -> BTreeSet<(u32, [End; 2])> {
+        let sorted = |(ocs, circuit): &(u32, Circuit)| {
+            let mut ends = scenario.ends(*circuit);
+            ends.sort_unstable();
+            (*ocs, ends)
+        };
+        set.iter().map(sorted).collect()
+    };
+    let here = ends(stands);
+    let differ = |done: usize| -> BTreeSet<(u32, End)> {
+        let there = ends(&standing(changes, done));
+        let ports = here.symmetric_difference(&there).flat_map(|(ocs, ends)| ends.map(|end| (*ocs, end)));
+        ports.chain(strays.iter().copied()).collect()
+    };
+    let of = changes.batches.len();
+    let best = (0..=of).rev().map(|done| (differ(done), done)).min_by_key(|(differ, _)| differ.len());
+    let (differ, done) = best.unwrap_or_default();
+    ChangeProgress { done, of, differ }
+}

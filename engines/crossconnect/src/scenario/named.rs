@@ -1,0 +1,86 @@
+//! Pods, switches and ports as people name them in parameters: by number, by name, and by the number on the panel.
+
+use super::{Circuit, CrossconnectScenario, Placed, Port, Side, Wiring};
+use crate::files::devices::port_at;
+
+impl CrossconnectScenario {
+    /// The two pods of `0-1`, or of `leaf-a-leaf-b`: names may hold the sign between them.
+    pub(super) fn pair_named(&self, text: &str) -> Option<(u32, u32)> {
+        let pairs = text.match_indices('-').filter_map(|(at, _)| {
+            let (a, b) = (text[..at].trim(), text[at + 1..].trim());
+            Some((self.pod_named(a)?, self.pod_named(b)?))
+        });
+        let mut pairs = pairs.filter(|(a, b)| a != b);
+        // Two readings are none.
+        pairs.next().filter(|_| pairs.next().is_none())
+    }
+
+    /// A port as `switch:pod:side and index`, or as `switch:number` on a panel with numbers of its own.
+    pub(super) fn port_named(&self, text: &str) -> Option<Port> {
+        let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+        match parts.as_slice() {
+            [ocs, number] => self.port_on_panel(self.ocs_named(ocs)?, number),
+            [ocs, pod, port] => {
+                let (side, index) = match port.split_at_checked(1)? {
+                    ("a" | "A", index) => (Side::A, index),
+                    ("b" | "B", index) => (Side::B, index),
+                    _ => return None,
+                };
+                let ocs_id = self.ocs_named(ocs).or_else(|| ocs.parse().ok())?;
+                let pod = self.pod_named(pod).or_else(|| pod.parse().ok())?;
+                Some(Port { ocs_id, pod, side, port_index: index.parse().ok()? })
+            }
+            _ => None,
+        }
+    }
+
+    fn port_on_panel(&self, ocs_id: u32, number: &str) -> Option<Port> {
+        let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+        let (side, pod, port_index) = self.panel(ocs_id)?.ports.get(at)?.end()?;
+        Some(Port { ocs_id, pod, side, port_index })
+    }
+
+    /// A port in the form that [`Self::port_named`] reads.
+    pub(crate) fn port_text(&self, port: Port) -> String {
+        let Port { ocs_id, pod, side, port_index } = port;
+        match self.panel(ocs_id) {
+            Some(panel) => {
+                let end = Some((side, pod, port_index));
+                let number = panel.ports.iter().find(|port| port.end() == end).map_or(0, |port| port.number);
+                format!("{}:{number}", panel.name)
+            }
+            None => format!("{ocs_id}:{pod}:{}{port_index}", side.word()),
+        }
+    }
+
+    /// A circuit as `switch:pod.port-pod.port`, or as `switch:number-number` on a panel with numbers of its own.
+    pub(super) fn pin_named(&self, text: &str) -> Option<Placed> {
+        let (ocs, circuit) = text.rsplit_once(':')?;
+        let ocs_id = self.ocs_named(ocs.trim()).or_else(|| ocs.trim().parse().ok())?;
+        let (a, b) = circuit.split_once('-')?;
+        let end = |text: &str, far: bool| -> Option<(u32, u32)> {
+            if let Some((pod, port)) = text.trim().split_once('.') {
+                return Some((pod.parse().ok()?, port.parse().ok()?));
+            }
+            let number = text.trim().parse().ok()?;
+            self.panel(ocs_id)?;
+            let side = if far && self.wiring != Wiring::SingleSided { Side::B } else { Side::A };
+            port_at(self, side, ocs_id, number)
+        };
+        // Either end may be named first.
+        let of = |a: &str, b: &str| Some((end(a, false)?, end(b, true)?));
+        let ((pod_a, port_a_index), (pod_b, port_b_index)) = of(a, b).or_else(|| of(b, a))?;
+        Some(Placed { ocs_id, circuit: Circuit { pod_a, port_a_index, pod_b, port_b_index } })
+    }
+
+    /// A circuit in the form that [`Self::pin_named`] reads.
+    pub(super) fn pin_text(&self, pin: Placed) -> String {
+        let Placed { ocs_id, circuit } = pin;
+        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
+        let Some(own) = self.own_numbers(ocs_id) else {
+            return format!("{ocs_id}:{pod_a}.{port_a_index}-{pod_b}.{port_b_index}");
+        };
+        let numbers = self.ends(circuit).map(|end| own.get(&end).copied().unwrap_or_default());
+        format!("{}:{}-{}", self.ocs_name(ocs_id), numbers[0], numbers[1])
+    }
+}

@@ -1,0 +1,194 @@
+//! Panels of switches with numbers of their own: a name for every switch, and what is wired to each of its ports.
+
+use super::{CrossconnectScenario, MAX_PODS, MAX_PORTS, Side, Wiring};
+use lightbay_core::format::file_stem;
+use lightbay_core::problem::Problems;
+use lightbay_core::record;
+use lightbay_core::record::{any, within};
+use std::collections::{HashMap, HashSet};
+
+/// Ports of a panel, as far as one is described.
+const MAX_PANEL: i64 = MAX_PODS as i64 * MAX_PORTS as i64;
+/// Longest name of a switch, a port or a label, in characters.
+const LONGEST: usize = 120;
+
+record! {
+    /// The panel of one switch.
+    #[derive(Eq)]
+    pub struct Panel {
+        /// Name of the switch.
+        pub name: String = any(),
+        /// Its ports in order of their numbers, 1, 2, …, spare and reserved ones included.
+        pub ports: Vec<PanelPort> = any(),
+    }
+}
+
+record! {
+    /// A port of a panel. Without a pod it is spare.
+    #[derive(Eq)]
+    pub struct PanelPort {
+        /// Number on the panel.
+        pub number: u32 = within(1..=MAX_PANEL),
+        /// The pod that is wired to it.
+        pub pod: Option<u32> = within(0..=MAX_PODS as i64 - 1),
+        /// Side; A if the wiring is `single_sided`.
+        pub side: Option<Side> = any(),
+        /// Index within pod, switch and side, from 0; none for a port that is not planned with.
+        pub port_index: Option<u32> = within(0..=i64::from(MAX_PORTS) - 1),
+        /// Name of the port at the pod.
+        pub pod_port: Option<String> = any(),
+        /// Text on the panel.
+        pub label: Option<String> = any(),
+        /// `true` if it is kept for other purposes.
+        pub reserved: bool = any().or(false).omitted(),
+    }
+}
+
+/// A port that is planned with: side, pod and index.
+pub type End = (Side, u32, u32);
+
+impl PanelPort {
+    /// The port as plans speak of it; `None` for a spare or reserved one.
+    pub fn end(&self) -> Option<End> {
+        Some((self.side.unwrap_or(Side::A), self.pod?, self.port_index?))
+    }
+}
+
+/// Problem of a name that is written into tables, file names and lists; `None` for a good one.
+pub(crate) fn wrong_name(name: &str) -> Option<String> {
+    let sign = name.chars().find(|c| c.is_control() || matches!(c, ',' | ':' | ';' | '"' | '/' | '\\'));
+    if let Some(sign) = sign {
+        return Some(format!("has the sign {sign:?}"));
+    }
+    if name.trim() != name || name.is_empty() {
+        return Some("is empty, or begins or ends with a space".to_owned());
+    }
+    (name.chars().count() > LONGEST).then(|| format!("is longer than {LONGEST} characters"))
+}
+
+/// Remedy for a name.
+pub(crate) const NAME_REMEDY: &str = "give a name without control characters and without , : ; \" / and \\";
+
+impl CrossconnectScenario {
+    /// The panel of a switch; `None` where ports are numbered in order of the pods.
+    pub fn panel(&self, ocs: u32) -> Option<&Panel> {
+        self.panels.get(ocs as usize)
+    }
+
+    /// Numbers of the ports on the panel of a switch; `None` where they are in order of the pods.
+    pub fn own_numbers(&self, ocs: u32) -> Option<HashMap<End, u32>> {
+        let ports = self.panel(ocs)?.ports.iter();
+        Some(ports.filter_map(|port| Some((port.end()?, port.number))).collect())
+    }
+
+    /// The name of a switch, for people.
+    pub fn ocs_name(&self, ocs: u32) -> String {
+        self.panel(ocs).map_or_else(|| format!("OCS {ocs}"), |panel| panel.name.clone())
+    }
+
+    /// The number of a switch by its name, or as text.
+    pub fn ocs_named(&self, text: &str) -> Option<u32> {
+        let by_name = self.panels.iter().position(|panel| panel.name == text).map(|at| at as u32);
+        by_name.or_else(|| text.parse().ok().filter(|&ocs| ocs < self.ocs_count))
+    }
+
+    /// The number of a pod by its name, or as text.
+    pub fn pod_named(&self, text: &str) -> Option<u32> {
+        let by_name = self.pod_names.iter().flatten().position(|name| name == text).map(|at| at as u32);
+        by_name
+            .or_else(|| text.strip_prefix("pod ").unwrap_or(text).parse().ok().filter(|&pod| pod < self.pods))
+    }
+
+    /// Panels against the ports of the pods: every port once, numbers from 1 without a gap, names that can be written.
+    pub(super) fn validate_panels(&self, problems: &mut Problems) {
+        if self.panels.is_empty() {
+            return;
+        }
+        if self.panels.len() != self.ocs_count as usize {
+            let message = format!("has {} entries, but 'ocs_count' is {}", self.panels.len(), self.ocs_count);
+            problems.add("panels", message, "give one entry for each switch, or none");
+            return;
+        }
+        let mut names = HashSet::new();
+        for (ocs, panel) in self.panels.iter().enumerate() {
+            let path = format!("panels[{ocs}]");
+            if let Some(wrong) = wrong_name(&panel.name) {
+                problems.add(format!("{path}.name"), wrong, NAME_REMEDY);
+            } else if !names.insert(file_stem(&panel.name)) {
+                let message = format!("is '{}', too close to the name of another switch", panel.name);
+                problems.add(format!("{path}.name"), message, "give names that differ in letters or digits");
+            }
+            self.validate_panel(ocs, panel, &path, problems);
+        }
+    }
+
+    fn validate_panel(&self, ocs: usize, panel: &Panel, path: &str, problems: &mut Problems) {
+        let single = self.wiring == Wiring::SingleSided;
+        let mut seen: HashMap<End, usize> = HashMap::new();
+        for (at, port) in panel.ports.iter().enumerate() {
+            let path = format!("{path}.ports[{at}]");
+            if port.number as usize != at + 1 {
+                let message = format!("is {}", port.number);
+                let remedy = format!("list every port in order, spare ones too: {} is expected here", at + 1);
+                problems.add(format!("{path}.number"), message, remedy);
+                return;
+            }
+            for (key, text) in [("pod_port", &port.pod_port), ("label", &port.label)] {
+                let wrong = text
+                    .as_ref()
+                    .filter(|text| text.chars().any(char::is_control) || text.len() > 4 * LONGEST);
+                if wrong.is_some() {
+                    problems.add(
+                        format!("{path}.{key}"),
+                        "has control characters or is too long",
+                        "give one short line",
+                    );
+                }
+            }
+            if single && port.side == Some(Side::B) {
+                problems.add(
+                    format!("{path}.side"),
+                    "is 'b', but with single_sided wiring ports have no sides",
+                    "leave it out",
+                );
+            } else if !single && port.port_index.is_some() && port.side.is_none() {
+                problems.add(format!("{path}.side"), "is missing", "give 'a' or 'b', the side of the switch");
+            }
+            let end = match port.end() {
+                Some(_) if port.reserved => {
+                    problems.add(
+                        path,
+                        "is reserved and has an index",
+                        "leave 'port_index' or 'reserved' out",
+                    );
+                    continue;
+                }
+                None if port.port_index.is_some() => {
+                    problems.add(path, "has an index but no pod", "add 'pod', or leave 'port_index' out");
+                    continue;
+                }
+                None => continue,
+                Some(end) => end,
+            };
+            let (side, pod, index) = end;
+            if !self.validate_port(side, pod, index, ocs, &path, problems) {
+                continue;
+            }
+            if let Some(first) = seen.insert(end, at) {
+                problems.add(
+                    path,
+                    format!("is the port of ports[{first}]"),
+                    "give every port of a pod one number",
+                );
+            }
+        }
+        let listed = seen.len() as u64;
+        let ports_of =
+            |(_, side)| (0..self.pods as usize).map(move |pod| u64::from(self.ports(side, pod, ocs)));
+        let ports: u64 = Side::ALL.into_iter().flat_map(ports_of).sum();
+        if listed != ports && problems.is_empty() {
+            let message = format!("gives {listed} of the {ports} ports of the pods on this switch a number");
+            problems.add(path, message, "list every port that 'ports_a' and 'ports_b' count");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Halls of one's own: from tables to a plan whose every file speaks the numbers and names of the panels, and run sheets.
+
+use super::support::Place;
+use std::path::Path;
+
+fn resource(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/hall");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Three leaves on two switches; a circuit of the second port of leaf-b and of leaf-c on ocs-east is wanted among others.
+fn hall() -> Place {
+    let place = Place::new();
+    place.write("cables.csv", resource("cables.csv"));
+    place.write("wanted.csv", resource("wanted.csv"));
+    let told = "3 pods on 2 switches: 9 ports, 4 circuits are wanted, 0 installed";
+    place
+        .run(&["import", "hall", "cables.csv", "wanted.csv", "--strict", "-o", "hall.json"])
+        .done()
+        .prints(&[told]);
+    place.run(&["solve", "hall.json", "-o", "plan.json"]).done();
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
+    place
+}
+
+/// The commands of the files of a folder whose names have a part and no other.
+fn commands(place: &Place, folder: &str, with: &str, without: &str) -> Vec<String> {
+    let mut files: Vec<_> =
+        std::fs::read_dir(place.path(folder)).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    files.retain(|file| name(file).contains(with) && !name(file).contains(without));
+    let texts = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
+    let lines: Vec<String> =
+        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.into_iter().filter(|line| line.starts_with("config ")).collect()
+}
+
+#[test]
+fn commands_name_the_ports_of_the_panels() {
+    let place = hall();
+    place.run(&["export", "plan.json", "--to", "sonic_ocs", "--set", "form=cli1", "-o", "sonic/"]).done();
+    let east = commands(&place, "sonic", "ocs-east", "rollback");
+    let west = commands(&place, "sonic", "ocs-west", "rollback");
+    assert!(!east.is_empty() && !west.is_empty());
+    // Port 4 of ocs-east is free, so no command names it.
+    for line in east.iter().chain(&west) {
+        assert!(!line.contains(" 4A") || !east.contains(line), "{line}");
+    }
+    let map = place.run(&["export", "plan.json", "--to", "port_map"]).done().out;
+    assert!(map.contains("ocs-east,4,,,,,\n"), "{map}");
+    // Every circuit of the commands is in the port map, at both ends.
+    for line in &east {
+        let pair = line.split_whitespace().find(|word| word.contains("A-")).unwrap();
+        let (a, b) = pair.trim_end_matches('B').split_once("A-").unwrap();
+        let row = map.lines().find(|row| row.starts_with(&format!("ocs-east,{a},"))).unwrap();
+        assert!(row.ends_with(&format!(",to {b}")), "{line}: {row}");
+    }
+    place.write("map.csv", &map);
+    let again = place.run(&["import", "map.csv", "-o", "again.json"]).done();
+    again.prints(&["those that are installed are"]);
+    place.run(&["export", "again.json", "--to", "port_map", "-o", "map2.csv"]).done();
+    assert_eq!(place.read("map2.csv"), map);
+}
+
+#[test]
+fn parameters_speak_of_ports_by_their_numbers_and_of_pods_by_name() {
+    let place = hall();
+    let with = |set: &str| place.run(&["solve", "hall.json", "--set", set, "--force", "-o", "set.json"]);
+    let scenario = || place.json("set.json")["scenario"].clone();
+    with("failed_ports=ocs-east:5").done();
+    assert_eq!(scenario()["failed_ports"][0]["pod"], 1);
+    with("failed_ports=ocs-east:4")
+        .exit(2)
+        .says(&["failed_ports: has 'ocs-east:4'", "such as 'ocs-east:1', the port one of a pod"]);
+    with("failed_ports=ocs-north:1").exit(2);
+    with("circuits=leaf-b-leaf-c:1").done();
+    assert_eq!(scenario()["logical_circuits"][1][2], 1);
+    with("circuits=leaf-b-leaf-x:1").exit(2).says(&["such as 'leaf-a-leaf-b:4'"]);
+    with("failed_ocs=ocs-west").done();
+    assert_eq!(scenario()["failed_ports"].as_array().unwrap().len(), 4);
+}
+
+/// A change in steps: what stands on the switches says how far it is.
+#[test]
+fn progress_is_told_from_what_the_switches_say() {
+    let place = Place::new();
+    // A ring of four circuits becomes another one, one circuit of a pod at a time.
+    let head = "switch,port,side,pod,pod_port,label,state\n";
+    let rows = |joined: &[(u32, u32)]| -> String {
+        let to = |port: u32| {
+            let far = joined.iter().find_map(|&(a, b)| (a == port).then_some(b).or((b == port).then_some(a)));
+            far.map_or_else(|| "free".to_owned(), |far| format!("to {far}"))
+        };
+        (1..=8u32).map(|port| format!("s,{port},,p{},,,{}\n", port.div_ceil(2), to(port))).collect()
+    };
+    let old = [(2, 3), (4, 5), (6, 7), (8, 1)];
+    place.write("map.csv", format!("{head}{}", rows(&old)));
+    place.write("wanted.csv", "pod,p1,p2,p3,p4\np1,,,1,1\np2,,,1,1\np3,,,,\np4,,,,\n");
+    place
+        .run(&["import", "port_map", "map.csv", "wanted.csv", "--set", "name=ring", "-o", "ring.json"])
+        .done();
+    place.run(&["solve", "ring.json", "--set", "max_dark_per_pod=1", "-o", "plan.json"]).done();
+    let plan = place.json("plan.json");
+    let steps = plan["result"]["batches"].as_array().unwrap().len();
+    let reply = |pairs: &[(u32, u32)]| -> String {
+        let lines = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        let lines: String = lines.map(|(a, b)| format!("   \"{a},{}\"\n", b + 8)).collect();
+        format!("M 1 COMPLD\n{lines};\n")
+    };
+    place.write("s.txt", reply(&old));
+    let start = place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json"]).done();
+    start.prints(&[&format!("step 0 of {steps} done, no port differs")]);
+    let new: Vec<(u32, u32)> = plan["result"]["ocs"][0]["cross_connects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["action"] != "remove")
+        .map(|entry| ["switch_port_a", "switch_port_b"].map(|key| entry[key].as_u64().unwrap() as u32))
+        .map(|[a, b]| (a, b))
+        .collect();
+    place.write("s.txt", reply(&new));
+    let end = place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
+    end.prints(&[&format!("step {steps} of {steps} done, no port differs")]);
+    place.write("s.txt", reply(&[]));
+    let drift =
+        place.run(&["import", "polatis_tl1", "plan.json", "s.txt", "-o", "now.json", "--force"]).done();
+    drift.prints(&["ports differ: s:"]);
+    let sheet =
+        place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "commands=polatis_tl1"]).done().out;
+    for part in [
+        "# Run sheet of ring",
+        "## Step 1 of",
+        "Down meanwhile",
+        "capacity left",
+        "DLT-PATCH::",
+        "Go back to",
+    ] {
+        assert!(sheet.contains(part), "{part} in {sheet}");
+    }
+    let page = place.run(&["export", "plan.json", "--to", "run_sheet", "--set", "form=html"]).done().out;
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    place.run(&["show", "plan.json", "--section", "run_sheet"]).done().prints(&["Run sheet"]);
+    place
+        .run(&["show", "plan.json", "--section", "run_sheet", "--item", "1"])
+        .done()
+        .prints(&["capacity left"]);
+    place.run(&["show", "plan.json", "--section", "port_map"]).done().prints(&["to "]);
+}
+
+#[test]
+fn the_list_of_cables_of_a_published_fabric_is_a_hall() {
+    let place = Place::new();
+    place.write("map.csv", resource("ocdai.csv"));
+    place.write("wanted.csv", "pod,conv_leaf-01,conv_leaf-02\nconv_leaf-01,,32\nconv_leaf-02,,\n");
+    let made = place.run(&["import", "hall", "map.csv", "wanted.csv", "-o", "hall.json"]).done();
+    made.prints(&["2 pods on 2 switches: 64 ports, 32 circuits are wanted"]);
+    let hall = place.json("hall.json");
+    assert_eq!(hall["pod_names"], serde_json::json!(["conv_leaf-01", "conv_leaf-02"]));
+    assert_eq!(hall["ports_a"], serde_json::json!([[16, 16], [16, 16]]));
+    place.run(&["solve", "hall.json", "-o", "plan.json"]).done();
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
+    place.run(&["export", "plan.json", "--to", "polatis_tl1", "-o", "out/"]).done();
+    assert!(
+        place
+            .path("out")
+            .read_dir()
+            .unwrap()
+            .any(|file| { file.unwrap().file_name().to_string_lossy().contains("conv_spine-01") })
+    );
+}
+
+/// A design of a pod gets commands without another scenario, against what is installed if a plan says it.
+#[test]
+fn designs_of_pods_and_layers_of_regions_get_commands() {
+    let place = Place::new();
+    place.run(&["solve", "preset:tpu-128", "--method", "tons-fast", "--seed", "1", "-o", "one.json"]).done();
+    place.run(&["export", "one.json", "--to", "polatis_tl1", "-o", "all/"]).done();
+    let files = place.path("all").read_dir().unwrap().count();
+    assert!(files > 48, "{files}");
+    place
+        .run(&["export", "one.json", "--against", "one.json", "--to", "polatis_tl1", "-o", "none/"])
+        .exit(2)
+        .says(&["the plan changes nothing"]);
+    place.run(&["export", "one.json", "--to", "run_sheet"]).done().prints(&["# Run sheet of"]);
+    let table = place.run(&["export", "one.json", "--to", "circuits"]).done().out;
+    let map = place.run(&["export", "one.json", "--to", "port_map"]).done().out;
+    // One number per port: the table of the pod, the port map and the commands agree.
+    for row in table.lines().skip(1).take(8) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let [ocs, from, to] = [cells[0], cells[1], cells[2]];
+        let port = map.lines().find(|line| line.starts_with(&format!("ocs-{ocs},{from},"))).unwrap();
+        assert!(port.ends_with(&format!(",to {to}")), "{row}: {port}");
+    }
+    place.run(&["solve", "preset:moe-mixtral_8x22b", "--method", "mfabric-swap", "-o", "region.json"]).done();
+    place.run(&["export", "region.json", "--to", "sonic_ocs", "-o", "layers/"]).done();
+    let layers: Vec<String> = place
+        .path("layers")
+        .read_dir()
+        .unwrap()
+        .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(layers.iter().any(|name| name.contains("layer-")), "{layers:?}");
+    place.run(&["new", "crossconnect", "--set", "from=region.json", "-o", "one_switch.json"]).done();
+    let hall = place.json("one_switch.json");
+    assert_eq!(
+        (&hall["ocs_count"], &hall["wiring"]),
+        (&serde_json::json!(1), &serde_json::json!("single_sided"))
+    );
+}
