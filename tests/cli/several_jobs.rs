@@ -77,6 +77,10 @@ fn methods_for_one_job_say_who_plans_several() {
         .exit(2)
         .says(&["give at least two jobs as `jobs`"]);
     place
+        .run(&["show", "preset:tiny4_pair", "--section", "frontier"])
+        .exit(2)
+        .says(&["it is of one job, the scenario has 2"]);
+    place
         .run(&["export", "preset:tiny4_pair", "--to", "lp"])
         .exit(2)
         .says(&["plan them with the method `reallocate`"]);

@@ -94,6 +94,12 @@ impl Setting {
         let circuit_bounds = circuit_bounds(&evaluator.network, &windows);
         Ok(Self { instance, evaluator, limit_s, windows, circuit_bounds })
     }
+
+    /// The same setting for joint rates on circuits within the ports, see [`Evaluator::within_ports`].
+    #[must_use]
+    pub fn within_ports(&self) -> Self {
+        Self { evaluator: self.evaluator.within_ports(), ..self.clone() }
+    }
 }
 
 /// A task of a plan beside what it could have been.
@@ -142,6 +148,8 @@ pub struct Analysis {
     pub setting: Setting,
     /// Circuits of every link.
     pub circuits: Vec<u32>,
+    /// `true` if circuits move within the iteration: then `circuits` are the most of every link.
+    pub moves: bool,
     /// Control of the rates.
     pub rate_control: RateControl,
     /// Makespan, seconds.
@@ -192,8 +200,29 @@ impl Analysis {
         if result.phases.is_some() {
             return Err(AnalysisError::Moves);
         }
+        Self::with_circuits(setting, result, result.circuits())
+    }
+
+    /// Explains when tasks run in a plan whose circuits may move. Then every link has its most circuits, and what fair
+    /// rates and one number of circuits would make of the plan is left out: fair times are those of the plan.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] if the result does not belong to the scenario.
+    pub fn of_times(scenario: &TrainingScenario, result: &TrainingResult) -> Result<Self, AnalysisError> {
+        let circuits = match &result.phases {
+            None => result.circuits(),
+            Some(phases) => phases.peak_circuits(),
+        };
+        Self::with_circuits(Setting::new(scenario)?, result, circuits)
+    }
+
+    fn with_circuits(
+        setting: Setting,
+        result: &TrainingResult,
+        circuits: Vec<u32>,
+    ) -> Result<Self, AnalysisError> {
+        let moves = result.phases.is_some();
         let network = &setting.evaluator.network;
-        let circuits = result.circuits();
         if result.tasks.len() != network.tasks() || circuits.len() != network.links() {
             return Err(AnalysisError::Mismatch { tasks: result.tasks.len(), links: circuits.len() });
         }
@@ -202,7 +231,8 @@ impl Analysis {
         let slack = slack_of(network, &trace);
         let spare = spare(network, &trace);
         let mut scratch = Scratch::default();
-        let simulated = setting.evaluator.trace(&circuits, Rates::Fair, &mut scratch);
+        let simulated =
+            if moves { trace.clone() } else { setting.evaluator.trace(&circuits, Rates::Fair, &mut scratch) };
         let ideal = &setting.evaluator.ideal.trace;
         let ideal_slack = slack_of(network, ideal);
         let split =
@@ -239,6 +269,7 @@ impl Analysis {
         };
         Ok(Self {
             circuits,
+            moves,
             rate_control: result.rate_control,
             makespan_s,
             fair_makespan_s,

@@ -119,12 +119,7 @@ impl Network {
             carried[via[task as usize] as usize].push(task);
         }
         let nic_groups = nic::groups(instance, &precedence);
-        let mut nics_of = vec![Vec::new(); n];
-        for (index, group) in nic_groups.iter().enumerate() {
-            for &(task, weight) in &group.members {
-                nics_of[task as usize].push((index as u32, weight));
-            }
-        }
+        let nics_of = nics_of(&nic_groups, n);
         let flows_over: Vec<u64> = carried
             .chunks(2)
             .map(|pair| {
@@ -156,6 +151,40 @@ impl Network {
         })
     }
 
+    /// The same network without NIC groups whose limits follow from the ports of a pod: joint rates of circuits within
+    /// the ports keep to them. Rates on unlimited circuits may not.
+    #[must_use]
+    pub fn without_implied_nics(&self) -> Self {
+        let mut changed = self.clone();
+        changed.nic_groups.retain(|group| !self.is_implied(group));
+        changed.nics_of = nics_of(&changed.nic_groups, self.tasks());
+        changed
+    }
+
+    /// Whether ports limit a group at least as much as its NICs do.
+    ///
+    /// A task with w of its F flows at a NIC sends w/F of its rate there. Its link has circuits of c ports each at a pod
+    /// with P ports, and all links of the pod together at most P of these, so that the NIC sends at most the largest
+    /// w/(F c) of all its tasks times P circuits.
+    fn is_implied(&self, group: &NicGroup) -> bool {
+        let share_at = |pod: usize, &(task, weight): &(u32, f64)| {
+            let end = self.budget.ends(self.link_of(task)).iter().find(|end| end.pod as usize == pod)?;
+            Some(weight / (self.flows[task as usize] * f64::from(end.cost)))
+        };
+        (0..self.budget.pods()).any(|pod| {
+            let Some(ports) = self.budget.ports(pod) else { return false };
+            let shares: Option<Vec<f64>> = group.members.iter().map(|member| share_at(pod, member)).collect();
+            let most = shares.map(|shares| shares.into_iter().fold(0.0, f64::max));
+            most.is_some_and(|share| share * f64::from(ports) <= 1.0 + f64::EPSILON)
+        })
+    }
+
+    /// The earliest start of any transfer, seconds.
+    pub fn ready_s(&self) -> f64 {
+        let first = self.order.iter().filter(|task| self.preds.of(**task).is_empty());
+        first.map(|task| self.release[*task as usize]).fold(f64::INFINITY, f64::min)
+    }
+
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
         self.tau.len()
@@ -181,4 +210,15 @@ impl Network {
         let task = task as usize;
         self.volume[task] / (self.flows[task].min(f64::from(circuits)) * self.rate)
     }
+}
+
+/// Groups of every task: (group, weight per unit of per-flow rate).
+fn nics_of(groups: &[NicGroup], tasks: usize) -> Vec<Vec<(u32, f64)>> {
+    let mut nics_of = vec![Vec::new(); tasks];
+    for (index, group) in groups.iter().enumerate() {
+        for &(task, weight) in &group.members {
+            nics_of[task as usize].push((index as u32, weight));
+        }
+    }
+    nics_of
 }

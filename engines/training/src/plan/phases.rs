@@ -34,6 +34,18 @@ impl Phases {
         Self { switchings: u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX), events }
     }
 
+    /// The most circuits that each link has at a time, at least 1.
+    pub fn peak_circuits(&self) -> Vec<u32> {
+        let mut peak = Vec::new();
+        for event in &self.events {
+            peak.resize(event.circuits.len(), 1);
+            for (peak, circuits) in peak.iter_mut().zip(&event.circuits) {
+                *peak = u32::max(*peak, *circuits);
+            }
+        }
+        peak
+    }
+
     /// The most ports that each pod uses at a time, 0 for mirrors.
     pub fn peak_ports(&self, instance: &Instance) -> Vec<u64> {
         let mut peak = vec![0_u64; instance.pods.len()];

@@ -7,7 +7,9 @@ use crate::scenario::shared::SharedPods;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Column, Facts, Phrase, Report, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Facts, Phrase, Report, Section, SectionOf, Table, Tone, Unavailable, Unit,
+};
 
 /// Place of the excess of NCT over 1 among the columns of a plan: its numbers are drawn as bars.
 const EXCESS: usize = 12;
@@ -240,12 +242,18 @@ impl Report for SeveralReport<'_> {
         match name {
             "job" => Ok(self.placement()),
             "reallocation" => Ok(self.reallocation()),
-            _ if super::SECTIONS.iter().all(|info| info.name != name) => Err(missing(name)),
-            _ if self.result.is_none() => Err(no_plan()),
-            _ => Err(Unavailable::absent(
-                "the plan is of several jobs",
-                "export each job with --to expanded, and show it",
-            )),
+            _ => match super::SECTIONS.iter().find(|info| info.name == name) {
+                None => Err(missing(name)),
+                Some(info) if info.of == SectionOf::Plan && self.result.is_none() => Err(no_plan()),
+                Some(_) if self.result.is_none() => Err(Unavailable::absent(
+                    format!("it is of one job, the scenario has {}", self.shared.jobs.len()),
+                    "write its jobs with `lightbay export --to instance`, and show one",
+                )),
+                Some(_) => Err(Unavailable::absent(
+                    "the plan is of several jobs",
+                    "export each job with --to expanded, and show it",
+                )),
+            },
         }
     }
 }

@@ -78,6 +78,12 @@ fn names(analysis: &Analysis, tasks: &[u32]) -> String {
     names.join(", ")
 }
 
+/// `6 circuits`, or `up to 6 circuits` where they move within the iteration.
+fn circuits_of(analysis: &Analysis, link: usize) -> String {
+    let up_to = if analysis.moves { "up to " } else { "" };
+    format!("{up_to}{}", circuits(analysis.circuits[link]))
+}
+
 /// `6 circuits`
 pub(super) fn circuits(count: u32) -> String {
     counted(count.into(), "circuit", "circuits")
@@ -98,8 +104,10 @@ pub fn timing(analysis: &Analysis, task: u32) -> Phrase {
     }
     let sharing = sharing(analysis, task);
     let link = analysis.setting.evaluator.network.link_of(task);
-    let (cause, cost_s) = if sharing.is_empty() {
-        (format!("  capacity loss ({}): ", circuits(analysis.circuits[link])), late_s)
+    let (cause, cost_s) = if analysis.moves {
+        (format!("  longer, on {}: ", circuits_of(analysis, link)), late_s)
+    } else if sharing.is_empty() {
+        (format!("  capacity loss ({}): ", circuits_of(analysis, link)), late_s)
     } else {
         ("  contention delay: ".to_owned(), cost_of_sharing(analysis, task, &sharing))
     };
@@ -131,7 +139,7 @@ pub fn company(analysis: &Analysis, task: u32) -> Phrase {
     };
     let mut phrase = Phrase::new().answer(format!("> {}", starred(analysis, task))).text(time);
     let sharing = sharing(analysis, task);
-    let circuits = circuits(analysis.circuits[analysis.setting.evaluator.network.link_of(task)]);
+    let circuits = circuits_of(analysis, analysis.setting.evaluator.network.link_of(task));
     phrase = if sharing.is_empty() {
         phrase.muted(format!("  alone on {circuits}"))
     } else {
@@ -160,7 +168,7 @@ pub fn details(analysis: &Analysis, task: u32) -> Vec<String> {
     let link = network.link_of(task);
     let mut lines = vec![
         format!("{}  {}", starred(analysis, task), route(&setting.instance, task)),
-        format!("link {link}, {}, {}", link_name(&setting.instance, link), circuits(analysis.circuits[link])),
+        format!("link {link}, {}, {}", link_name(&setting.instance, link), circuits_of(analysis, link)),
         format!(
             "flows {}, volume {} bytes, mean rate {mean:.2} NICs",
             network.flows[index],
@@ -174,10 +182,14 @@ pub fn details(analysis: &Analysis, task: u32) -> Vec<String> {
             ms(own.least_s)
         ),
         format!(
-            "on the ideal network {} to {} s, at max-min fair rates until {} s",
+            "on the ideal network {} to {} s{}",
             moment(own.ideal_start_s),
             moment(own.ideal_finish_s),
-            moment(own.fair_finish_s)
+            if analysis.moves {
+                String::new()
+            } else {
+                format!(", at max-min fair rates until {} s", moment(own.fair_finish_s))
+            }
         ),
         format!(
             "slack {} ms; earliest start {} s, latest finish {} s for any plan within {} s",

@@ -67,6 +67,15 @@ impl Evaluator {
         changed
     }
 
+    /// The same scenario for joint rates on circuits within the ports, without limits of NICs that follow from those.
+    #[must_use]
+    pub fn within_ports(&self) -> Self {
+        let network = self.network.without_implied_nics();
+        let contention = Contention::new(&network);
+        let model = PathModel::new(&network, &contention);
+        Self { network, contention, model, ideal: self.ideal.clone() }
+    }
+
     /// Returns `true` if the makespan under these rates is exactly what [`PathModel`] computes.
     pub fn exact(&self, rates: Rates) -> bool {
         match rates {

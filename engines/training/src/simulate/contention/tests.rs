@@ -44,6 +44,35 @@ fn every_reason_is_found() {
     assert!(contention.loose[0].to_string().contains("task 1, which others wait for"));
 }
 
+/// Two tasks of 2 flows from the same 2 GPUs over one link: with 2 ports its circuits carry what the 2 NICs send, with 3
+/// they carry more. With circuits of 2 ports each the pod has one circuit.
+#[test]
+fn limits_of_nics_that_follow_from_ports_are_left_out() {
+    let loose = |ports: u32, cost: u32| {
+        let mut shared = toy_a();
+        shared.tasks[1].src_gpus = shared.tasks[0].src_gpus.clone();
+        shared.pods[0].ports = ports;
+        shared.links[0].ports_a = cost;
+        Contention::new(&Network::new(&shared).unwrap().without_implied_nics()).loose
+    };
+    let shared = vec![Loose::SharedNic { task: 0, other: 1 }];
+    assert_eq!((loose(2, 1), loose(3, 1), loose(3, 2)), (Vec::new(), shared, Vec::new()));
+    // The other pod may be the one with few ports, and mirrors have no limit.
+    let mut mirrored = toy_a();
+    mirrored.tasks[1].src_gpus = mirrored.tasks[0].src_gpus.clone();
+    mirrored.pods[1].ports = 2;
+    assert!(Contention::new(&Network::new(&mirrored).unwrap().without_implied_nics()).tail_exact());
+    mirrored.pods[1].mirror = true;
+    assert!(!Contention::new(&Network::new(&mirrored).unwrap().without_implied_nics()).tail_exact());
+    // Two flows on one NIC want twice its rate.
+    let mut doubled = toy_a();
+    doubled.tasks[1].dst_gpus = GpuSet::List(vec![7, 7]);
+    doubled.pods[0].ports = 1;
+    assert!(Contention::new(&Network::new(&doubled).unwrap().without_implied_nics()).tail_exact());
+    doubled.pods[0].ports = 2;
+    assert!(!Contention::new(&Network::new(&doubled).unwrap().without_implied_nics()).tail_exact());
+}
+
 #[test]
 fn a_nic_that_ordered_tasks_use_is_no_resource() {
     let mut instance = toy_a();

@@ -29,8 +29,7 @@ impl Lit {
     }
 
     fn index_at(&self, time: f64) -> usize {
-        let after = self.times.iter().position(|moment| *moment > time * (1.0 + ULPS));
-        after.unwrap_or(self.times.len()).saturating_sub(1)
+        self.times.partition_point(|moment| *moment <= time * (1.0 + ULPS)).saturating_sub(1)
     }
 }
 
