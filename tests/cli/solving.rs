@@ -292,3 +292,22 @@ fn a_model_on_pods_of_ones_own_is_two_commands() {
         .done()
         .prints(&["8 share each pod and add up their gradients inside it"]);
 }
+
+/// With one stage per pod NICs are shared, but the ports of a pod limit its circuits before they do.
+#[test]
+fn circuits_move_where_ports_limit_transfers_before_nics_do() {
+    let place = Place::new();
+    let value = |plan: &Value| plan["objective"]["value"].as_f64().unwrap();
+    let plan = place.run(&["solve", "preset:one_stage_per_pod", "--set", "switch=plzt"]).done().json();
+    assert!((value(&plan) - 0.340_723).abs() < 6e-7, "{}", plan["objective"]);
+    let more = ["solve", "preset:one_stage_per_pod", "--set", "switch=plzt", "--set", "most_switchings=1000"];
+    place.run(&[&more[..], &["-o", "many.json"]].concat()).done();
+    let many = place.json("many.json");
+    assert!(value(&many) < 0.337_872, "{}", many["objective"]);
+    place.run(&["check", "many.json"]).done().prints(&["0 violations"]);
+    // A plan whose circuits move is a start for another dark time.
+    let other =
+        ["solve", "preset:one_stage_per_pod", "--set", "switching_delay_s=1e-9", "--hot-start", "many.json"];
+    let again = place.run(&[&other[..], &["--set", "most_switchings=1000"]].concat()).done();
+    assert!(value(&again.json()) <= value(&many) * (1.0 + 1e-9));
+}

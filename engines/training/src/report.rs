@@ -301,12 +301,12 @@ impl Report for TrainingReport<'_> {
             "links" => Ok(network::links(instance, self.setting()?, self.result)),
             "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
             "delays" => {
-                self.reconfiguration()?;
-                delays::section(self.setting()?, Limited(deadline))
+                let group = self.reconfiguration()?;
+                delays::section(&self.setting()?.within_ports(), group, Limited(deadline))
             }
             "frontier" => {
                 let group = self.reconfiguration()?;
-                frontier::section(self.setting()?, group, Limited(deadline))
+                frontier::section(&self.setting()?.within_ports(), group, Limited(deadline))
             }
             "switchings" => switchings::section(instance, self.setting()?, self.result()?),
             "load" => Ok(load::section(self.analysis()?)),

@@ -1,16 +1,19 @@
 //! `delta-phases`: circuits that move within an iteration, or the proof that none should.
 
+mod fewest;
+mod hot;
+mod more;
+
 use super::approach::SessionMethod;
-use super::session::{RelaxedSession, Session, candidate, hand_over_plan, metrics};
+use super::session::{RelaxedSession, Session, hand_over_plan, metrics};
 use super::start;
 use crate::model::network::Network;
 use crate::plan::{Phases, RateControl, TrainingResult};
-use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::TrainingScenario;
 use crate::scenario::reconfiguration::Reconfiguration;
+use crate::search::allocations;
 use crate::search::circuits::Circuits;
 use crate::search::phases::{self, Aim, MoveProof, MoveTask, MovedCircuits, Stepped};
-use crate::search::{allocations, ports};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use crate::simulate::iteration::{Piece, Trace};
 use crate::simulate::schedule;
@@ -19,7 +22,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, OPTIMAL_GAP, Status};
-use lightbay_core::problem::{Problem, counted};
+use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
@@ -28,6 +31,9 @@ pub(super) struct MovingCircuits;
 
 /// Boxes after which the proof is given up: minutes of search.
 const BOXES: i64 = 500_000;
+
+/// Part of the boxes for one switching where more are allowed.
+const SHARE_OF_ONE: u64 = 25;
 
 /// Distance of plan and bound at which one switching counts as solved, as a share of the communication of the ideal network:
 /// instants move makespans one to one, so that what is less costs boxes without end.
@@ -121,6 +127,7 @@ impl SessionMethod for MovingCircuits {
                 .into(),
             ));
         };
+        session.evaluator = Arc::new(session.evaluator.within_ports());
         if let Some(reason) = session.evaluator.contention.loose.first() {
             return Err(MethodError::Invalid(
                 Problem::new(
@@ -137,15 +144,19 @@ impl SessionMethod for MovingCircuits {
             session.cx.bound(resting.bound_s);
             let why = "most_switchings is 0: the best circuits that stay for whole iterations";
             session.cx.note(Severity::Info, why);
+            hot::refuse(session, why);
             return Ok(resting.ending());
         }
         if params.bool(FEWEST) {
-            return fewest_ports(session, params, group, &resting);
+            return fewest::ports(session, params, group, &resting);
         }
         let ideal_s = session.evaluator.ideal.makespan();
         session.cx.bound((ideal_s * (1.0 - 1e-12)).min(resting.makespan_s));
         if resting.makespan_s <= ideal_s * (1.0 + OPTIMAL_GAP) {
-            session.cx.note(Severity::Info, "circuits that stay are ideal already: nothing to gain in time");
+            let ports = ports_of_all(session);
+            let why = format!("circuits that stay are ideal already: nothing to gain in time; {ports}");
+            hot::refuse(session, &why);
+            session.cx.note(Severity::Info, why);
             return Ok(Outcome::done(Status::Optimal));
         }
         if group.delay_s >= resting.makespan_s {
@@ -154,11 +165,18 @@ impl SessionMethod for MovingCircuits {
                 "no switching can help: a dark time of {} s exceeds the iteration of {:.6} s with circuits that stay",
                 group.delay_s, resting.makespan_s
             );
+            hot::refuse(session, &text);
             session.cx.note(Severity::Info, text);
             return Ok(resting.ending());
         }
-        one_switching(session, params, group, &resting, &start.caps)
+        shortest(session, params, group, &resting, &start.caps)
     }
+}
+
+/// `105 of 192 ports`: those of the best plan.
+fn ports_of_all(session: &Session<'_, '_>) -> String {
+    let used = session.cx.best().map_or(0.0, |(_, ports)| ports);
+    format!("{used} of {} ports", session.evaluator.network.budget.capacity())
 }
 
 /// The best plan whose circuits stay.
@@ -188,15 +206,14 @@ fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, 
     Ok(Resting { makespan_s: best.makespan, bound_s: proof.bound, complete: !proof.cut_short, best })
 }
 
-/// Searches plans with one switching.
-fn one_switching(
+/// Searches plans whose circuits move, the shortest iteration first of all with one switching.
+fn shortest(
     session: &mut Session<'_, '_>,
     params: &Params,
     group: Reconfiguration,
     resting: &Resting,
     caps: &[u32],
 ) -> Result<Outcome, MethodError> {
-    session.cx.phase("one switching", "boxes of states and instants by their lower bounds");
     let evaluator = Arc::clone(&session.evaluator);
     let task = MoveTask {
         evaluator: &evaluator,
@@ -207,182 +224,64 @@ fn one_switching(
         close: (0.5 * OPTIMAL_GAP * resting.makespan_s).max(CLOSE * evaluator.ideal.path.comm),
         boxes: params.int(BOX_LIMIT).map_or(1, |boxes| boxes.max(1) as u64),
     };
+    let hot = hot::take(session, task, group.most_switchings)?;
+    let known = hot.as_ref().map_or(task.known, |hot| hot.period_s);
+    // Where more are allowed, the proof for one is not the answer.
+    let boxes = if group.most_switchings == 1 { task.boxes } else { task.boxes.div_ceil(SHARE_OF_ONE) };
+    session.cx.phase("one switching", "boxes of states and instants by their lower bounds");
     let only_one = group.most_switchings == 1;
-    let proof =
-        phases::search(task, &mut MovingSession { session, states_bound: only_one, supersedes: false })?;
-    let delay = format!("{} s", group.delay_s);
-    let text = match &proof.best {
-        Some(best) => format!(
-            "one switching of {delay} takes {:.6} s in place of {:.6} s, {:.3} % less{}",
-            best.period_s,
-            resting.makespan_s,
-            100.0 * (1.0 - best.period_s / resting.makespan_s),
-            if proof.complete { ", proven the best with one switching" } else { "" }
-        ),
-        None if proof.complete => format!(
-            "no schedule with one switching of {delay} is shorter than the static {:.6} s (proven)",
-            resting.makespan_s
-        ),
-        None => format!(
-            "found no schedule with one switching of {delay} that is shorter than the static {:.6} s; \
-             none is shorter than {:.6} s",
-            resting.makespan_s, proof.bound
-        ),
-    };
-    session.cx.note(Severity::Info, text);
+    let watch = &mut MovingSession { session, states_bound: only_one, supersedes: false };
+    let proof = phases::search(MoveTask { known, boxes, ..task }, watch)?;
+    let best = proof.best.as_ref().map(|best| Stepped::of(best, group.delay_s)).or(hot);
+    session.cx.note(Severity::Info, told_of_one(group, resting, &proof, best.as_ref()));
     let ideal_s = evaluator.ideal.makespan();
-    let is_ideal = |value: f64| value <= ideal_s * (1.0 + OPTIMAL_GAP);
-    let ideal = session.cx.best().is_some_and(|(best_s, _)| is_ideal(best_s));
-    if !only_one && !ideal {
-        let known = proof.best.as_ref().map_or(resting.makespan_s, |best| best.period_s);
-        let two = two_switchings(session, MoveTask { known, ..task }, &proof)?;
-        let text = match two {
-            Some(found) => format!("two switchings of {delay} take {:.6} s", found.period_s),
-            None => format!("found no schedule with two switchings of {delay} that is shorter"),
-        };
-        session.cx.note(Severity::Info, text);
-        warn_of_more(session, group);
+    let reaches = |session: &Session<'_, '_>, least_s: f64| {
+        session.cx.best().is_some_and(|(best_s, _)| best_s <= least_s * (1.0 + OPTIMAL_GAP))
+    };
+    let mut least_s = ideal_s;
+    if !only_one && !reaches(session, ideal_s) {
+        let known = best.as_ref().map_or(resting.makespan_s, |best| best.period_s);
+        let best = best.unwrap_or_else(|| Stepped {
+            states: vec![resting.best.x.clone()],
+            from_s: vec![0.0],
+            period_s: resting.makespan_s,
+        });
+        least_s = more::shorter(session, MoveTask { known, ..task }, &best, &proof)?;
     }
-    let ideal = session.cx.best().is_some_and(|(best_s, _)| is_ideal(best_s));
-    let complete = ideal || (proof.complete && resting.complete && only_one);
+    let complete = reaches(session, least_s) || (proof.complete && resting.complete && only_one);
     let status = if complete { Status::Optimal } else { Status::Feasible };
     Ok(Outcome::Done { status, limit: (!complete).then_some(Limit::Work) })
 }
 
-/// Searches plans with two switchings that are better than `task.known`.
-fn two_switchings(
-    session: &mut Session<'_, '_>,
-    task: MoveTask<'_>,
-    one: &MoveProof,
-) -> Result<Option<Stepped>, MethodError> {
-    session.cx.phase("two switchings", "circuits of every link change at one of two instants");
-    let supersedes = task.aim != Aim::Time;
-    phases::search_two(
-        task,
-        one.best.as_ref(),
-        &mut MovingSession { session, states_bound: false, supersedes },
-    )
-}
-
-/// Says what is not searched of what the scenario allows.
-fn warn_of_more(session: &mut Session<'_, '_>, group: Reconfiguration) {
-    let most = counted(group.most_switchings.into(), "switching", "switchings");
-    let text = if group.most_switchings > 2 {
-        format!(
-            "plans of more than two switchings were not searched, though {most} are allowed; two were not proven"
-        )
-    } else {
-        "plans of two switchings were searched, but nothing is proven of them".to_owned()
-    };
-    session.cx.note(Severity::Warning, text);
-}
-
-/// Searches the fewest ports with which an iteration keeps to a target.
-fn fewest_ports(
-    session: &mut Session<'_, '_>,
-    params: &Params,
+/// What one switching gains, in one sentence.
+fn told_of_one(
     group: Reconfiguration,
     resting: &Resting,
-) -> Result<Outcome, MethodError> {
-    let evaluator = Arc::clone(&session.evaluator);
-    let ideal_s = evaluator.ideal.makespan();
-    session.cx.bound((ideal_s * (1.0 - 1e-12)).min(resting.makespan_s));
-    let over = 1.0 + params.float(OVER).unwrap_or(0.0) / 100.0;
-    let target_s = params.float(TARGET).unwrap_or(resting.makespan_s * over);
-    let limit_s = target_s * (1.0 + ports::TOLERANCE);
-    if limit_s < ideal_s {
-        return Err(MethodError::Invalid(
-            Problem::new(
-                TARGET,
-                format!(
-                    "is '{target_s}', below the ideal network's iteration: no number of ports reaches it"
-                ),
-                format!("give at least {ideal_s:.6}"),
-            )
-            .into(),
-        ));
-    }
-    // A looser target lets more transfers meet.
-    let mut caps = useful_within(&evaluator.network, limit_s.max(resting.makespan_s));
-    start::admit(&mut caps, &resting.best.x);
-    let caps = &caps;
-    let mut least = None;
-    if resting.makespan_s <= limit_s {
-        session.cx.phase("static ports", format!("fewest ports of circuits that stay, at {target_s:.6} s"));
-        let task = allocations::VectorTask::new(&evaluator, session.rates, caps);
-        let from = Circuits { makespan: target_s, ..resting.best.clone() };
-        let fewest = ports::fewest(task, &from, &mut RelaxedSession(session))?;
-        let found = Circuits { makespan: 0.0, ..fewest.found };
-        let value = evaluator.makespan(&found.x, session.rates, &mut Scratch::default());
-        let (x, rates, own) = (found.x.clone(), session.rates, Arc::clone(&evaluator));
-        session.cx.supersede(value, found.ports as f64, "fewest static ports", move || {
-            candidate(&own, &x, rates)
-        })?;
-        least = Some((found.ports, fewest.proven));
-    }
-    session.cx.phase("ports", format!("fewest ports with one switching, at {target_s:.6} s"));
-    let known = least.map_or(evaluator.network.budget.capacity() + 1, |(ports, _)| ports);
-    let task = MoveTask {
-        evaluator: &evaluator,
-        delay_s: group.delay_s,
-        caps,
-        aim: Aim::Ports { limit_s },
-        known: known as f64,
-        // Ports are whole.
-        close: 0.5,
-        boxes: params.int(BOX_LIMIT).map_or(1, |boxes| boxes.max(1) as u64),
-    };
-    let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
-    let proof = phases::search(task, watch)?;
-    let found = proof.best.as_ref().map(|best| best.ports(&evaluator));
-    let stay = match least {
-        Some((ports, true)) => format!("circuits that stay need {ports} ports (proven)"),
-        Some((ports, false)) => format!("circuits that stay need {ports} ports at most"),
-        None => "circuits that stay do not reach it".to_owned(),
-    };
-    let bound = proof.bound.ceil();
-    let moved = match (found, proof.complete) {
-        (Some(ports), true) => format!("one switching of {} s needs {ports} (proven)", group.delay_s),
-        (Some(ports), false) => format!("one switching of {} s needs {bound} to {ports}", group.delay_s),
-        (None, true) => format!("no schedule with one switching of {} s needs fewer (proven)", group.delay_s),
-        (None, false) => format!(
-            "no schedule with fewer was found with one switching of {} s, none needs fewer than {bound}",
-            group.delay_s
+    proof: &MoveProof,
+    best: Option<&Stepped>,
+) -> String {
+    let (delay_s, stay_s) = (group.delay_s, resting.makespan_s);
+    match best {
+        Some(best) if best.switchings() <= 1 => format!(
+            "one switching of {delay_s} s takes {:.6} s in place of {stay_s:.6} s, {:.3} % less{}",
+            best.period_s,
+            100.0 * (1.0 - best.period_s / stay_s),
+            if proof.complete { ", proven the best with one switching" } else { "" }
         ),
-    };
-    session.cx.note(Severity::Info, format!("for {target_s:.6} s {stay}; {moved}"));
-    let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
-    let any = phases::least_ports::<Stepped, _>(task, limit_s, watch)?;
-    if let Some(any) = any {
-        let text = format!("no number of switchings needs fewer than {any} ports, whatever the dark time");
-        session.cx.note(Severity::Info, text);
+        Some(best) => format!(
+            "no schedule with one switching of {delay_s} s is shorter than the {:.6} s of the plan given{}",
+            best.period_s,
+            if proof.complete { " (proven)" } else { ", as far as was searched" }
+        ),
+        None if proof.complete => format!(
+            "no schedule with one switching of {delay_s} s is shorter than the static {stay_s:.6} s (proven)"
+        ),
+        None => format!(
+            "found no schedule with one switching of {delay_s} s that is shorter than the static {stay_s:.6} s; none \
+             is shorter than {:.6} s",
+            proof.bound
+        ),
     }
-    let mut known = found.or(least.map(|(ports, _)| ports));
-    if group.most_switchings > 1 && known.is_none_or(|known| any.is_none_or(|any| known > any)) {
-        let most = evaluator.network.budget.capacity() + 1;
-        let task = MoveTask { known: known.unwrap_or(most) as f64, ..task };
-        let two = two_switchings(session, task, &proof)?;
-        let text = match &two {
-            Some(two) => format!("two switchings of {} s need {}", group.delay_s, two.ports(&evaluator)),
-            None => format!("found no schedule with fewer ports and two switchings of {} s", group.delay_s),
-        };
-        session.cx.note(Severity::Info, text);
-        known = two.map(|two| two.ports(&evaluator)).or(known);
-        if known.is_none_or(|known| any.is_none_or(|any| known > any)) {
-            warn_of_more(session, group);
-        }
-    }
-    if known.is_none() && proof.complete && group.most_switchings == 1 {
-        return Ok(Outcome::Infeasible(format!(
-            "no plan with one switching of {} s on these ports ends within {target_s:.6} s",
-            group.delay_s
-        )));
-    }
-    if known.is_none() {
-        let text = format!("found no plan that ends within {target_s:.6} s: the best one takes longer");
-        session.cx.note(Severity::Warning, text);
-    }
-    Ok(Outcome::Done { status: Status::Feasible, limit: (!proof.complete).then_some(Limit::Work) })
 }
 
 /// A session that plans with one switching.

@@ -58,8 +58,12 @@ pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
 /// The plan the run was started from, on this scenario.
 fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodError> {
     let Some(hot) = session.cx.hot_start() else { return Ok(None) };
-    session.cx.phase("hot start", format!("plan of {}", hot.plan.plan().method));
     let plan = hot.plan.plan();
+    // Circuits that move are taken where circuits may move.
+    if plan.result.phases.is_some() && session.instance.reconfiguration.is_some() {
+        return Ok(None);
+    }
+    session.cx.phase("hot start", format!("plan of {}", plan.method));
     let before = Some(plan.objective.value);
     let links = session.evaluator.network.links();
     let listed =

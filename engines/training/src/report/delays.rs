@@ -2,7 +2,7 @@
 
 use super::limited::Limited;
 use crate::analysis::Setting;
-use crate::scenario::reconfiguration::SWITCHES;
+use crate::scenario::reconfiguration::{Reconfiguration, SWITCHES, delay_text};
 use crate::search::allocations::{self, VectorTask};
 use crate::search::circuits::Circuits;
 use crate::search::phases::{self, Aim, MoveTask, MovedCircuits, Moving};
@@ -11,13 +11,22 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Curve, Curves, Line, Mark, Phrase, Point, Section, Table, Tone, Unavailable, Unit,
+};
 use lightbay_core::watch::Watch;
 
 /// Boxes of one search: seconds on the largest built-in jobs.
-const BOXES: u64 = 50_000;
+const BOXES: u64 = 10_000;
 /// Share of the makespan that counts as a gain: ten times what a plan may be off its bound.
 const GAIN: f64 = 1e-6;
+/// Proofs that there is no gain that may stay open before the search for a closer one ends.
+const OPEN_PROOFS: u32 = 3;
+/// Dark times of the curve, seconds: a switch of 10 ns to one whose transceivers come up anew.
+const STOPS: [f64; 20] = [
+    1e-8, 1e-7, 1e-6, 7e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
+    5.7, 6.0,
+];
 /// Width of the break-even dark time, relative.
 const NARROW: f64 = 0.01;
 
@@ -25,7 +34,11 @@ const NARROW: f64 = 0.01;
 ///
 /// # Errors
 /// A scenario in which more than the last transfers compete, or too little time.
-pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section, Unavailable> {
+pub(super) fn section(
+    setting: &Setting,
+    group: Reconfiguration,
+    mut limited: Limited,
+) -> Result<Section, Unavailable> {
     let evaluator = &setting.evaluator;
     let stay_s = static_optimum(setting, &mut limited)?.makespan;
     let question = DarkTimeStudy { evaluator, caps: &setting.circuit_bounds, stay_s, limited };
@@ -52,20 +65,53 @@ pub(super) fn section(setting: &Setting, mut limited: Limited) -> Result<Section
     let seconds = |value| number(value, Unit::SECONDS);
     let even = match question.break_even()? {
         None => "One switching gains nothing, not even without a dark time.".to_owned(),
-        Some((gains_s, Some(none_s))) => format!(
+        Some((gains_s, none_s)) => format!(
             "One switching gains up to a dark time of {} s, and nothing from {} s on (proven).",
             seconds(gains_s),
             seconds(none_s)
         ),
-        Some((gains_s, None)) => format!(
-            "One switching gains up to a dark time of {} s at least; beyond it neither a gain nor a proof was found.",
-            seconds(gains_s)
-        ),
     };
     let stays = format!("Circuits that stay take {} s.", seconds(stay_s));
-    Ok(Section::new("Switching delays", table).remark(format!("{stays} {even}")).remark(
+    let curves = curves(&question, group)?;
+    let section = Section::new("Switching delays", table)
+        .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
+        .legend("< > move the dark time, and the plan follows")
+        .on_screens("curves", "", curves);
+    Ok(section.remark(format!("{stays} {even}")).remark(
         "One switching and the return in every iteration. Only the last switch counts the bring-up of transceivers and NICs.",
     ))
+}
+
+/// The iteration over the dark time, with kinds of switches and the dark time of the scenario marked.
+fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves, Unavailable> {
+    let mark = |at: f64, name: &str| Mark { at, name: name.to_owned() };
+    let mut marks: Vec<Mark> = SWITCHES.iter().map(|(name, delay_s)| mark(*delay_s, name)).collect();
+    if group.delay_s > 0.0 {
+        marks.push(mark(group.delay_s, "now"));
+    }
+    let line =
+        |name: &str, label: &str, value: f64| Line { name: name.to_owned(), label: label.to_owned(), value };
+    let points = question.over(&STOPS)?.into_iter().map(|(at, value)| Point { at, value }).collect();
+    Ok(Curves {
+        axis: "delay_s",
+        axis_label: "dark time",
+        axis_unit: Unit::SECONDS,
+        axis_is_log: true,
+        curves: vec![Curve {
+            name: "makespan_s".to_owned(),
+            label: "one switching".to_owned(),
+            unit: Unit::SECONDS,
+            points,
+            tone: Tone::Answer,
+            steps: false,
+        }],
+        lines: vec![
+            line("ideal_s", "ideal", question.evaluator.ideal.makespan()),
+            line("static_s", "circuits that stay", question.stay_s),
+        ],
+        marks,
+        ..Curves::default()
+    })
 }
 
 /// The best circuits that stay.
@@ -117,6 +163,34 @@ impl DarkTimeStudy<'_> {
         Ok((proof.best.map_or(self.stay_s, |best| best.period_s), proof.bound.min(self.stay_s)))
     }
 
+    /// The shortest iteration known at every dark time of an ascending list. A plan serves every shorter dark time too, so
+    /// that the iteration never gets shorter as the dark time grows: between equal ones nothing is searched.
+    fn over(&self, delays_s: &[f64]) -> Result<Vec<(f64, f64)>, Unavailable> {
+        let mut known: Vec<Option<f64>> = vec![None; delays_s.len()];
+        let mut open = vec![(0, delays_s.len().saturating_sub(1))];
+        while let Some((first, last)) = open.pop() {
+            for at in [first, last] {
+                if known[at].is_none() {
+                    known[at] = Some(self.best(delays_s[at])?.0);
+                }
+            }
+            let (Some(early_s), Some(late_s)) = (known[first], known[last]) else { continue };
+            if late_s - early_s <= 0.1 * GAIN * self.stay_s {
+                known[(first + 1).min(last)..last].fill(Some(late_s));
+            } else if last > first + 1 {
+                let middle = usize::midpoint(first, last);
+                open.extend([(first, middle), (middle, last)]);
+            }
+        }
+        // A search that gave up may leave a longer iteration than one for a longer dark time.
+        let mut least_s = f64::INFINITY;
+        for known in known.iter_mut().rev() {
+            least_s = known.unwrap_or(f64::INFINITY).min(least_s);
+            *known = Some(least_s);
+        }
+        Ok(delays_s.iter().copied().zip(known.into_iter().flatten()).collect())
+    }
+
     /// Whether there is a gain; `None` if it stays open.
     fn gains(&self, delay_s: f64) -> Result<Option<bool>, Unavailable> {
         let mut watch = Once { limited: self.limited, found: false };
@@ -128,21 +202,33 @@ impl DarkTimeStudy<'_> {
     }
 
     /// The largest dark time with a gain that was found, and the smallest that was proven to have none. A plan serves
-    /// every shorter dark time too, so that the gains end at one of them.
-    fn break_even(&self) -> Result<Option<(f64, Option<f64>)>, Unavailable> {
+    /// every shorter dark time too, so that the gains end at one of them. What stays open counts as no gain first and as
+    /// no proof then.
+    fn break_even(&self) -> Result<Option<(f64, f64)>, Unavailable> {
         if self.gains(0.0)? != Some(true) {
             return Ok(None);
         }
-        let (mut gains_s, mut none_s) = (0.0, self.stay_s);
-        while none_s - gains_s > NARROW * none_s {
-            let middle_s = f64::midpoint(gains_s, none_s);
+        // Circuits that take as long to move as an iteration takes never carry.
+        let (mut gains_s, mut open_s, mut none_s) = (0.0, self.stay_s, self.stay_s);
+        while open_s - gains_s > NARROW * open_s {
+            let middle_s = f64::midpoint(gains_s, open_s);
             match self.gains(middle_s)? {
                 Some(true) => gains_s = middle_s,
-                Some(false) => none_s = middle_s,
-                None => return Ok(Some((gains_s, None))),
+                Some(false) => (open_s, none_s) = (middle_s, middle_s),
+                None => open_s = middle_s,
             }
         }
-        Ok(Some((gains_s, Some(none_s))))
+        let mut left = OPEN_PROOFS;
+        while none_s - open_s > NARROW * none_s && left > 0 {
+            let middle_s = f64::midpoint(open_s, none_s);
+            if self.gains(middle_s)? == Some(false) {
+                none_s = middle_s;
+            } else {
+                open_s = middle_s;
+                left -= 1;
+            }
+        }
+        Ok(Some((gains_s, none_s)))
     }
 }
 

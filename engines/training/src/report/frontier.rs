@@ -1,21 +1,26 @@
-//! The fewest ports for several times of an iteration: circuits that stay, one switching and two, and the bound for any
-//! number.
+//! The fewest ports for several times of an iteration: circuits that stay, one switching, two and any number, and the
+//! bound for any number.
 
 use super::delays::static_optimum;
 use super::limited::Limited;
 use crate::analysis::Setting;
 use crate::programs::circuit_bounds::useful_within;
-use crate::scenario::reconfiguration::Reconfiguration;
+use crate::scenario::reconfiguration::{MAX_SWITCHINGS, Reconfiguration, delay_text};
 use crate::search::allocations::VectorTask;
 use crate::search::circuits::Circuits;
 use crate::search::phases::{self, Aim, MoveTask, MovedCircuits as _, Stepped};
 use crate::search::ports;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::report::text::number;
-use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::report::{
+    Cell, Column, Curve, Curves, Phrase, Point, Section, Table, Tone, Unavailable, Unit,
+};
 
 /// Boxes of one search: seconds on the largest built-in jobs.
 const BOXES: u64 = 30_000;
+
+/// Schedules of circuits on demand that are looked at: those of the best bounds, seconds on the largest built-in jobs.
+const ON_DEMAND: u64 = 300;
 
 /// Times over that of the best circuits that stay, as shares of it. Ports fall fast near it and hardly beyond a tenth.
 const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
@@ -29,8 +34,9 @@ struct Target {
     /// Minimum number of ports known with at most one switching, and a number that none has fewer than.
     moves: Option<u64>,
     at_least: u64,
-    /// The same with at most two switchings, and the bound for any number; `None` if it is too much to try.
+    /// The same with at most two switchings, with any number, and the bound for that; `None` if it is too much to try.
     two: Option<u64>,
+    any: Option<u64>,
     any_at_least: Option<u64>,
 }
 
@@ -57,18 +63,20 @@ pub(super) fn section(
     // What serves a shorter iteration serves a longer one.
     for at in 1..targets.len() {
         let least = |own: Option<u64>, before: Option<u64>| [own, before].into_iter().flatten().min();
-        let (moves, two) = (targets[at - 1].moves, targets[at - 1].two);
+        let Target { moves, two, any, .. } = targets[at - 1];
         let own = &mut targets[at];
-        (own.moves, own.two) = (least(own.moves, moves), least(own.two, two));
+        (own.moves, own.two, own.any) = (least(own.moves, moves), least(own.two, two), least(own.any, any));
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let text = format!(
-        "Switchings of {} s and the return in every iteration; two are searched without a proof; circuits that stay take {} s, an ideal network {} s.",
-        group.delay_s,
+        "Switchings of {} and the return in every iteration; more than one are searched without a proof; circuits that stay take {} s, an ideal network {} s.",
+        delay_text(group.delay_s),
         seconds(best.makespan),
         seconds(ideal_s)
     );
     Ok(Section::new("Ports over time", table(setting, &targets, best.makespan))
+        .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
+        .legend("< > move the dark time, and the plan follows")
         .on_screens("curves", "", curves(&targets))
         .remark(text)
         .remark(
@@ -122,7 +130,14 @@ fn target(
         let found = found.map_err(|error| limited.why(error))?;
         two = found.map(|found| found.ports(evaluator)).or(moves);
     }
-    Ok(Target { limit_s, stays, moves, at_least, two, any_at_least })
+    let mut any = two;
+    if two.is_none_or(|two| any_at_least.is_none_or(|any| two > any)) {
+        let task = MoveTask { known: two.unwrap_or(known) as f64, boxes: ON_DEMAND, ..task };
+        let found = phases::search_demand(task, MAX_SWITCHINGS, &mut limited);
+        let found = found.map_err(|error| limited.why(error))?;
+        any = found.map(|found| found.ports(evaluator)).or(two);
+    }
+    Ok(Target { limit_s, stays, moves, at_least, two, any, any_at_least })
 }
 
 fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
@@ -134,7 +149,8 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
         Column::counts("moving_ports", "one switching"),
         Column::counts("at_least", "lower bound"),
         Column::counts("two_ports", "two"),
-        Column::counts("any_at_least", "any number, lower bound"),
+        Column::counts("any_ports", "any number"),
+        Column::counts("any_at_least", "lower bound of any"),
         Column::numbers("saved", "saved", Unit::PERCENT),
     ];
     let mut table = Table::new(["target", "targets"], columns);
@@ -144,7 +160,7 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
             Some((ports, true)) => Cell::new(ports),
             Some((ports, false)) => Cell::new(ports).note("not proven the fewest"),
         };
-        let saved = target.stays.zip(target.two);
+        let saved = target.stays.zip(target.any);
         let saved = saved.map(|((stay, _), moves)| 1.0 - moves as f64 / stay.max(1) as f64);
         table.row(vec![
             Cell::new(target.limit_s),
@@ -154,6 +170,7 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
             target.moves.map_or_else(Cell::none, |ports| Cell::new(ports).tone(Tone::Answer)),
             Cell::new(target.at_least),
             target.two.map_or_else(Cell::none, Cell::new),
+            target.any.map_or_else(Cell::none, Cell::new),
             target.any_at_least.map_or_else(Cell::none, Cell::new),
             saved.map_or_else(Cell::none, Cell::new),
         ]);
@@ -183,6 +200,7 @@ fn curves(targets: &[Target]) -> Curves {
             }),
             curve("moving_ports", "one switching", Tone::Answer, &|target| target.moves),
             curve("two_ports", "two switchings", Tone::Good, &|target| target.two),
+            curve("any_ports", "any number", Tone::Text, &|target| target.any),
             curve("any_at_least", "lower bound, any number", Tone::Muted, &|target| target.any_at_least),
         ],
         ..Curves::default()

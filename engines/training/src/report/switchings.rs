@@ -89,7 +89,7 @@ pub(super) fn section(
     let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");
     let section = Section::empty("Switchings")
         .answer(answer)
-        .legend("lanes: circuits of each pair of pods; red and yellow: some are dark")
+        .legend("lanes: circuits of each pair of pods; red and yellow: some are dark; < > move the dark time")
         .block(
             "circuits",
             "Circuits over the iteration",

@@ -23,6 +23,18 @@ pub const SWITCHES: [(&str, f64); 5] = [
     ("mems_with_transceivers", 5.7),
 ];
 
+/// A dark time with the unit that suits it: `25 ms`.
+pub fn delay_text(delay_s: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e-6, "ns"), (1e-3, "us"), (1.0, "ms")];
+    let (unit, scale) = UNITS
+        .iter()
+        .find(|(below, _)| delay_s < *below)
+        .map_or(("s", 1.0), |(below, unit)| (*unit, 1e3 / below));
+    // Nine digits tell apart what people give, and hide rounding.
+    let rounded = format!("{:.9}", delay_s * scale);
+    format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Name of the knob for the dark time.
 pub const DELAY: &str = "switching_delay_s";
 /// Name of the knob for the number of switchings.
@@ -84,6 +96,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             "Dark time of a circuit that moves within an iteration. Default: circuits do not move.",
         )
         .unit("s")
+        .effect(Effect::Warm)
         .derived(),
         ParamInfo::int(
             MOST,
@@ -92,7 +105,8 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             i64::from(Reconfiguration::default().most_switchings),
             "Maximum number of switchings per iteration, not counting the return to the initial \
              circuits.",
-        ),
+        )
+        .effect(Effect::Warm),
     ]
 }
 

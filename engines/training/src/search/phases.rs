@@ -6,21 +6,29 @@
 //! those leave. What carries at a moment are the circuits that stood all through the dark time before it; for two
 //! states that is one of them, or what they have in common.
 
+mod around;
 mod boxes;
 mod climb;
+mod demand;
 mod fewest;
+mod grow;
 mod least;
 mod states;
+mod steps;
 mod tree;
 mod two;
 
 use crate::plan::PhaseEvent;
 use crate::simulate::evaluate::{Evaluator, Lit};
+pub use around::least_period;
+pub use demand::search_demand;
+pub use grow::search_more;
 pub use least::least_ports;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 pub use states::Movable;
-pub use two::{Stepped, search_two};
+pub use steps::{Stepped, revalued};
+pub use two::search_two;
 
 /// Two states and the instants between them.
 #[derive(Clone, Debug, PartialEq)]

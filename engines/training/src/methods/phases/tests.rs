@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::check::{Claims, check_plan};
+use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
@@ -223,4 +224,53 @@ fn plans_with_two_switchings_pass_the_check() {
     let mut late = presets::job("megatron_177b").unwrap().job();
     late.reconfiguration = Some(Reconfiguration { delay_s: 0.5, most_switchings: 2 });
     assert!(codes(&TrainingScenario::Job(late), &plan.result, plan.value).contains("circuit"));
+}
+
+/// Circuits on demand, set up as late and taken down as early as can be, so that every shift of all of them is one too
+/// many.
+#[test]
+fn the_checker_refuses_changed_plans_of_many_switchings() {
+    let with_delay = |delay_s: f64| {
+        let mut job = presets::job("small").unwrap().job();
+        job.reconfiguration = Some(Reconfiguration { delay_s, most_switchings: 100 });
+        TrainingScenario::Job(job)
+    };
+    let scenario = with_delay(1e-3);
+    let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
+    let limit_s = 0.354_407;
+    let caps = useful_within(&evaluator.network, limit_s);
+    let task = MoveTask {
+        evaluator: &evaluator,
+        delay_s: 1e-3,
+        caps: &caps,
+        aim: Aim::Ports { limit_s },
+        known: 28.0,
+        close: 0.5,
+        boxes: 2_000,
+    };
+    let best = phases::search_demand(task, 100, &mut Unwatched::default()).unwrap().unwrap();
+    let plan = planned(&evaluator, &best, 1e-3);
+    assert_eq!(plan.result.ports_used, 16);
+    assert_eq!(codes(&scenario, &plan.result, plan.value), BTreeSet::new());
+    assert_eq!(codes(&with_delay(1e-5), &plan.result, plan.value), BTreeSet::new());
+    assert!(!codes(&with_delay(0.025), &plan.result, plan.value).is_empty());
+    let refused = |what: &str, change: &dyn Fn(&mut TrainingResult)| {
+        let mut other = plan.result.clone();
+        change(&mut other);
+        assert!(!codes(&scenario, &other, plan.value).is_empty(), "{what}");
+    };
+    for by in [-5e-4, 5e-4] {
+        refused("all events but the first moved", &|plan| {
+            for event in &mut plan.phases.as_mut().unwrap().events[1..] {
+                event.time_s += by;
+            }
+        });
+    }
+    refused("a segment dropped", &|plan| plan.tasks[0].segments.clear());
+    refused("a segment shifted", &|plan| {
+        let segment = &mut plan.tasks[0].segments[0];
+        (segment.start_s, segment.end_s) = (segment.start_s - 5e-3, segment.end_s - 5e-3);
+    });
+    refused("switchings overstated", &|plan| plan.phases.as_mut().unwrap().switchings += 1);
+    refused("ports understated", &|plan| plan.ports_used -= 1);
 }

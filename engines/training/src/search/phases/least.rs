@@ -26,28 +26,23 @@ pub fn least_ports<S, W: Watch<S>>(
     watch: &mut W,
 ) -> Result<Option<u64>, MethodError> {
     let movable = Movable::new(task);
-    let most = movable.most();
-    let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);
-    if most.is_empty() || all.is_none_or(|all| all > MOST_PEAKS) {
+    let Some(vectors) = movable.vectors(MOST_PEAKS).filter(|_| !movable.decided.is_empty()) else {
         return Ok(None);
-    }
+    };
     let mut scratch = Scratch::default();
     let mut best: Option<u64> = None;
-    let mut peaks = vec![1; most.len()];
-    loop {
+    for peaks in vectors {
         watch.checkpoint()?;
         watch.count(1);
         if let Some(ports) = ports_with(task, &movable, &peaks, limit_s, &mut scratch) {
             best = Some(best.map_or(ports, |best| best.min(ports)));
         }
-        let Some(link) = (0..peaks.len()).find(|link| peaks[*link] < most[*link]) else { return Ok(best) };
-        peaks[..link].fill(1);
-        peaks[link] += 1;
     }
+    Ok(best)
 }
 
 /// The bound for given peaks; `None` if an iteration with them ends too late.
-fn ports_with(
+pub(super) fn ports_with(
     task: MoveTask<'_>,
     movable: &Movable,
     peaks: &[u32],

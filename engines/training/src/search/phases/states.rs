@@ -56,6 +56,24 @@ impl Movable {
         self.decided.iter().map(|link| self.caps[*link]).collect()
     }
 
+    /// All counts of decided links from 1 on; `None` if they are more than `limit`.
+    pub fn vectors(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
+        let most = self.most();
+        let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);
+        if all.is_none_or(|all| all > limit || all == 0) {
+            return None;
+        }
+        let (mut vectors, mut counts) = (Vec::new(), vec![1; most.len()]);
+        loop {
+            vectors.push(counts.clone());
+            let Some(link) = (0..counts.len()).find(|link| counts[*link] < most[*link]) else {
+                return Some(vectors);
+            };
+            counts[..link].fill(1);
+            counts[link] += 1;
+        }
+    }
+
     /// Most circuits of every link in any state with decided counts within `low..=high`; `None` if no pod can serve
     /// `low`.
     pub fn widest(&self, network: &Network, low: &[u32], high: &[u32], out: &mut Vec<u32>) -> Option<()> {

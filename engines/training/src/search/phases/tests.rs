@@ -11,6 +11,8 @@ use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::watch::Unwatched;
 
+mod many;
+
 /// The best circuits that stay, and the most circuits that are worth trying.
 fn resting(evaluator: &Evaluator) -> (Circuits, Vec<u32>) {
     let mut scratch = Scratch::default();

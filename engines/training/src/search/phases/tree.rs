@@ -137,6 +137,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
     }
 
     fn proof(self, bound: f64, complete: bool) -> MoveProof {
+        self.watch.bound(bound * (1.0 - 1e-12));
         MoveProof { best: self.best, bound, complete }
     }
 
@@ -170,13 +171,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         let most = self.movable.most();
         let (none, end_s, delay_s) = (vec![0; most.len()], self.end_s(), self.task.delay_s);
         // A return that is over before the first transfer can begin costs nothing there, and is best at the start.
-        let network = &self.task.evaluator.network;
-        let ready_s = network
-            .order
-            .iter()
-            .filter(|task| network.preds.of(**task).is_empty())
-            .map(|task| network.release[*task as usize])
-            .fold(f64::INFINITY, f64::min);
+        let ready_s = self.task.evaluator.network.ready_s();
         let earliest = if delay_s <= ready_s { 0.0 } else { -delay_s };
         let root = |order, go: Instants, back: Instants| MoveBox {
             order,

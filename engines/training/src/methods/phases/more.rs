@@ -1,0 +1,110 @@
+//! Two and more switchings: plans, without a proof.
+
+use super::MovingSession;
+use crate::methods::session::Session;
+use crate::search::phases::{self, MoveProof, MoveTask, MovedCircuits as _, Stepped};
+use lightbay_core::event::Severity;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::counted;
+
+/// Searches shorter iterations than `task.known`, that of the plan `from`; returns the period that none is shorter than.
+pub(super) fn shorter(
+    session: &mut Session<'_, '_>,
+    task: MoveTask<'_>,
+    from: &Stepped,
+    one: &MoveProof,
+) -> Result<f64, MethodError> {
+    let most = most_of(session);
+    let watch = &mut MovingSession { session, states_bound: false, supersedes: false };
+    let least_s = phases::least_period::<Stepped, _>(task, watch)?;
+    session.cx.bound((least_s * (1.0 - 1e-12)).min(task.known));
+    let found = searched(session, task, Some(from), most, one)?;
+    let text = match &found {
+        Some(found) => format!(
+            "{} of {} s take {:.6} s in place of {:.6} s",
+            counted(found.switchings().into(), "switching", "switchings"),
+            task.delay_s,
+            found.period_s,
+            task.known
+        ),
+        None => format!(
+            "found no schedule with up to {most} switchings of {} s that is shorter than {:.6} s",
+            task.delay_s, task.known
+        ),
+    };
+    session
+        .cx
+        .note(Severity::Info, format!("{text}; no number of switchings takes less than {least_s:.6} s"));
+    warn(session, most);
+    Ok(least_s)
+}
+
+/// Searches plans with fewer ports than `task.known`; none needs fewer than `any`.
+pub(super) fn fewer(
+    session: &mut Session<'_, '_>,
+    task: MoveTask<'_>,
+    most: u32,
+    any: Option<u64>,
+    one: &MoveProof,
+) -> Result<Option<u64>, MethodError> {
+    let found = searched(session, task, None, most, one)?;
+    let ports = found.as_ref().map(|found| found.ports(task.evaluator));
+    let text = match &found {
+        Some(found) => format!(
+            "{} of {} s need {}",
+            counted(found.switchings().into(), "switching", "switchings"),
+            task.delay_s,
+            found.ports(task.evaluator)
+        ),
+        None => {
+            format!("found no schedule with fewer ports and up to {most} switchings of {} s", task.delay_s)
+        }
+    };
+    session.cx.note(Severity::Info, text);
+    if any.is_none_or(|any| ports.map_or(task.known, |ports| ports as f64) > any as f64) {
+        warn(session, most);
+    }
+    Ok(ports)
+}
+
+/// The best of all searches: two instants, more instants from a plan of fewer, circuits on demand.
+fn searched(
+    session: &mut Session<'_, '_>,
+    mut task: MoveTask<'_>,
+    from: Option<&Stepped>,
+    most: u32,
+    one: &MoveProof,
+) -> Result<Option<Stepped>, MethodError> {
+    let supersedes = from.is_none();
+    let mut best: Option<Stepped> = None;
+    let mut keep = |found: Option<Stepped>, task: &mut MoveTask<'_>| {
+        if let Some(found) = found {
+            task.known = if supersedes { found.ports(task.evaluator) as f64 } else { found.period_s };
+            best = Some(found);
+        }
+    };
+    session.cx.phase("two switchings", "circuits of every link change at one of two instants");
+    let watch = &mut MovingSession { session, states_bound: false, supersedes };
+    keep(phases::search_two(task, one.best.as_ref(), watch)?, &mut task);
+    session.cx.phase("on demand", "circuits of a link for the time in which it sends");
+    let watch = &mut MovingSession { session, states_bound: false, supersedes };
+    keep(phases::search_demand(task, most, watch)?, &mut task);
+    if let Some(from) = from {
+        session.cx.phase("more switchings", "states are split, and their circuits and instants shifted");
+        let from = best.clone().unwrap_or_else(|| from.clone());
+        let watch = &mut MovingSession { session, states_bound: false, supersedes };
+        best = phases::search_more(task, &from, most, watch)?.or(best);
+    }
+    Ok(best)
+}
+
+/// Most switchings that the scenario allows.
+fn most_of(session: &Session<'_, '_>) -> u32 {
+    session.instance.reconfiguration.map_or(0, |group| group.most_switchings)
+}
+
+/// Says what is proven.
+fn warn(session: &mut Session<'_, '_>, most: u32) {
+    let text = format!("plans with 2 to {most} switchings were searched, but nothing is proven of them");
+    session.cx.note(Severity::Warning, text);
+}

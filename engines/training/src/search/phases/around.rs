@@ -1,0 +1,131 @@
+//! A bound on the iteration for any number of switchings, from the dark time across its end.
+//!
+//! What carries at a moment up to some time after the start stood in the last part of the iteration before, which is the
+//! dark time less that time. So with x circuits at most on every decided link until then, the last transfers have only
+//! the ports that x leaves in that last part. The least over all x of the iteration that these two limits allow is a
+//! bound; it is found by branch and bound over boxes of x, and the best of several times counts.
+
+use super::{Movable, MoveTask};
+use crate::simulate::evaluate::{Lit, Scratch};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+/// Times after the start that are tried.
+const TIMES: u32 = 6;
+/// Boxes for one of them.
+const BOXES: usize = 2_000;
+/// Steps by which a period that depends on itself is bracketed.
+const HALVINGS: usize = 40;
+
+/// Ranges of circuits of decided links.
+struct Open {
+    bound_s: f64,
+    low: Vec<u32>,
+    high: Vec<u32>,
+}
+
+/// A period that no plan beats, with any number of switchings; at least that of the ideal network, and at most
+/// `task.known`, seconds.
+///
+/// # Errors
+/// The reason to stop.
+pub fn least_period<S, W: Watch<S>>(task: MoveTask<'_>, watch: &mut W) -> Result<f64, MethodError> {
+    let mut least_s = task.evaluator.ideal.makespan().min(task.known);
+    let ready_s = task.evaluator.network.ready_s();
+    let movable = Movable::new(task);
+    if task.delay_s <= ready_s || movable.decided.is_empty() {
+        return Ok(least_s);
+    }
+    for at in 1..=TIMES {
+        let share = f64::from(at) / f64::from(TIMES + 1);
+        let until_s = ready_s + share * (task.delay_s - ready_s);
+        let mut around =
+            Around { task, movable: &movable, until_s, lit: Lit::default(), scratch: Scratch::default() };
+        least_s = least_s.max(around.least(least_s, watch)?);
+    }
+    Ok(least_s)
+}
+
+/// One time after the start.
+struct Around<'a, 'm> {
+    task: MoveTask<'a>,
+    movable: &'m Movable,
+    until_s: f64,
+    lit: Lit,
+    scratch: Scratch,
+}
+
+impl Around<'_, '_> {
+    /// The least over all circuits, or a bound on it; `known_s` is a bound already.
+    fn least<S, W: Watch<S>>(&mut self, known_s: f64, watch: &mut W) -> Result<f64, MethodError> {
+        let high = self.movable.most();
+        let low = vec![0; high.len()];
+        let mut open = vec![Open { bound_s: self.bound_s(&low, &high), low, high }];
+        for _ in 0..BOXES {
+            watch.checkpoint()?;
+            watch.count(1);
+            let first = (0..open.len()).min_by(|a, b| open[*a].bound_s.total_cmp(&open[*b].bound_s));
+            let Some(Open { bound_s, low, high }) = first.map(|first| open.swap_remove(first)) else {
+                return Ok(self.task.known);
+            };
+            let width = |link: &usize| high[*link] - low[*link];
+            let link = (0..low.len()).max_by_key(width).filter(|link| width(link) > 0);
+            let Some(link) = link.filter(|_| bound_s < self.task.known) else {
+                return Ok(bound_s.clamp(known_s, self.task.known));
+            };
+            let middle = u32::midpoint(low[link], high[link]);
+            let (mut lower, mut upper) = ((low.clone(), high.clone()), (low, high));
+            lower.1[link] = middle;
+            upper.0[link] = middle + 1;
+            for (low, high) in [lower, upper] {
+                let own_s = self.bound_s(&low, &high).max(bound_s);
+                open.push(Open { bound_s: own_s, low, high });
+            }
+        }
+        let least_s = open.iter().map(|open| open.bound_s).fold(f64::INFINITY, f64::min);
+        Ok(least_s.clamp(known_s, self.task.known))
+    }
+
+    /// The shortest iteration with circuits within a box until the time, from below; infinite if it holds none.
+    fn bound_s(&mut self, low: &[u32], high: &[u32]) -> f64 {
+        let network = &self.task.evaluator.network;
+        let most = self.movable.most();
+        let (mut own, mut widest) = (Vec::new(), Vec::new());
+        if self.movable.widest(network, low, high, &mut own).is_none()
+            || self.movable.widest(network, &vec![0; most.len()], &most, &mut widest).is_none()
+        {
+            return f64::INFINITY;
+        }
+        // Decided links have their own limit at the start, the others theirs at the end.
+        let (mut start, mut end) = (widest.clone(), own.clone());
+        for link in &self.movable.decided {
+            (start[*link], end[*link]) = (own[*link], widest[*link]);
+        }
+        let last_s = self.task.delay_s - self.until_s;
+        let mut run = |period_s: f64| {
+            let (times, circuits) = (&mut self.lit.times, &mut self.lit.circuits);
+            times.clear();
+            circuits.clear();
+            for (time_s, state) in [(0.0, &start), (self.until_s, &widest), (period_s - last_s, &end)] {
+                if times.last().is_none_or(|last| *last < time_s) {
+                    times.push(time_s);
+                    circuits.extend_from_slice(state);
+                }
+            }
+            self.task.evaluator.model.makespan_over(&self.lit, &mut self.scratch.model)
+        };
+        // The end falls as the period grows, so that the shortest period lies between any one and its end.
+        let (mut low_s, mut high_s) = (run(f64::INFINITY), self.task.known);
+        if low_s >= high_s || run(high_s) > high_s {
+            return self.task.known;
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low_s, high_s);
+            if high_s - low_s <= 1e-9 * high_s {
+                break;
+            }
+            if run(middle) > middle { low_s = middle } else { high_s = middle }
+        }
+        low_s
+    }
+}

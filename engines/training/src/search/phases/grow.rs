@@ -1,0 +1,215 @@
+//! Pattern search for plans with more switchings, from one with fewer.
+//!
+//! A state is split in two, of which one has other circuits; from the best of these guesses a change of a count, of two
+//! counts of a state, or of an instant by a step or to the end of a transfer is kept if the iteration gets shorter, and
+//! steps are halved when none does.
+
+use super::steps::{Course, Stepped, Steps, carrying};
+use super::{Aim, MoveTask};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+/// Switchings up to which states are split: every one more gained less on all built-in jobs.
+const GROWN: u32 = 4;
+/// Guesses may be this much longer than the best plan: they get shorter.
+const WORSE: f64 = 1.02;
+/// Guesses that are improved.
+const CLIMBED: usize = 12;
+/// Last ends of transfers near which states are split.
+const NEAR: usize = 10;
+/// Links whose ways to move apart are all tried.
+const MOST_LINKS: usize = 4;
+/// States times transfers beyond which a climb would take minutes.
+const MOST_WORK: usize = 100_000;
+/// Step of instants at which a climb ends, relative to the period.
+const FINEST: f64 = 1e-9;
+
+/// Searches plans with at most `most` switchings that are shorter than `task.known`, from a plan of that period.
+///
+/// # Errors
+/// The reason to stop; what was found until then has been handed to `watch`.
+pub fn search_more<W: Watch<Stepped>>(
+    task: MoveTask<'_>,
+    from: &Stepped,
+    most: u32,
+    watch: &mut W,
+) -> Result<Option<Stepped>, MethodError> {
+    let mut steps = Steps::new(task, most);
+    if task.aim != Aim::Time || steps.movable.decided.is_empty() {
+        return Ok(None);
+    }
+    let best = steps.course(from);
+    let known = steps.best_value;
+    climb(&mut steps, (known, best), watch)?;
+    let grown = most.min(GROWN) as usize;
+    loop {
+        let before = steps.best_value;
+        let best = steps.course(steps.best.as_ref().unwrap_or(from));
+        if best.0.len() > grown {
+            return Ok(steps.best);
+        }
+        let mut guesses = Vec::new();
+        for guess in steps.splits(&best) {
+            steps.stretch = WORSE;
+            if let Some(value) = steps.offer((&guess.0, &guess.1), "more instants", watch)? {
+                guesses.push((value, guess));
+            }
+        }
+        guesses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for guess in guesses.into_iter().take(CLIMBED) {
+            climb(&mut steps, guess, watch)?;
+        }
+        if steps.best_value >= before - task.close || !steps.goes_on() {
+            return Ok(steps.best);
+        }
+    }
+}
+
+/// Improves a course of some period while that gets shorter.
+fn climb<W: Watch<Stepped>>(
+    steps: &mut Steps<'_>,
+    (mut value, mut course): (f64, Course),
+    watch: &mut W,
+) -> Result<(), MethodError> {
+    if course.0.len() * steps.task.evaluator.network.tasks() > MOST_WORK {
+        return Ok(());
+    }
+    let mut step = 0.5 * steps.task.delay_s.max(0.01 * steps.best_value);
+    while step > FINEST * steps.best_value && steps.goes_on() {
+        let mut better = None;
+        for next in steps.neighbours(&course, step) {
+            // What is longer than this course is of no use.
+            steps.stretch = (value / steps.best_value).max(1.0);
+            match steps.offer((&next.0, &next.1), "more instants", watch)? {
+                Some(own) if own < value * (1.0 - 1e-12) => (value, better) = (own, Some(next)),
+                _ => {}
+            }
+        }
+        match better {
+            Some(next) => course = next,
+            None => step *= 0.5,
+        }
+    }
+    steps.stretch = 1.0;
+    Ok(())
+}
+
+impl Steps<'_> {
+    /// The course with a state more: every state split in two, one of them with a circuit more or less or none; and between
+    /// two states one that has the later circuits on some links only, from or until an end of a transfer or a dark time
+    /// before it.
+    fn splits(&mut self, course: &Course) -> Vec<Course> {
+        let most = self.movable.most();
+        let delay_s = self.task.delay_s;
+        let ends = self.ends(course);
+        let (counts, from_s) = course;
+        let with = |at: usize, state: Vec<u32>, time_s: f64| {
+            let (mut counts, mut from_s) = (counts.clone(), from_s.clone());
+            counts.insert(at, state);
+            from_s.insert(at, time_s);
+            (counts, from_s)
+        };
+        let mut splits = Vec::new();
+        for (at, own) in counts.iter().enumerate() {
+            let begin_s = from_s[at].max(0.0);
+            let end_s = from_s.get(at + 1).copied().unwrap_or(self.best_value);
+            for link in 0..most.len() {
+                for other in [own[link].saturating_sub(1), (own[link] + 1).min(most[link]), 0] {
+                    let mut state = own.clone();
+                    state[link] = other;
+                    for share in [0.1, 0.5, 0.9] {
+                        let time_s = begin_s + share * (end_s - begin_s);
+                        splits.push(with(at + 1, state.clone(), time_s));
+                        let mut early = with(at + 1, own.clone(), time_s);
+                        early.0[at] = state.clone();
+                        splits.push(early);
+                    }
+                }
+            }
+            let Some(later) = counts.get(at + 1) else { continue };
+            let until_s = from_s.get(at + 2).copied().unwrap_or(self.best_value);
+            let near = ends.iter().rev().take(NEAR).flat_map(|end| [*end, end - delay_s]);
+            let times: Vec<f64> = near.filter(|time_s| *time_s > begin_s && *time_s < until_s).collect();
+            for set in 1..(1_u32 << most.len().min(MOST_LINKS)) - 1 {
+                let pick = |link: usize| if set >> link & 1 == 1 { later[link] } else { own[link] };
+                let state: Vec<u32> = (0..most.len()).map(pick).collect();
+                if state == *own || state == *later {
+                    continue;
+                }
+                for &time_s in times.iter().filter(|time_s| **time_s != end_s) {
+                    if time_s < end_s {
+                        splits.push(with(at + 1, state.clone(), time_s));
+                    } else {
+                        let mut late = with(at + 2, later.clone(), time_s);
+                        late.0[at + 1] = state.clone();
+                        splits.push(late);
+                    }
+                }
+            }
+        }
+        splits
+    }
+
+    fn neighbours(&mut self, course: &Course, step: f64) -> Vec<Course> {
+        let most = self.movable.most();
+        let mut next = Vec::new();
+        for (state, counts) in course.0.iter().enumerate() {
+            let mut add = |changes: &[(usize, i64)]| {
+                let mut other = course.clone();
+                for (link, change) in changes {
+                    let count = i64::from(counts[*link]) + change;
+                    let Some(count) = u32::try_from(count).ok().filter(|count| *count <= most[*link]) else {
+                        return;
+                    };
+                    other.0[state][*link] = count;
+                }
+                next.push(other);
+            };
+            for link in 0..counts.len() {
+                add(&[(link, 1)]);
+                add(&[(link, -1)]);
+                for other in 0..link {
+                    add(&[(link, 1), (other, -1)]);
+                    add(&[(link, -1), (other, 1)]);
+                }
+            }
+        }
+        let ends = self.ends(course);
+        for at in 0..course.1.len() {
+            let mut add = |time_s: f64| {
+                let mut other = course.clone();
+                other.1[at] = time_s;
+                next.push(other);
+            };
+            let own = course.1[at];
+            add(own + step);
+            add(own - step);
+            if at > 0 {
+                let after = ends.partition_point(|end| *end <= own);
+                add(ends.get(after).copied().unwrap_or(own));
+                add(ends[..after].iter().rev().find(|end| **end < own).copied().unwrap_or(own));
+            }
+        }
+        // All instants after one moved together.
+        for at in 1..course.1.len() {
+            for by in [step, -step] {
+                let mut other = course.clone();
+                other.1[at..].iter_mut().for_each(|time_s| *time_s += by);
+                next.push(other);
+            }
+        }
+        next
+    }
+
+    /// Ends of transfers that others wait for, ascending.
+    fn ends(&mut self, (counts, from_s): &Course) -> Vec<f64> {
+        let Some(states) = self.filled(counts) else { return Vec::new() };
+        carrying(&states, from_s, (self.task.delay_s, self.best_value), &mut self.lit);
+        let model = &self.task.evaluator.model;
+        model.start_over(&self.lit, &mut self.scratch.model);
+        let mut ends = model.inner_ends(&self.scratch.model).to_vec();
+        ends.sort_unstable_by(f64::total_cmp);
+        ends.dedup();
+        ends
+    }
+}
