@@ -56,7 +56,7 @@ use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
-use crate::scenario::reconfiguration::Reconfiguration;
+use crate::scenario::reconfiguration::{DELAY, Reconfiguration};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
@@ -67,6 +67,9 @@ use limited::Limited;
 use runs::WithRuns;
 use several::SeveralReport;
 use std::cell::OnceCell;
+
+/// Dark times that sliders go through, as powers of ten of seconds: 10 ns to 10 s.
+const DARK_TIMES: (i8, i8) = (-8, 1);
 
 /// Every section.
 pub(crate) const SECTIONS: &[SectionInfo] = &[
@@ -90,17 +93,20 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "switchings",
         "Switchings",
         "When do circuits move within the iteration, which ones, and why then?",
-    ),
+    )
+    .slides(DELAY, DARK_TIMES),
     SectionInfo::of_scenario(
         "delays",
         "Switching delays",
         "What would one switching within the iteration gain with each kind of switch, and up to which dark time?",
-    ),
+    )
+    .slides(DELAY, DARK_TIMES),
     SectionInfo::of_scenario(
         "frontier",
         "Ports over time",
         "How few ports does an iteration of a given length need, with and without one switching?",
-    ),
+    )
+    .slides(DELAY, DARK_TIMES),
     SectionInfo::of_plan(
         "load",
         "Load of links",

@@ -12,12 +12,13 @@ mod reallocation;
 mod sections;
 
 use super::section::panes::SWEEPS;
-use super::{Explanations, KindPanes, KindScreens, PaneInput};
+use super::{Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{PaneId, PaneInfo};
 use choice::Choice;
 use explained::{Explained, Whole};
 use lightbay_engines::training::report;
+use lightbay_widgets::PaneState as Shown;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use sections::{JobSection, SharedItems};
@@ -42,6 +43,9 @@ const WHAT_IF: u8 = 9;
 
 /// Number of the pane of slack.
 const SLACK: u8 = 10;
+
+/// Panes of the times of tasks, which suit plans whose circuits move too: DAG and activity.
+const OF_TIMES: [u8; 2] = [1, 2];
 
 /// Number of the pane of shadow prices.
 const SENSITIVITY: u8 = 12;
@@ -192,6 +196,11 @@ impl KindPanes for Training {
             return self.reallocation.draw(input, &whole, area, buf, (drawn, out));
         }
         let Some(explained) = whole.part(chosen) else { return };
+        if explained.analysis.moves && !OF_TIMES.contains(&input.info.number) {
+            let remedy = "panes 1, 2 and 14 show them; set switch=none and plan again for this one";
+            let state = Shown::Empty { what: "the circuits of the plan move within the iteration", remedy };
+            return frame(input, &Title::default(), state, area, buf);
+        }
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
         match input.info.number {
             1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
@@ -203,6 +212,7 @@ impl KindPanes for Training {
                 }
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
                 let baseline = baseline.and_then(|whole| whole.part(chosen));
+                let baseline = baseline.filter(|other| !other.analysis.moves);
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
             }
         }

@@ -261,7 +261,7 @@ impl ActivityPane {
         self.rows.push(ActivityRow {
             id: u32::MAX - via,
             kind: ActivityKind::Capacity,
-            name: Label::from(format!("of {circuits}")),
+            name: Label::from(format!("{} {circuits}", if analysis.moves { "max" } else { "of" })),
             tone: Tone::Muted,
             critical: false,
             first: columns.start,

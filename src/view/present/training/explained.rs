@@ -72,7 +72,7 @@ impl Whole {
 impl Explained {
     fn of(key: u64, plan: u64, part: SeparateJob, several: bool) -> Result<Self, String> {
         let SeparateJob { name, scenario, result, .. } = part;
-        let analysis = Analysis::new(&scenario, &result).map_err(|error| error.to_string())?;
+        let analysis = Analysis::of_times(&scenario, &result).map_err(|error| error.to_string())?;
         let steps = match &scenario {
             TrainingScenario::Job(job) => full_steps(job, &result).map_err(|error| error.to_string())?,
             TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
