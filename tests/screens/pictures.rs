@@ -1,6 +1,7 @@
 //! The pictures in the documents are frames of the program.
 
 use super::fixture::{Bench, Style};
+use lightbay::app::action::Command;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;
@@ -128,4 +129,16 @@ fn pictures_of_the_documents_are_current() {
     let mut bench = Bench::open("megatron_177b", Style::Colour);
     bench.solve(1, "auto");
     check("workbench", &mut bench, 120, 40);
+}
+
+/// The same for the fewest ports over the time of an iteration, with a MEMS switch.
+#[test]
+fn the_picture_of_the_frontier_is_current() {
+    let mut bench = Bench::open("megatron_177b", Style::Colour);
+    bench.set("method=delta-phases");
+    bench.set("switch=mems");
+    bench.solve(1, "delta-phases");
+    bench.run(Command::FocusNamed("Frontier".to_owned()));
+    bench.run(Command::Zoom);
+    check("frontier", &mut bench, 100, 30);
 }
