@@ -52,20 +52,18 @@ impl ChartedFigure {
         let kind = run.sweep.kind().name;
         let offered = lightbay_engines::sweeps(kind);
         let metric = lightbay_engines::metric(kind, offered.figure).filter(|_| !overlay);
-        match metric {
-            Some(info) => Self {
+        if let Some(info) = metric {
+            return Self {
                 metric: Some(info.name),
                 label: info.label,
                 unit: info.unit,
                 room: Room::Long,
                 best: offered.best,
-            },
-            None => {
-                let objective = run.sweep.objective();
-                let room = if overlay { Room::Short } else { Room::Long };
-                Self { metric: None, label: objective.label, unit: objective.unit, room, best: None }
-            }
+            };
         }
+        let objective = run.sweep.objective();
+        let room = if overlay { Room::Short } else { Room::Long };
+        Self { metric: None, label: objective.label, unit: objective.unit, room, best: None }
     }
 
     /// The figure of a row, in its base unit.

@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn deep_sends_are_indented_no_further_and_tell_their_depth() {
-        assert_eq!([indent(0), indent(2), indent(8)], ["".to_owned(), "    ".to_owned(), " ".repeat(16)]);
+        assert_eq!([indent(0), indent(2), indent(8)], [0, 4, 16].map(|blanks| " ".repeat(blanks)));
         assert_eq!(indent(31), " ".repeat(16) + "31 ");
     }
 }
