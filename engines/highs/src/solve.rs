@@ -132,7 +132,7 @@ pub fn run<K: Kind>(
     let solution = solve_here(ask.model, &options, &ask.start, &mut bridge)
         .map_err(|error: Error| bridge.failed(error.to_string()))?;
     if limited && solution.status == Status::TimeLimit {
-        // The solver's clock and that of the run differ by a hair, and by all pauses.
+        // The solver's clock and that of the run differ slightly, and by all pauses.
         bridge.cx.control().stop(Stop::Time);
     }
     close(ask.model, solution, bridge)

@@ -124,7 +124,7 @@ impl SectionView {
         let is_here = |id: &ItemId| self.content.has(*id);
         let is_own = |id: ItemId| if is_here(&id) { Some(id) } else { self.content.nearest(id) };
         let own = input.state.selected.and_then(is_own);
-        // Rows without an item of the kind, such as sums, are made of nothing and shared with nobody.
+        // Rows without an item of the kind, such as sums, have no details and are not linked to other panes.
         let is_of_kind = |id: ItemId| id < item_id(0, 0);
         if let Some(pointed) = pointed {
             let is_latest = input.app.chosen_in.first() == Some(&input.pane);

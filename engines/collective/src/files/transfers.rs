@@ -64,7 +64,7 @@ pub fn transfers(
     let mut all = Vec::new();
     for (piece, sends) in result.pieces.iter().zip(&of_piece) {
         let adds = piece.adds_up;
-        // What is spread is followed back from where it arrives, what is reduced on from where it leaves.
+        // Spread data is traced back from its arrivals, reduced data forwards from its departures.
         let mut used: FxHashMap<(u32, u32), usize> = FxHashMap::default();
         for send in sends.iter().filter(|send| !is_switch(if adds { send.from } else { send.to })) {
             let (mut first, mut last) = (*send, *send);

@@ -140,7 +140,7 @@ fn one_size(
     let (session, schedules) = whole(scenario, limits, params, cx)?;
     let finish = session.epochs_of(&schedules);
     let known_us = f64::from(finish) * session.tasks.epoch_us;
-    // Whole chunks first: they have a bound of their own.
+    // Whole chunks first: they have a separate bound.
     let mut kept = KeptSchedule::Whole { session: session.clone(), finish, proven: session.bound_epochs() };
     if pieces && let Some(better) = more_pieces(scenario, known_us, cx)? {
         kept = better;

@@ -97,8 +97,8 @@ fn trees(pieces: &BTreeMap<u32, bool>, sends: Vec<Arrival>) -> Vec<(usize, Arriv
     for list in by_tail.values_mut() {
         list.sort_by_key(|(send, arrival)| (*arrival, send.epoch, send.to));
     }
-    // A tree begins where nothing of its piece arrives; data that goes in a circle through switches begins nowhere and
-    // is drawn from its first send.
+    // A tree begins where nothing of its piece arrives; data that circulates through switches has no beginning and is
+    // drawn from its first transmission.
     let roots: Vec<(u32, u32)> = by_tail
         .keys()
         .filter(|(piece, tail)| heads.get(piece).is_none_or(|heads| !heads.contains(tail)))

@@ -321,7 +321,7 @@ impl SelectionRun<'_> {
         let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);
         let top = f64::from(self.now.max_load()).max(mean);
         let first = (FIRST_GROWTH / mean).min(LAST_GROWTH);
-        // Nearly linear at first, so that flows spread; steep at last, so that only the fullest classes count.
+        // Nearly linear at first, so that flows spread; steep at last, so that only the most loaded classes count.
         // Geometric ramp of the growth over the passes.
         let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
         // Relative to the top load, so that exponents stay within range.

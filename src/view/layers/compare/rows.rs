@@ -137,7 +137,7 @@ fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
     };
     let label = format!("{label} {}", unit.symbol);
     let label = label.trim_end();
-    // Decimals are the same in a row: a fraction on one side gives them to the other.
+    // All values of a row have the same number of decimals: that of the value with most.
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
     let shown = |value: f64| -> String {
         if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {

@@ -33,7 +33,7 @@ pub(super) fn add(
         if state.unsatisfied[at].is_empty() {
             continue;
         }
-        // Every GPU with what the round can make of it.
+        // Every GPU with the columns that can bring the chunk there in this round.
         let places: Vec<EndPlace> = task
             .network
             .gpus()

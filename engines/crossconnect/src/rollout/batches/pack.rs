@@ -177,7 +177,7 @@ impl Packer<'_> {
         for (stage, component) in self.stages.iter_mut().zip(&work.components) {
             let made = |list: &[u32]| list.iter().filter(|&&change| self.made[change as usize]).count();
             let removals = made(&component.removals);
-            // A component is done when all of its changes are.
+            // A component is complete when all of its changes are made.
             *stage = if removals == component.removals.len()
                 && made(&component.additions) == component.additions.len()
             {

@@ -81,7 +81,8 @@ fn from_flops(
         Some(given) => run.mfu = given,
         None => summary.assume("share of the peak that is reached", run.mfu.to_string(), "mfu="),
     }
-    // The GPUs of a stage that share a pod work on as many micro-batches; one of them has the tokens of one.
+    // The GPUs of a stage that share a pod each work on their own micro-batch; one GPU has the tokens of one
+    // micro-batch.
     run.ep = 1;
     run.etp = 1;
     run.gpus = run.tp.saturating_mul(run.pp);

@@ -133,7 +133,9 @@ fn flops_give_what_the_closed_forms_give() {
     assert!(measured(&half).stages[2].fwd_s < 0.6 * measured(&imported).stages[2].fwd_s);
     assert!(refused(&[MEGATRON], &["tflops=989"]).contains("model: is missing"));
     assert!(refused(&[MEGATRON, KERNELS], &["mfu=0.5"]).contains("mfu: has no effect without 'tflops='"));
-    assert!(refused(&[MEGATRON], &["tflops=989", "compute=zero"]).contains("tflops: stands beside"));
+    assert!(
+        refused(&[MEGATRON], &["tflops=989", "compute=zero"]).contains("tflops: cannot be combined with")
+    );
 }
 
 #[test]
@@ -272,7 +274,7 @@ fn pods_filled_rank_by_rank() {
         refused(&[GPT22B], &["gpus_per_pod=24"]).contains("'24' does not divide the '32' GPUs of a stage")
     );
     let both = ["gpus_per_pod=8", "gpus_per_pod_per_replica=8"];
-    assert!(refused(&[GPT22B], &both).contains("gpus_per_pod: stands beside"));
+    assert!(refused(&[GPT22B], &both).contains("gpus_per_pod: cannot be combined with"));
     let uneven = refused(&[GPT22B], &["gpus_per_pod_per_replica=12"]);
     assert!(uneven.contains("no multiple of the 8 GPUs of a stage"), "{uneven}");
 }
@@ -352,6 +354,6 @@ fn measured_calls_of_one_stage() {
     assert_eq!(imported.job.run.bandwidth_gbps, 200.0);
     let fewer = import(&[G13B, KERNELS], &["layers=20"]);
     assert!(measured(&fewer).stages[0].fwd_s < measured(&imported).stages[0].fwd_s);
-    assert!(refused(&[G13B], &["compute=aiob"]).contains("kernel times are required"));
+    assert!(refused(&[G13B], &["compute=aiob"]).contains("kernel times are requested"));
     assert!(refused(&[G13B, KERNELS], &["gpus=64"]).contains("gpus: is '64', the file says '128'"));
 }

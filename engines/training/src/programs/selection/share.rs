@@ -228,7 +228,7 @@ impl Share {
                 }
             }
         }
-        // Numbers of circuits with rows stand alone, those between share their lengths.
+        // Numbers of circuits with rows have separate lengths; the numbers between share theirs.
         let mut buckets: Vec<(u32, u32)> = Vec::new();
         for circuits in low..=high {
             let alone = |circuits: u32| rows.iter().any(|row| row.0 == circuits);
