@@ -482,8 +482,9 @@ fn only_sessions_write_files() {
 const KINDS: &str = "engines/src/kinds.rs";
 
 /// Files outside the rooms of a kind that may name kinds, with the reason.
-const NAMING_KINDS: [(&str, &str); 2] = [
+const NAMING_KINDS: [(&str, &str); 3] = [
     (KINDS, "the list of kinds"),
+    ("engines/src/formats/laid.rs", "formats of switches for plans of any kind whose circuits have places"),
     ("src/view/present.rs", "the list of the screens that kinds draw themselves"),
 ];
 

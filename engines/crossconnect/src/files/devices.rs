@@ -141,23 +141,6 @@ pub fn side_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 
     (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
 }
 
-/// Pod and index of a port by its number on the panel; `None` beyond the panel.
-pub fn port_at(scenario: &CrossconnectScenario, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
-    let mut rest = number.checked_sub(1)?;
-    if let Some(panel) = scenario.panel(ocs) {
-        let end = panel.ports.get(rest as usize)?.end().filter(|&(there, ..)| there == side)?;
-        return Some((end.1, end.2));
-    }
-    for pod in 0..scenario.pods {
-        let ports = scenario.ports(side, pod as usize, ocs as usize);
-        if rest < ports {
-            return Some((pod, rest));
-        }
-        rest -= ports;
-    }
-    None
-}
-
 /// Number of a port on the panel of a switch, from 1.
 pub fn panel_number(scenario: &CrossconnectScenario, ocs: u32, end: StrayEnd) -> u32 {
     if let Some(panel) = scenario.panel(ocs) {

@@ -1,9 +1,25 @@
 //! Pods, switches and ports as people name them in parameters: by number, by name, and by the number on the panel.
 
 use super::{Circuit, CrossconnectScenario, Placed, Port, Side, Wiring};
-use crate::files::devices::port_at;
 
 impl CrossconnectScenario {
+    /// Pod and index of a port by its number on the panel; `None` beyond the panel.
+    pub fn port_at(&self, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
+        let mut rest = number.checked_sub(1)?;
+        if let Some(panel) = self.panel(ocs) {
+            let end = panel.ports.get(rest as usize)?.end().filter(|&(there, ..)| there == side)?;
+            return Some((end.1, end.2));
+        }
+        for pod in 0..self.pods {
+            let ports = self.ports(side, pod as usize, ocs as usize);
+            if rest < ports {
+                return Some((pod, rest));
+            }
+            rest -= ports;
+        }
+        None
+    }
+
     /// The two pods of `0-1`, or of `leaf-a-leaf-b`: names may hold the sign between them.
     pub(super) fn pair_named(&self, text: &str) -> Option<(u32, u32)> {
         let pairs = text.match_indices('-').filter_map(|(at, _)| {
@@ -65,7 +81,7 @@ impl CrossconnectScenario {
             let number = text.trim().parse().ok()?;
             self.panel(ocs_id)?;
             let side = if far && self.wiring != Wiring::SingleSided { Side::B } else { Side::A };
-            port_at(self, side, ocs_id, number)
+            self.port_at(side, ocs_id, number)
         };
         // Either end may be named first.
         let of = |a: &str, b: &str| Some((end(a, false)?, end(b, true)?));

@@ -183,9 +183,9 @@ fn remedy_now(app: &App, remedy: &str) -> String {
         return remedy.to_owned();
     }
     if app.runs.is_busy() {
-        "it is asked for, and the run that works gives it".to_owned()
+        "it is requested, and the run in progress gives it".to_owned()
     } else {
-        "it is asked for now, and the plan was made without it; press r".to_owned()
+        "it is requested now, and the plan was made without it; press r".to_owned()
     }
 }
 

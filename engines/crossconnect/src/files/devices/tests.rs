@@ -57,12 +57,12 @@ fn numbers_that_contradict_the_wiring_are_refused() {
 #[test]
 fn ports_have_their_place_on_the_panel() {
     let scenario = scenario(Wiring::TwoSided);
-    assert_eq!(port_at(&scenario, Side::A, 0, 1), Some((0, 0)));
-    assert_eq!(port_at(&scenario, Side::A, 0, 3), Some((2, 0)));
-    assert_eq!(port_at(&scenario, Side::A, 0, 6), Some((3, 0)));
-    assert_eq!(port_at(&scenario, Side::A, 0, 7), None);
-    assert_eq!(port_at(&scenario, Side::B, 0, 5), Some((3, 1)));
-    assert_eq!(port_at(&scenario, Side::B, 0, 0), None);
+    assert_eq!(scenario.port_at(Side::A, 0, 1), Some((0, 0)));
+    assert_eq!(scenario.port_at(Side::A, 0, 3), Some((2, 0)));
+    assert_eq!(scenario.port_at(Side::A, 0, 6), Some((3, 0)));
+    assert_eq!(scenario.port_at(Side::A, 0, 7), None);
+    assert_eq!(scenario.port_at(Side::B, 0, 5), Some((3, 1)));
+    assert_eq!(scenario.port_at(Side::B, 0, 0), None);
 }
 
 #[test]

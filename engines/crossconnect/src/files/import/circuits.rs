@@ -4,7 +4,7 @@
 //! given port by port). Where circuits share a port the wanted ones come first, then those listed first. All other
 //! connections make no circuit: they are the strays of the scenario.
 
-use crate::files::devices::{Ends, Joint, Way, port_at};
+use crate::files::devices::{Ends, Joint, Way};
 use crate::scenario::{
     Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Stray, StrayEnd, Wiring,
 };
@@ -193,8 +193,8 @@ impl<'a> Connections<'a> {
     }
 
     fn circuit(&self, ocs: u32, ends: Ends) -> Option<Circuit> {
-        let (pod_a, port_a_index) = port_at(self.scenario, Side::A, ocs, ends.a)?;
-        let (pod_b, port_b_index) = port_at(self.scenario, self.far_side(), ocs, ends.b)?;
+        let (pod_a, port_a_index) = self.scenario.port_at(Side::A, ocs, ends.a)?;
+        let (pod_b, port_b_index) = self.scenario.port_at(self.far_side(), ocs, ends.b)?;
         let circuit = Circuit { pod_a, port_a_index, pod_b, port_b_index };
         // Without sides the lower pod is named first, whatever the numbers of its ports.
         let turn =
@@ -203,7 +203,7 @@ impl<'a> Connections<'a> {
     }
 
     fn end(&self, ocs: u32, (side, number): (Side, u32)) -> Option<StrayEnd> {
-        let (pod, port_index) = port_at(self.scenario, side, ocs, number)?;
+        let (pod, port_index) = self.scenario.port_at(side, ocs, number)?;
         Some(StrayEnd { pod, side, port_index })
     }
 

@@ -18,7 +18,7 @@ const BOXES: usize = 2_000;
 const HALVINGS: usize = 40;
 
 /// Ranges of circuits of decided links.
-struct Open {
+struct OpenBox {
     bound_s: f64,
     low: Vec<u32>,
     high: Vec<u32>,
@@ -60,12 +60,12 @@ impl Around<'_, '_> {
     fn least<S, W: Watch<S>>(&mut self, known_s: f64, watch: &mut W) -> Result<f64, MethodError> {
         let high = self.movable.most();
         let low = vec![0; high.len()];
-        let mut open = vec![Open { bound_s: self.bound_s(&low, &high), low, high }];
+        let mut open = vec![OpenBox { bound_s: self.bound_s(&low, &high), low, high }];
         for _ in 0..BOXES {
             watch.checkpoint()?;
             watch.count(1);
             let first = (0..open.len()).min_by(|a, b| open[*a].bound_s.total_cmp(&open[*b].bound_s));
-            let Some(Open { bound_s, low, high }) = first.map(|first| open.swap_remove(first)) else {
+            let Some(OpenBox { bound_s, low, high }) = first.map(|first| open.swap_remove(first)) else {
                 return Ok(self.task.known);
             };
             let width = |link: &usize| high[*link] - low[*link];
@@ -79,7 +79,7 @@ impl Around<'_, '_> {
             upper.0[link] = middle + 1;
             for (low, high) in [lower, upper] {
                 let own_s = self.bound_s(&low, &high).max(bound_s);
-                open.push(Open { bound_s: own_s, low, high });
+                open.push(OpenBox { bound_s: own_s, low, high });
             }
         }
         let least_s = open.iter().map(|open| open.bound_s).fold(f64::INFINITY, f64::min);

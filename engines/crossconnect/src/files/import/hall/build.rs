@@ -2,7 +2,6 @@
 
 use super::matrix::Matrix;
 use super::rows::{PortRows, Row};
-use crate::files::devices::port_at;
 use crate::scenario::{
     Circuit, CrossconnectScenario, End, Installed, InstalledOcs, Panel, PanelPort, Port, Side, Wiring,
     presets,
@@ -233,8 +232,8 @@ fn states(hall: &mut CrossconnectScenario, switches: &[SwitchRows<'_>]) {
     for (ocs, (_, listed)) in (0u32..).zip(switches) {
         let mut cross_connects = Vec::new();
         let end = |number: u32| -> Option<End> {
-            let near = port_at(hall, Side::A, ocs, number).map(|(pod, index)| (Side::A, pod, index));
-            near.or_else(|| port_at(hall, Side::B, ocs, number).map(|(pod, index)| (Side::B, pod, index)))
+            let near = hall.port_at(Side::A, ocs, number).map(|(pod, index)| (Side::A, pod, index));
+            near.or_else(|| hall.port_at(Side::B, ocs, number).map(|(pod, index)| (Side::B, pod, index)))
         };
         for (&number, row) in *listed {
             let Some((side, pod, port_index)) = end(number) else { continue };
