@@ -67,11 +67,11 @@ pub(crate) fn import(
     Ok(ImportedScenario { scenario, lines, summary, assumed, notes })
 }
 
+/// A scenario, the changes of the plan that it came with, and the other files.
+type SortedInputs<'i> = (Scenario<Crossconnect>, Option<Changes>, Vec<Input<'i>>);
+
 /// The scenario among the files, and the others.
-fn sorted<'i>(
-    format: &str,
-    inputs: &'i [format::Input],
-) -> Result<(Scenario<Crossconnect>, Option<Changes>, Vec<Input<'i>>), Problems> {
+fn sorted<'i>(format: &str, inputs: &'i [format::Input]) -> Result<SortedInputs<'i>, Problems> {
     let (input, files) = sorted_out(inputs)?;
     let change = input.map(changes_in).transpose()?.flatten();
     let scenario =

@@ -204,9 +204,12 @@ fn switches<'r>(
     problems.into_result(found)
 }
 
+/// Number of a port on its panel, and its index as the pod names it.
+type NumberedPort = (u32, Option<u32>);
+
 /// Index of every port within pod and side: that at the pod where it says one, else in order of the numbers.
 fn indices(listed: &BTreeMap<u32, Row>) -> HashMap<u32, u32> {
-    let mut groups: HashMap<(&str, Option<Side>), Vec<(u32, Option<u32>)>> = HashMap::new();
+    let mut groups: HashMap<(&str, Option<Side>), Vec<NumberedPort>> = HashMap::new();
     for (&number, row) in listed.iter().filter(|(_, row)| !row.reserved) {
         if let Some(pod) = &row.pod {
             let said = row.pod_port.as_ref().and_then(|text| text.parse().ok());

@@ -107,15 +107,12 @@ pub(super) fn switches(file: &HallFile<'_>) -> Result<Vec<Sized>, Problems> {
     let (mut found, mut places) = (Vec::new(), Vec::new());
     for (line, row) in lines {
         let place = format!("line {line}");
-        match row.get(1).and_then(|text| number(text)).filter(|_| row.len() == 2) {
-            Some(ports) => {
-                found.push(Sized { name: row[0].clone(), ports });
-                places.push(place);
-            }
-            None => {
-                let remedy = format!("give a name and a number of ports from 0 to {MOST_PORTS}");
-                problems.add(place, format!("is '{}'", printable(&row.join(","))), remedy);
-            }
+        if let Some(ports) = row.get(1).and_then(|text| number(text)).filter(|_| row.len() == 2) {
+            found.push(Sized { name: row[0].clone(), ports });
+            places.push(place);
+        } else {
+            let remedy = format!("give a name and a number of ports from 0 to {MOST_PORTS}");
+            problems.add(place, format!("is '{}'", printable(&row.join(","))), remedy);
         }
     }
     names(places.into_iter().zip(found.iter().map(|switch| switch.name.as_str())), &mut problems);
@@ -142,16 +139,11 @@ pub(super) fn json(file: &HallFile<'_>) -> Result<Hall, Problems> {
         };
         let mut found = Vec::new();
         for (name, ports) in list {
-            match ports.as_u64().filter(|&ports| ports <= MOST_PORTS as u64) {
-                Some(ports) => found.push((name.clone(), ports as u32)),
-                None => {
-                    let remedy = format!("give a whole number from 0 to {MOST_PORTS}");
-                    problems.add(
-                        format!("{key}.{}", printable(name)),
-                        format!("is {}", brief(ports)),
-                        remedy,
-                    );
-                }
+            if let Some(ports) = ports.as_u64().filter(|&ports| ports <= MOST_PORTS as u64) {
+                found.push((name.clone(), ports as u32));
+            } else {
+                let remedy = format!("give a whole number from 0 to {MOST_PORTS}");
+                problems.add(format!("{key}.{}", printable(name)), format!("is {}", brief(ports)), remedy);
             }
         }
         found
