@@ -61,7 +61,7 @@ pub(crate) fn on_panels(scenario: &mut CrossconnectScenario, changes: &mut Chang
         }
         // A step that shares no factor with the length visits every place once.
         let count = ports.len();
-        let step = (2..).find(|step| num_free_of(*step, count)).unwrap_or(1);
+        let step = (2..2 * count + 2).find(|step| num_free_of(*step, count)).unwrap_or(1);
         let mut shuffled: Vec<PanelPort> =
             (0..count).map(|at| ports[(at * step + 1) % count].clone()).collect();
         for (number, port) in (1..).zip(&mut shuffled) {
@@ -78,7 +78,7 @@ pub(crate) fn on_panels(scenario: &mut CrossconnectScenario, changes: &mut Chang
 }
 
 fn num_free_of(step: usize, count: usize) -> bool {
-    (2..=step.min(count)).all(|factor| step % factor > 0 || count % factor > 0)
+    (2..=step.min(count)).all(|factor| !step.is_multiple_of(factor) || !count.is_multiple_of(factor))
 }
 
 /// Connections of one circuit, box by box, ports of a side counted from 1, with the number of ingress ports of the box.

@@ -55,11 +55,8 @@ fn cables_of_netbox_need_the_names_of_the_switches() {
         let [pod, port, switch, number] = cells.as_slice() else { panic!() };
         let (pod, switch) =
             (format!("{pod},dcim.interface,{port}"), format!("{switch},dcim.frontport,{number}"));
-        text += &if at % 2 == 0 {
-            format!("{pod},{switch},connected\n")
-        } else {
-            format!("{switch},{pod},connected\n")
-        };
+        let ends = if at % 2 == 0 { [&pod, &switch] } else { [&switch, &pod] };
+        text.extend([ends[0], ",", ends[1], ",connected\n"]);
     }
     text += "leaf-a,dcim.interface,mgmt0,oob,dcim.interface,1,connected\n";
     let error = read(HALL, &[("cables.csv", &text)], &[], false).unwrap_err();
