@@ -92,7 +92,8 @@ fn progress_is_told_from_what_the_switches_say() {
             let far = joined.iter().find_map(|&(a, b)| (a == port).then_some(b).or((b == port).then_some(a)));
             far.map_or_else(|| "free".to_owned(), |far| format!("to {far}"))
         };
-        (1..=8u32).map(|port| format!("s,{port},,p{},,,{}\n", port.div_ceil(2), to(port))).collect()
+        let row = |port: u32| format!("s,{port},,p{},,,{}\n", port.div_ceil(2), to(port));
+        (1..=8).map(row).collect::<Vec<_>>().concat()
     };
     let old = [(2, 3), (4, 5), (6, 7), (8, 1)];
     place.write("map.csv", format!("{head}{}", rows(&old)));
@@ -105,7 +106,8 @@ fn progress_is_told_from_what_the_switches_say() {
     let steps = plan["result"]["batches"].as_array().unwrap().len();
     let reply = |pairs: &[(u32, u32)]| -> String {
         let lines = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        let lines: String = lines.map(|(a, b)| format!("   \"{a},{}\"\n", b + 8)).collect();
+        let line = |(a, b): (u32, u32)| format!("   \"{a},{}\"\n", b + 8);
+        let lines = lines.map(line).collect::<Vec<_>>().concat();
         format!("M 1 COMPLD\n{lines};\n")
     };
     place.write("s.txt", reply(&old));
