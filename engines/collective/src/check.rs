@@ -27,7 +27,7 @@ pub use hops::SendTimes;
 
 use crate::plan::{CollectiveResult, floor_covers};
 use crate::scenario::CollectiveScenario;
-use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, Violation, compare_metrics};
+use lightbay_core::checked::{BoundTrust, Figure, Findings, Verdict, VerifiedBound, compare_metrics};
 use lightbay_core::kind::Sense;
 use std::collections::BTreeMap;
 
@@ -78,8 +78,6 @@ pub struct ScheduleEnvelope<'a> {
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
-/// Most violations of one rule that are spelled out.
-const MOST_OF_A_RULE: usize = 20;
 /// Rounding of sums of bytes that a linear program divides.
 const TOLERANCE: f64 = 1e-9;
 /// Rounding of a ratio in floating point, as a share of it. Above it a piece does not fit into its epochs.
@@ -93,45 +91,6 @@ fn rounded_up(ratio: f64) -> f64 {
 /// Rounds a ratio down to whole epochs.
 fn rounded_down(ratio: f64) -> f64 {
     (ratio * (1.0 + ROUNDING)).floor().max(0.0)
-}
-
-/// Violations in the order in which they are found.
-#[derive(Debug, Default)]
-struct Findings {
-    list: Vec<Violation>,
-    of_rule: BTreeMap<&'static str, usize>,
-}
-
-impl Findings {
-    fn add(&mut self, code: &'static str, message: impl FnOnce() -> String) {
-        let seen = self.of_rule.entry(code).or_default();
-        *seen += 1;
-        if *seen <= MOST_OF_A_RULE {
-            self.list.push(Violation::new(code, message()));
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// Adds what was found of a part of the plan, with the path of the part in front.
-    fn include(&mut self, path: &str, part: Self) {
-        for violation in part.finish() {
-            let code = code::ALL.into_iter().find(|code| *code == violation.code).unwrap_or(code::CLAIM);
-            self.add(code, || format!("{path}: {}", violation.message));
-        }
-    }
-
-    fn finish(mut self) -> Vec<Violation> {
-        for (code, count) in self.of_rule {
-            if count > MOST_OF_A_RULE {
-                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
-                self.list.push(Violation::new(code, message));
-            }
-        }
-        self.list
-    }
 }
 
 /// Checks a plan.
@@ -229,12 +188,14 @@ fn trust(
     let is_other = !on_floor && envelope.bound_covers.is_some_and(|said| !bound::may_cover(result, said));
     let trust = match (envelope.bound, proven) {
         (claimed, _) if envelope.bound_covers.is_some() != claimed.is_some() || is_other => {
-            found.add(code::BOUND, || format!("a bound of such a plan covers {covers} and no other plans"));
+            found.add_with(code::BOUND, || {
+                format!("a bound of such a plan covers {covers} and no other plans")
+            });
             BoundTrust::None
         }
         (None, _) => BoundTrust::None,
         (Some(claimed), _) if claimed > envelope.value * (1.0 + 1e-9) => {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 format!("the bound {claimed} is above the objective {}", envelope.value)
             });
             BoundTrust::None

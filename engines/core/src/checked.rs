@@ -55,10 +55,22 @@ pub struct Findings {
 impl Findings {
     /// Adds a violation of the rule `code`.
     pub fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        self.add_with(code, || message.into());
+    }
+
+    /// Adds a violation of the rule `code` whose text is made only if it is spelled out.
+    pub fn add_with(&mut self, code: &'static str, message: impl FnOnce() -> String) {
         let seen = self.of_rule.entry(code).or_default();
         *seen += 1;
         if *seen <= MOST_OF_A_RULE {
-            self.list.push(Violation::new(code, message));
+            self.list.push(Violation::new(code, message()));
+        }
+    }
+
+    /// Adds what was found of a part of the plan, with the path of the part in front.
+    pub fn include(&mut self, path: &str, part: Self) {
+        for violation in part.finish() {
+            self.add_with(violation.code, || format!("{path}: {}", violation.message));
         }
     }
 
@@ -407,5 +419,14 @@ mod tests {
         assert_eq!(list[19], Violation::new("ports", "pod 19"));
         assert_eq!(list[20], Violation::new("bound", "is too high"));
         assert_eq!(list[21], Violation::new("ports", "and 3 more of this rule"));
+    }
+
+    #[test]
+    fn findings_of_a_part_keep_their_rule_and_name_the_part() {
+        let mut part = Findings::default();
+        part.add("ports", "pod 1 uses 9 of 8");
+        let mut found = Findings::default();
+        found.include("jobs[2]", part);
+        assert_eq!(found.finish(), [Violation::new("ports", "jobs[2]: pod 1 uses 9 of 8")]);
     }
 }

@@ -29,7 +29,7 @@ use crate::scenario::instance::Instance;
 use crate::scenario::job::Job;
 use capacity::Carrying;
 use case::Case;
-use lightbay_core::checked::{Figure, Verdict, Violation, compare_metrics};
+use lightbay_core::checked::{Figure, Findings, Verdict, compare_metrics};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeMap;
 
@@ -147,24 +147,6 @@ impl Slack {
     }
 }
 
-/// Violations in the order in which they are found.
-#[derive(Debug, Default)]
-struct Findings {
-    list: Vec<Violation>,
-}
-
-impl Findings {
-    fn add(&mut self, code: &'static str, message: impl Into<String>) {
-        self.list.push(Violation::new(code, message));
-    }
-    fn count(&self) -> usize {
-        self.list.len()
-    }
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-}
-
 /// A plan that was looked at: the verdict, and every figure that its envelope has to carry if nothing is wrong.
 struct Examined {
     verdict: Verdict,
@@ -173,7 +155,7 @@ struct Examined {
 
 impl Examined {
     fn refused(found: Findings) -> Self {
-        Self { verdict: Verdict::refused(found.list), figures: Vec::new() }
+        Self { verdict: Verdict::refused(found.finish()), figures: Vec::new() }
     }
 
     /// The verdict with the figures of the envelope compared. Of a plan that is wrong anyway some may not be known.
@@ -330,7 +312,10 @@ fn examine(
     let mut remarks = Vec::new();
     let ask = exact::Ask { case, nics: &nics, rates: result.rate_control, depth };
     let (bound, verified) = exact::bound(&ask, claims, end_s, &mut found, &mut remarks);
-    Examined { verdict: Verdict { violations: found.list, bound, verified, wider: None, remarks }, figures }
+    Examined {
+        verdict: Verdict { violations: found.finish(), bound, verified, wider: None, remarks },
+        figures,
+    }
 }
 
 /// Every number of the plan must be finite.

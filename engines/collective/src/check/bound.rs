@@ -51,7 +51,7 @@ pub(super) fn prove(
     for (claim, &turned) in result.claims.bounds.iter().zip(turned) {
         let proof = BoundProof::new(scenario, chunks, links, turned);
         if let Some(right) = words::wrong(scenario, &proof, claim, turned, whole) {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 format!(
                     "'{}' is not what a bound of {} epochs rests on: it takes {right}",
                     claim.because, claim.epochs
@@ -70,7 +70,7 @@ pub(super) fn prove(
             best = best.max(proof.metric(false)).max(proof.metric(true));
         }
         if best < u64::from(claim.epochs) {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 format!("'{}' proves {best} epochs, not {}", claim.because, claim.epochs)
             });
             return None;

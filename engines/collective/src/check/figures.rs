@@ -12,25 +12,25 @@ use std::collections::HashMap;
 pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, found: &mut Findings) {
     let (time, model) = (&result.time, &scenario.topology.switch_model);
     if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
-        found.add(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
+        found.add_with(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
     }
     // A plan may leave out none, whatever the scenario lets it.
     if time.alpha_threshold != scenario.time.alpha_threshold && time.alpha_threshold != 0.0 {
-        found.add(code::TIME, || {
+        found.add_with(code::TIME, || {
             let given = scenario.time.alpha_threshold;
             format!("latencies up to {} epochs are left out, the scenario says {given}", time.alpha_threshold)
         });
     }
     if time.pieces_per_chunk == 0 || (time.pieces_per_chunk > 1 && time.discipline == Discipline::Fluid) {
-        found.add(code::TIME, || format!("chunks are sent in {} equal pieces", time.pieces_per_chunk));
+        found.add_with(code::TIME, || format!("chunks are sent in {} equal pieces", time.pieces_per_chunk));
     }
     if time.switch_copy != model.copy {
-        found.add(code::TIME, || {
+        found.add_with(code::TIME, || {
             format!("'switch_copy' is {}, in the scenario it is {}", time.switch_copy, model.copy)
         });
     }
     if time.switch_hop != model.hop {
-        found.add(code::TIME, || {
+        found.add_with(code::TIME, || {
             format!("'switch_hop' is {}, in the scenario it is {}", time.switch_hop.word(), model.hop.word())
         });
     }
@@ -49,7 +49,7 @@ pub(super) fn compare(
     let finish = deliveries.finish;
     if claims.finish_epochs != finish {
         let last = links.times.arrivals.iter().position(|arrival| *arrival == finish);
-        found.add(code::CLAIM, || {
+        found.add_with(code::CLAIM, || {
             let name = |node: u32| &scenario.topology.nodes[node as usize].name;
             let arrives = last.map_or_else(String::new, |at| {
                 let send = &result.sends[at];
@@ -67,19 +67,19 @@ pub(super) fn compare(
         ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
-            found.add(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
+            found.add_with(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
         }
     }
     bound_claims(claims, finish, found);
     match replay::replay_us(scenario, result, links, 1.0) {
         Some(exact) if claims.replay_us.is_none_or(|said| (said - exact).abs() > 1e-9 * exact.max(1e-9)) => {
-            found.add(code::CLAIM, || match claims.replay_us {
+            found.add_with(code::CLAIM, || match claims.replay_us {
                 Some(said) => format!("'replay_us' is {said}, the sends give {exact}"),
                 None => format!("'replay_us' is missing, the sends give {exact}"),
             });
         }
         Some(_) => {}
-        None => found.add(code::CLAIM, || "'replay_us' cannot be worked out from the sends".to_owned()),
+        None => found.add_with(code::CLAIM, || "'replay_us' cannot be worked out from the sends".to_owned()),
     }
     let mut load: HashMap<u32, f64> = HashMap::new();
     for (send, &link) in result.sends.iter().zip(&links.of_send) {
@@ -88,7 +88,7 @@ pub(super) fn compare(
     let busiest =
         load.iter().map(|(link, bytes)| bytes / links.links[*link as usize].bytes_per_us).fold(0.0, f64::max);
     if busiest > finish_us * (1.0 + TOLERANCE) {
-        found.add(code::CAPACITY, || {
+        found.add_with(code::CAPACITY, || {
             format!("the busiest link takes {busiest} us for its data, and the plan ends after {finish_us}")
         });
     }
@@ -111,14 +111,15 @@ pub(super) fn compare(
 /// Checks that what is claimed of the bound in epochs fits together, and a finish.
 pub(super) fn bound_claims(claims: &ScheduleClaims, finish: u32, found: &mut Findings) {
     if let Some(lower) = claims.lower_bound_epochs.filter(|lower| *lower > finish) {
-        found.add(code::BOUND, || format!("the bound of {lower} epochs is above the finish of {finish}"));
+        found
+            .add_with(code::BOUND, || format!("the bound of {lower} epochs is above the finish of {finish}"));
     }
     if claims.optimal != (claims.lower_bound_epochs == Some(finish)) {
-        found.add(code::CLAIM, || format!("'optimal' is {}", claims.optimal));
+        found.add_with(code::CLAIM, || format!("'optimal' is {}", claims.optimal));
     }
     let parts: u32 = claims.bounds.iter().map(|bound| bound.epochs).sum();
     if claims.lower_bound_epochs.unwrap_or(0) != parts {
-        found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
+        found.add_with(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check(
         let exact = proof.floor_us(floor, latency);
         if !exact.is_some_and(|exact| same(exact, floor.floor_us)) {
             holds = false;
-            found.add(code::BOUND, || match exact {
+            found.add_with(code::BOUND, || match exact {
                 Some(exact) => {
                     format!("floor.{name} is {} us, '{}' gives {exact}", floor.floor_us, floor.because)
                 }
@@ -34,7 +34,7 @@ pub(super) fn check(
         }
     }
     if claim.with_latency.floor_us < claim.without_latency.floor_us {
-        found.add(code::CLAIM, || "the floor with latencies is below the one without".to_owned());
+        found.add_with(code::CLAIM, || "the floor with latencies is below the one without".to_owned());
     }
     beside(result, claim, found);
     holds.then(|| claim.under_finish(result.time.alpha_threshold).floor_us)
@@ -61,7 +61,7 @@ fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     let (without, with) = (claim.without_latency.clone(), claim.with_latency.clone());
     let right = FloorClaim::of(without, with, result.claims.finish_us, result.time.alpha_threshold);
     if !same(right.gap_to_floor, claim.gap_to_floor) {
-        found.add(code::CLAIM, || {
+        found.add_with(code::CLAIM, || {
             format!("'gap_to_floor' is {}, finish and floor give {}", claim.gap_to_floor, right.gap_to_floor)
         });
     }
@@ -71,7 +71,7 @@ fn beside(result: &CollectiveResult, claim: &FloorClaim, found: &mut Findings) {
     for (floor, what, reached_us) in std::iter::once((under_finish, "finish", claims.finish_us)).chain(replay)
     {
         if reached_us < floor.floor_us * (1.0 - AT_FLOOR) {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 format!("the floor {} us is above the {what} {reached_us}", floor.floor_us)
             });
         }

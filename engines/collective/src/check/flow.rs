@@ -70,7 +70,7 @@ pub(super) fn follow(
             for (epoch, change) in changes {
                 now += change;
                 if i64::from(now) > i64::from(limit) * i64::from(result.time.pieces_per_chunk) {
-                    found.add(code::BUFFER, || {
+                    found.add_with(code::BUFFER, || {
                         format!("node {node} holds {now} pieces of chunks for others in epoch {epoch}, its buffer takes {limit} chunks")
                     });
                     break;
@@ -119,11 +119,11 @@ fn spread(
         if is_switch(hop.to) {
             at_switch.entry((hop.to, hop.arrival)).or_default().push(index);
         } else if hop.to == part.root {
-            found.add(code::USELESS, || {
+            found.add_with(code::USELESS, || {
                 format!("piece {piece} is sent back to node {}, which has it", hop.to)
             });
         } else if let Some(first) = at_gpu.insert(hop.to, index) {
-            found.add(code::USELESS, || {
+            found.add_with(code::USELESS, || {
                 format!(
                     "piece {piece} reaches node {} in epochs {} and {}",
                     hop.to, hops[first].arrival, hop.arrival
@@ -140,20 +140,20 @@ fn spread(
             let left = departures.entry((node, hop.epoch)).or_default();
             *left += 1;
             if arrived == 0 {
-                found.add(code::CAUSALITY, || {
+                found.add_with(code::CAUSALITY, || {
                     format!(
                         "piece {piece} leaves switch {node} in epoch {}, when it does not arrive there",
                         hop.epoch
                     )
                 });
             } else if !switch_copy && *left > arrived {
-                found.add(code::SWITCH, || {
+                found.add_with(code::SWITCH, || {
                     format!("piece {piece} is copied by switch {node} in epoch {}", hop.epoch)
                 });
             }
         } else if node == part.root {
             if hop.epoch < begin {
-                found.add(code::CAUSALITY, || {
+                found.add_with(code::CAUSALITY, || {
                     format!(
                         "piece {piece} leaves node {node} in epoch {}, its sum is complete in {begin}",
                         hop.epoch
@@ -161,7 +161,7 @@ fn spread(
                 });
             }
         } else if at_gpu.get(&node).is_none_or(|first| hops[*first].arrival > hop.epoch) {
-            found.add(code::CAUSALITY, || {
+            found.add_with(code::CAUSALITY, || {
                 format!("piece {piece} leaves node {node} in epoch {}, before it is there", hop.epoch)
             });
         }
@@ -171,7 +171,7 @@ fn spread(
     let mut taken: HashMap<(u32, u32), usize> = HashMap::new();
     for end in &part.ends {
         let Some(&last) = at_gpu.get(end) else {
-            found.add(code::DEMAND, || format!("piece {piece} does not reach node {end}"));
+            found.add_with(code::DEMAND, || format!("piece {piece} does not reach node {end}"));
             continue;
         };
         finish = finish.max(hops[last].arrival);
@@ -194,7 +194,7 @@ fn spread(
         }
     }
     for (hop, _) in hops.iter().zip(&needed).filter(|(_, needed)| !**needed) {
-        found.add(code::USELESS, || {
+        found.add_with(code::USELESS, || {
             format!(
                 "piece {piece} goes {}->{} in epoch {} without a destination",
                 hop.from, hop.to, hop.epoch

@@ -103,7 +103,7 @@ fn follow(
         let Some(&(least, most)) = all.get(&(send.from, send.epoch)) else { continue };
         let adds = switches_add && result.pieces[send.piece as usize].adds_up;
         if paces[at] != least || (!adds && link.latency(least) != link.latency(most)) {
-            found.add(code::SWITCH, || {
+            found.add_with(code::SWITCH, || {
                 format!(
                     "piece {} arrives at switch {} in epoch {} over links of different rates, and \
                      nothing says which arrival continues to node {}",

@@ -30,7 +30,7 @@ pub(super) fn check(
     let times = [("finish_us", Some(claims.finish_us)), ("replay_us", claims.replay_us)];
     for (name, said) in times.into_iter().filter_map(|(name, said)| said.map(|said| (name, said))) {
         if said < least.us * (1.0 - ROUNDING) {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 let part = match nodes.get(least.part).filter(|_| !is_group) {
                     Some(node) => node.name.clone(),
                     None => format!("group {}", least.part),

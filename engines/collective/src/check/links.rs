@@ -79,7 +79,7 @@ impl CheckedLinks {
         let links: Vec<CheckedLink> = topology.links.iter().map(cut_link).collect();
         let is_long = |epochs: u32| f64::from(epochs) >= MOST_EPOCHS;
         if let Some(link) = links.iter().find(|link| is_long(link.window) || is_long(link.delay)) {
-            found.add(code::TIME, || {
+            found.add_with(code::TIME, || {
                 format!(
                     "a piece takes link {}->{} more than {MOST_EPOCHS} epochs of {} us; use longer epochs",
                     link.from, link.to, time.epoch_us
@@ -92,18 +92,18 @@ impl CheckedLinks {
         let mut before = None;
         for (index, send) in result.sends.iter().enumerate() {
             let Some(&link) = ids.get(&(send.from, send.to)) else {
-                found.add(code::LINK, || {
+                found.add_with(code::LINK, || {
                     format!("sends[{index}] goes {}->{}, where there is no link", send.from, send.to)
                 });
                 continue;
             };
             if scenario.failed_links.contains(&[send.from, send.to]) {
-                found.add(code::LINK, || {
+                found.add_with(code::LINK, || {
                     format!("sends[{index}] goes {}->{}, a failed link", send.from, send.to)
                 });
             }
             if send.piece as usize >= result.pieces.len() {
-                found.add(code::PIECE, || {
+                found.add_with(code::PIECE, || {
                     format!("sends[{index}] carries piece {}, which is not there", send.piece)
                 });
             }
@@ -111,7 +111,7 @@ impl CheckedLinks {
             // A piece that a switch cannot copy may start on the way to it as often as it leaves it: following it shows
             // what is of use.
             if before.is_some_and(|before| before > key) {
-                found.add(code::LINK, || {
+                found.add_with(code::LINK, || {
                     format!("sends[{index}] is not in the order of epoch, from, to and piece")
                 });
             }
@@ -149,7 +149,7 @@ impl CheckedLinks {
                 }
                 let is_last_of_epoch = starts.get(at + 1).is_none_or(|next| next.0 > epoch);
                 if is_last_of_epoch && sum > link.limit * (1.0 + TOLERANCE) + TOLERANCE {
-                    found.add(code::CAPACITY, || {
+                    found.add_with(code::CAPACITY, || {
                         let begin = (epoch + 1).saturating_sub(link.window);
                         format!(
                             "link {}->{} starts {sum} pieces in epochs {begin} to {epoch}, it has room for {}",
@@ -172,7 +172,7 @@ fn check_drift(link: &CheckedLink, starts: &[(u32, f64)], found: &mut Findings) 
         excess = (excess - idle).max(0.0) + sum - link.limit;
         (carried, before) = (carried + sum, epoch);
         if excess > TOLERANCE * (1.0 + carried) {
-            found.add(code::CAPACITY, || {
+            found.add_with(code::CAPACITY, || {
                 format!(
                     "link {}->{} carries {excess} chunks more up to epoch {epoch} than it has room for",
                     link.from, link.to
@@ -193,7 +193,7 @@ fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &m
     // Twice what rounds the first and the last epoch of a link that is up for a while.
     let slack = 2.0 * ROUNDING * end;
     if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
-        found.add(code::DOWN, || {
+        found.add_with(code::DOWN, || {
             format!(
                 "link {}->{} carries data from {begin} to {end} us, when it is not up",
                 link.from, link.to

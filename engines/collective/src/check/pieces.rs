@@ -45,10 +45,10 @@ impl PieceParts {
         let mut parts = Vec::with_capacity(result.pieces.len());
         for (index, piece) in result.pieces.iter().enumerate() {
             if piece.id as usize != index {
-                found.add(code::PIECE, || format!("pieces[{index}] has id {}", piece.id));
+                found.add_with(code::PIECE, || format!("pieces[{index}] has id {}", piece.id));
             }
             if piece.chunk as usize >= chunks.len() {
-                found.add(code::PIECE, || {
+                found.add_with(code::PIECE, || {
                     format!("pieces[{index}] is of chunk {}, which is not there", piece.chunk)
                 });
                 continue;
@@ -56,7 +56,7 @@ impl PieceParts {
             let may_add = sort.reduces();
             let may_spread = sort != CollectiveSort::ReduceScatter;
             if (piece.adds_up && !may_add) || (!piece.adds_up && !may_spread) {
-                found.add(code::PIECE, || {
+                found.add_with(code::PIECE, || {
                     format!("pieces[{index}] has adds_up {}, which {} does not", piece.adds_up, sort.label())
                 });
             }
@@ -70,11 +70,11 @@ impl PieceParts {
             if wanted.is_empty() {
                 got.entry((piece.chunk, piece.adds_up, NOBODY)).or_default().push(range);
             } else if ends.is_empty() {
-                found.add(code::PIECE, || format!("pieces[{index}] has no destination"));
+                found.add_with(code::PIECE, || format!("pieces[{index}] has no destination"));
             }
             for end in &ends {
                 if !wanted.contains(end) {
-                    found.add(code::PIECE, || {
+                    found.add_with(code::PIECE, || {
                         format!("pieces[{index}] is for node {end}, which does not want it")
                     });
                 }
@@ -85,10 +85,10 @@ impl PieceParts {
             let whole = (piece.offset_bytes - turn * equal).abs() <= bytes * ROUNDING
                 && (piece.size_bytes - equal).abs() <= equal * ROUNDING;
             if result.time.discipline == Discipline::WholeChunk && !whole {
-                found.add(code::PIECE, || format!("pieces[{index}] is no whole piece of {equal} bytes"));
+                found.add_with(code::PIECE, || format!("pieces[{index}] is no whole piece of {equal} bytes"));
             }
             if piece.size_bytes <= 0.0 {
-                found.add(code::PIECE, || format!("pieces[{index}] is empty"));
+                found.add_with(code::PIECE, || format!("pieces[{index}] is empty"));
             }
             // What is gathered goes the other way: from each rank to the root.
             let (root, ends) = match (sort, ends.as_slice()) {
@@ -123,7 +123,7 @@ fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found
     let mut end = 0.0;
     for (from, to) in ranges {
         if (from - end).abs() > bytes * ROUNDING {
-            found.add(code::PIECE, || {
+            found.add_with(code::PIECE, || {
                 format!("pieces of chunk {chunk} for {dest} leave a gap or overlap at byte {end}")
             });
             return;
@@ -131,6 +131,6 @@ fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found
         end = to;
     }
     if (end - bytes).abs() > bytes * ROUNDING {
-        found.add(code::PIECE, || format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}"));
+        found.add_with(code::PIECE, || format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}"));
     }
 }

@@ -13,19 +13,19 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     let planned: Vec<u64> = points.map(|point| point.output_buffer_bytes).collect();
     // A run that was stopped has planned the first of the sizes: see `remark`.
     if !wanted.starts_with(&planned) {
-        found.add(code::RANGE, || {
+        found.add_with(code::RANGE, || {
             format!("the sizes {planned:?} are not the first ones of the scenario, each once and ascending")
         });
     }
     let floors = result.ranges.iter().flat_map(|range| &range.points).filter(|point| point.floor.is_some());
     let with_floor = floors.count();
     if with_floor != 0 && with_floor != planned.len() {
-        found.add(code::RANGE, || format!("{with_floor} of {} sizes have a floor", planned.len()));
+        found.add_with(code::RANGE, || format!("{with_floor} of {} sizes have a floor", planned.len()));
     }
     for (at, range) in result.ranges.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &result.ranges[before]);
         if before.is_some_and(|before| before.max_bytes.checked_add(1) != Some(range.min_bytes)) {
-            found.add(code::RANGE, || format!("ranges[{at}] does not begin after the previous one"));
+            found.add_with(code::RANGE, || format!("ranges[{at}] does not begin after the previous one"));
         }
         let inside = |bytes: u64| (range.min_bytes..=range.max_bytes).contains(&bytes);
         let within = wanted.iter().filter(|bytes| inside(**bytes)).count();
@@ -34,10 +34,10 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
             || range.points.iter().any(|point| !inside(point.output_buffer_bytes))
         {
             found
-                .add(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes that lie in it"));
+                .add_with(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes that lie in it"));
         }
         if range.planned_for_bytes == 0 {
-            found.add(code::RANGE, || format!("ranges[{at}] is planned for nothing"));
+            found.add_with(code::RANGE, || format!("ranges[{at}] is planned for nothing"));
             continue;
         }
         let mut own = Findings::default();
@@ -53,7 +53,7 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
     if ends(first, |range| range.min_bytes) != planned.first().copied()
         || ends(last, |range| range.max_bytes) != planned.last().copied()
     {
-        found.add(code::RANGE, || "ranges reach beyond the sizes that were planned".to_owned());
+        found.add_with(code::RANGE, || "ranges reach beyond the sizes that were planned".to_owned());
     }
 }
 
@@ -83,7 +83,7 @@ fn takes_over(
         // What is in short form is known for one size, so the schedules share the sizes between in ratio.
         let middle = ((from as f64 * to as f64).sqrt() as u64).clamp(from, to.saturating_sub(1).max(from));
         if max != middle {
-            found.add(code::RANGE, || format!("ranges[{at}] begins after {max} bytes, not {middle}"));
+            found.add_with(code::RANGE, || format!("ranges[{at}] begins after {max} bytes, not {middle}"));
         }
         return;
     }
@@ -91,7 +91,7 @@ fn takes_over(
     let holds = (max == from || !early.is_later(&late, max))
         && (max.saturating_add(1) >= to || !late.is_later(&early, max + 1));
     if !holds {
-        found.add(code::RANGE, || {
+        found.add_with(code::RANGE, || {
             format!("ranges[{at}] does not begin where its schedule is earlier than the one before it")
         });
     }
@@ -133,7 +133,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
     let result = &range.schedule;
     let sized = scenario.sized(range.planned_for_bytes as f64);
     if !result.ranges.is_empty() {
-        found.add(code::RANGE, || "the schedule has ranges of its own".to_owned());
+        found.add_with(code::RANGE, || "the schedule has ranges of its own".to_owned());
     }
     let Some(_) = schedule(&sized, result, result.claims.finish_us, found) else { return };
     let Some(links) = CheckedLinks::of(&sized, result, found) else { return };
@@ -148,7 +148,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
             (bytes == range.planned_for_bytes).then_some(result.claims.finish_us)
         };
         if !exact.is_some_and(|exact| same(exact, point.finish_us)) {
-            found.add(code::CLAIM, || match exact {
+            found.add_with(code::CLAIM, || match exact {
                 Some(exact) => {
                     format!(
                         "the finish for {bytes} bytes is {} us, the schedule gives {exact}",
@@ -161,7 +161,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
         let Some(proof) = &point.floor else { continue };
         let exact = floor::proven_us(&sized, &chunks, &links, proof, scale);
         if !exact.is_some_and(|exact| same(exact, proof.floor_us)) {
-            found.add(code::BOUND, || {
+            found.add_with(code::BOUND, || {
                 format!(
                     "the floor for {bytes} bytes is {} us, '{}' does not give it",
                     proof.floor_us, proof.because
@@ -169,7 +169,7 @@ fn one(scenario: &CollectiveScenario, range: &SizeRange, found: &mut Findings) {
             });
         }
         if proof.floor_us > point.finish_us * (1.0 + 1e-9) {
-            found.add(code::BOUND, || format!("the floor for {bytes} bytes is above the finish"));
+            found.add_with(code::BOUND, || format!("the floor for {bytes} bytes is above the finish"));
         }
     }
 }

@@ -31,11 +31,11 @@ pub(super) fn follow(
         if is_switch(hop.from) {
             through.entry((hop.from, hop.epoch)).or_default().1 += 1;
         } else if hop.from == part.root {
-            found.add(code::USELESS, || {
+            found.add_with(code::USELESS, || {
                 format!("piece {piece} leaves node {}, where its sum belongs", hop.from)
             });
         } else if let Some(first) = departure.insert(hop.from, *hop) {
-            found.add(code::USELESS, || {
+            found.add_with(code::USELESS, || {
                 format!(
                     "node {} sends its part of piece {piece} in epochs {} and {}",
                     hop.from, first.epoch, hop.epoch
@@ -45,13 +45,13 @@ pub(super) fn follow(
     }
     for ((node, epoch), (arrived, left)) in &through {
         if *arrived == 0 || *left == 0 {
-            found.add(code::CAUSALITY, || {
+            found.add_with(code::CAUSALITY, || {
                 format!(
                     "piece {piece} waits at switch {node}, or leaves it in epoch {epoch} without arriving"
                 )
             });
         } else if left > arrived || (!switches_add && left < arrived) {
-            found.add(code::SWITCH, || {
+            found.add_with(code::SWITCH, || {
                 format!("{arrived} parts of piece {piece} reach switch {node} in epoch {epoch} and {left} leave it")
             });
         }
@@ -59,13 +59,13 @@ pub(super) fn follow(
     let parts: HashSet<u32> = part.ends.iter().copied().collect();
     for end in &part.ends {
         if !departure.contains_key(end) {
-            found.add(code::DEMAND, || format!("node {end} never sends its part of piece {piece}"));
+            found.add_with(code::DEMAND, || format!("node {end} never sends its part of piece {piece}"));
         }
     }
     for (node, hop) in &departure {
         let last = last_arrival.get(node).copied();
         if last.is_some_and(|last| last > hop.epoch) {
-            found.add(code::CAUSALITY, || {
+            found.add_with(code::CAUSALITY, || {
                 format!(
                     "node {node} sends piece {piece} in epoch {}, before all parts of it are there",
                     hop.epoch
@@ -73,12 +73,14 @@ pub(super) fn follow(
             });
         }
         if last.is_none() && !parts.contains(node) {
-            found.add(code::USELESS, || format!("node {node} sends piece {piece}, of which it has no part"));
+            found.add_with(code::USELESS, || {
+                format!("node {node} sends piece {piece}, of which it has no part")
+            });
         }
     }
     // Parts arrive at GPUs that send nothing on only at the root.
     for node in last_arrival.keys().filter(|node| **node != part.root && !departure.contains_key(node)) {
-        found.add(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
+        found.add_with(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
     }
     last_arrival.get(&part.root).copied().unwrap_or(0)
 }

@@ -22,12 +22,12 @@ pub(super) fn check(
         CollectiveSort::ReduceScatter => &[true],
         CollectiveSort::AllGather | CollectiveSort::Broadcast | CollectiveSort::AllToAll => &[false],
         _ => {
-            found.add(code::DEMAND, || format!("trees in compact form do not implement {}", sort.label()));
+            found.add_with(code::DEMAND, || format!("trees in compact form do not implement {}", sort.label()));
             return None;
         }
     };
     if parts.len() != result.trees.len() || !result.pieces.is_empty() || !result.sends.is_empty() {
-        found.add(code::PIECE, || {
+        found.add_with(code::PIECE, || {
             format!("trees stand for {} parts, without pieces and sends beside them", parts.len())
         });
         return None;
@@ -36,12 +36,12 @@ pub(super) fn check(
     let copies = scenario.demand.copy || each;
     let alpha_threshold = result.time.alpha_threshold;
     if !copies || result.time.pieces_per_chunk != 1 || (!each && alpha_threshold != 0.0) {
-        found.add(code::TIME, || {
+        found.add_with(code::TIME, || {
             "trees copy what is for all, are cut into pieces of their own and leave no latency out".to_owned()
         });
     }
     if scenario.topology.links.iter().any(|link| !link.up_us.is_empty()) {
-        found.add(code::DOWN, || "trees in compact form do not support time-varying links".to_owned());
+        found.add_with(code::DOWN, || "trees in compact form do not support time-varying links".to_owned());
     }
     let ranks = scenario.demand.rank_nodes(&scenario.topology);
     let sources = match (sort, scenario.demand.root) {
@@ -57,15 +57,15 @@ pub(super) fn check(
         if part.epoch_us != result.time.epoch_us
             || whole != (result.time.discipline == Discipline::WholeChunk)
         {
-            found.add(code::TIME, || format!("trees[{place}] has other epochs than the plan"));
+            found.add_with(code::TIME, || format!("trees[{place}] has other epochs than the plan"));
         }
         if part.adds_up.is_some_and(|says| says != adds) {
-            found.add(code::PIECE, || {
+            found.add_with(code::PIECE, || {
                 format!("trees[{place}] has adds_up {}, part {place} of {} has {adds}", !adds, sort.label())
             });
         }
         if !same(part.shard_bytes, shard) {
-            found.add(code::PIECE, || {
+            found.add_with(code::PIECE, || {
                 format!("trees[{place}] carries {} bytes of each rank, not {shard}", part.shard_bytes)
             });
         }
@@ -79,7 +79,7 @@ pub(super) fn check(
         };
         for text in compact::violations_for(&topology, part, demand) {
             let (word, text) = text.split_once(": ").unwrap_or(("", &text));
-            found.add(code_of(word), || format!("trees[{place}]: {text}"));
+            found.add_with(code_of(word), || format!("trees[{place}]: {text}"));
         }
     }
     let links = CheckedLinks::of(scenario, result, found).filter(|_| found.is_empty())?;
@@ -139,7 +139,7 @@ fn claims(
     let finish_us = finish as f64 * result.time.epoch_us;
     let algbw = if finish == 0 { 0.0 } else { figures::buffer_bytes(scenario, links) / finish_us / 1000.0 };
     if u64::from(claims.finish_epochs) != finish {
-        found.add(code::CLAIM, || {
+        found.add_with(code::CLAIM, || {
             format!("'finish_epochs' is {}, the trees give {finish}", claims.finish_epochs)
         });
     }
@@ -149,16 +149,16 @@ fn claims(
         ("the objective", value, finish_us),
     ] {
         if !same(claimed, exact) {
-            found.add(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));
+            found.add_with(code::CLAIM, || format!("{name} is {claimed}, the trees give {exact}"));
         }
     }
     if claims.replay_us.is_some() {
-        found.add(code::CLAIM, || "trees in compact form claim no replay".to_owned());
+        found.add_with(code::CLAIM, || "trees in compact form claim no replay".to_owned());
     }
     if scenario.demand.collective == CollectiveSort::AllToAll {
         figures::bound_claims(claims, u32::try_from(finish).unwrap_or(u32::MAX), found);
     } else if claims.lower_bound_epochs.is_some() || !claims.bounds.is_empty() || claims.optimal {
-        found.add(code::CLAIM, || "trees in compact form claim no bound in epochs".to_owned());
+        found.add_with(code::CLAIM, || "trees in compact form claim no bound in epochs".to_owned());
     }
     let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
     let mut figures = vec![

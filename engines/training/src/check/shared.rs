@@ -61,7 +61,10 @@ pub(super) fn examine(
     let figures = figures(shared, &pods, result, claims, &mut found);
     let mut remarks = Vec::new();
     let (bound, verified) = bound(shared, &pods, result, claims, depth, &mut found, &mut remarks);
-    Examined { verdict: Verdict { violations: found.list, bound, verified, wider: None, remarks }, figures }
+    Examined {
+        verdict: Verdict { violations: found.finish(), bound, verified, wider: None, remarks },
+        figures,
+    }
 }
 
 /// Budgets and places, from the jobs' own numbers; `None` with `scenario` violations if they contradict each other.

@@ -293,7 +293,7 @@ fn jobs_that_cannot_be_interleaved_have_no_case() {
         change(&mut job);
         let mut found = crate::check::Findings::default();
         assert!(crate::check::job::case(&job, &mut found).is_none());
-        found.list[0].message.clone()
+        found.finish()[0].message.clone()
     };
     assert!(refused(&|job| job.run.micro_batches = 3).contains("not a multiple of the 2 stages"));
     assert!(refused(&|job| job.run.virtual_stages = 0).contains("'virtual_stages' is 0"));
@@ -307,7 +307,7 @@ fn jobs_that_cannot_be_interleaved_have_no_case() {
     uneven.run.virtual_stages = 3;
     let mut found = crate::check::Findings::default();
     assert!(crate::check::job::case(&uneven, &mut found).is_none());
-    assert!(found.list[0].message.contains("32 layers are not a multiple of 12 parts"));
+    assert!(found.finish()[0].message.contains("32 layers are not a multiple of 12 parts"));
 }
 
 /// Two stages, one micro-batch, gradients in two halves of half a second each.
