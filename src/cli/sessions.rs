@@ -8,6 +8,7 @@ use super::table::TextTable;
 use clap::{Args, Subcommand};
 use lightbay_core::clock::{Clock as _, SystemClock};
 use lightbay_core::problem::printable;
+use lightbay_core::quantity::file_size;
 use lightbay_engines::figure_text;
 use lightbay_sessions::{SessionSummary, Store, resume};
 use std::io::Write as _;
@@ -75,7 +76,7 @@ fn list(store: &Store, console: &mut Console) -> Result<(), Failure> {
             printable(&session.file.kind),
             printable(&session.file.scenario),
             session.plans.to_string(),
-            size(session.bytes),
+            file_size(session.bytes),
             printable(&session.file.updated_at),
             remark(session),
         ]);
@@ -112,25 +113,25 @@ fn show(store: &Store, name: &str, console: &mut Console) -> Result<(), Failure>
                     header.status.word().to_owned(),
                     figure_text(&header.kind, &objective.name, objective.value),
                     objective.gap.map_or_else(|| "-".to_owned(), quantity::percent),
-                    size(entry.bytes),
+                    file_size(entry.bytes),
                     file,
                 ]
             }
             Err(problem) => {
                 let none = || "-".to_owned();
-                [entry.plan.to_string(), none(), problem.to_string(), none(), none(), size(entry.bytes), file]
+                [
+                    entry.plan.to_string(),
+                    none(),
+                    problem.to_string(),
+                    none(),
+                    none(),
+                    file_size(entry.bytes),
+                    file,
+                ]
             }
         };
         table.row(row);
     }
     write!(out, "{table}")?;
     Ok(())
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} B"),
-        10_000..10_000_000 => format!("{} kB", bytes / 1_000),
-        _ => format!("{} MB", bytes / 1_000_000),
-    }
 }

@@ -63,6 +63,15 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// The size of a file: `9999 bytes`, `12.3 kB`, `45.6 MB`.
+pub fn file_size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
 /// Seconds of a clock, of which three digits are enough.
 pub fn elapsed(seconds: f64) -> String {
     if seconds <= 0.0 || !seconds.is_finite() {
@@ -117,6 +126,11 @@ mod tests {
         assert_eq!(with_unit(0.0255, Unit::PERCENT), "2.55 %");
         assert_eq!(with_unit(-0.0000001, Unit::MILLISECONDS), "0.000 ms", "nothing has no sign");
         assert_eq!(with_unit(0.0003371, Unit::NUMBER), "0.0003371");
+    }
+
+    #[test]
+    fn sizes_of_files_have_the_unit_that_suits_them() {
+        assert_eq!([9_999, 12_345, 45_600_000].map(file_size), ["9999 bytes", "12.3 kB", "45.6 MB"]);
     }
 
     #[test]

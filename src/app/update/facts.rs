@@ -13,6 +13,7 @@ use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
 };
 use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::quantity::file_size;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyPlan, other_question};
 use std::fmt::Write as _;
@@ -55,7 +56,7 @@ impl App {
                 for remark in remarks {
                     self.say(Severity::Info, remark);
                 }
-                let size = size(bytes);
+                let size = file_size(bytes);
                 let path = path.display();
                 let lead = if rollbacks == 1 { "leads" } else { "lead" };
                 let text = match (files, rollbacks) {
@@ -438,15 +439,6 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
         superseded: false,
         found_again: Vec::new(),
         plan: Some(plan.clone()),
-    }
-}
-
-/// A size as people read it.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }
 
