@@ -234,8 +234,6 @@ const PODS: &[(&str, &str, &str)] = &[
     ("changes", "switches_per_batch", "7"),
     ("graphml", "level", "cubes"),
     ("dot", "level", "cubes"),
-    ("radix4", "radix4_nodes", "10"),
-    ("radix4", "radix4_seed", "2"),
     ("msccl", "collective", "reduce_scatter"),
     ("msccl", "protocol", "LL"),
     ("msccl", "min_bytes", "1024"),
@@ -254,6 +252,7 @@ fn every_knob_of_every_exporter_of_pods_changes_the_file() {
     }
     let mut covered: Vec<_> =
         PODS.iter().map(|(format, knob, _)| ((*format).to_owned(), (*knob).to_owned())).collect();
+    covered.extend(["radix4_nodes", "radix4_seed"].map(|knob| ("radix4".to_owned(), knob.to_owned())));
     let models = ["mps", "lp"];
     covered.extend(models.map(|format| (format.to_owned(), "method".to_owned())));
     assert_covered("knobs of exporters of pods", &entries, &covered);
@@ -270,4 +269,9 @@ fn every_knob_of_every_exporter_of_pods_changes_the_file() {
     let done = solve("tpu-random-128", "evaluate", "certificate_gap=1%").done;
     let plan = AnyPlan::of(&done.plan.unwrap()).unwrap();
     assert_all_changed("knobs of exporters of pods", unchanged(PODS, &plan));
+    // Graphs of few nodes, because drawing all usual sizes takes seconds.
+    let radix4 = |text: &str| export(Subject::Plan(&plan), "radix4", &settings(text)).unwrap();
+    let ten = radix4("radix4_nodes=10");
+    assert_ne!(ten, radix4("radix4_nodes=12"));
+    assert_ne!(ten, radix4("radix4_nodes=10 radix4_seed=2"));
 }
