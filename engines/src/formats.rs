@@ -154,7 +154,8 @@ pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     fn of<K: Variants>(subject: SubjectOf<'_, K>, format: &str) -> Vec<String> {
         K::export_remarks(subject, format)
     }
-    let mut remarks: Vec<String> = enumerated("not exported", info.leaves_out).into_iter().collect();
+    let mut remarks: Vec<String> =
+        enumerated("left out of this format", info.leaves_out).into_iter().collect();
     remarks.extend(match subject {
         Subject::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
             of(SubjectOf::Scenario(scenario), info.name)

@@ -23,8 +23,8 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plan: Source,
 
-    /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, or a plan, which stands for its
-    /// scenario. Every difference is a violation
+    /// Compare the scenario of the plan with this one: a file, `-`, preset:NAME, or a plan, whose scenario
+    /// is used. Every difference is a violation
     #[arg(long, value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Option<Source>,
 

@@ -13,7 +13,8 @@ Exit codes:
   3    no plan within the limits
   4    infeasible: no plan exists
   129, 130, 143
-       ended by hang-up, interrupt or termination, with the best plan written";
+       ended by hang-up, interrupt or termination; the best plan so far is written if
+       there is one";
 
 /// A signal that ends the program in good order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -99,7 +99,7 @@ pub enum Command {
     Presets(presets::Arguments),
     /// Write a scenario file from a preset, a kind or a plan
     New(new::Arguments),
-    /// List methods with their parameters, or import and export formats
+    /// List methods and their parameters, or (with --formats) file formats
     Methods(methods::Arguments),
     /// Solve a scenario without the workbench and write the plan
     Solve(Box<solve::Arguments>),
@@ -119,9 +119,9 @@ pub enum Command {
     Import(import::Arguments),
     /// List, show or remove saved work
     Sessions(sessions::Arguments),
-    /// Show versions, folders, abilities of the terminal, and samples of glyphs and colours
+    /// Show versions, folders, terminal capabilities, and samples of glyphs and colours
     Info(info::Arguments),
-    /// Print the default configuration, or check the file
+    /// Print the default configuration, or locate or check the configuration file
     Config(config::Arguments),
     /// List the keys of the workbench
     Keys(keys::Arguments),

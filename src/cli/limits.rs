@@ -11,7 +11,7 @@ use lightbay_core::problem::Problems;
 /// Limits of a run, its seed and threads.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Time limit: 90, 90s or 5m; a run then ends with its best plan
+    /// Time limit, such as 90 (seconds), 90s or 5m; at the limit the run ends with its best plan
     #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
     pub time_limit: Option<f64>,
 

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(value_name = "KIND")]
     kind: Option<String>,
 
-    /// Method of the kind to list alone, with all its parameters
+    /// List only this method, with all its parameters
     #[arg(value_name = "METHOD", conflicts_with = "formats")]
     method: Option<String>,
 

@@ -28,7 +28,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// Preset (`lightbay presets` lists all), or a kind
+    /// Preset (`lightbay presets` lists all) or kind: training, tpu, crossconnect, moe or collective
     #[arg(value_name = "PRESET|KIND")]
     from: String,
 

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "section")]
     thorough: bool,
 
-    /// Print one section with all of its rows; give an unknown name to list all sections
+    /// Print one section with all of its rows; for an unknown name, the error message lists all sections
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
 

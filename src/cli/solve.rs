@@ -47,11 +47,12 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenario: a file, `-` (standard input) or preset:NAME; for a plan, its scenario is used
+    /// Scenario: a file, `-` (standard input) or preset:NAME; if the file is a plan, its scenario is used
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 
-    /// Method; `lightbay methods` lists all [default: the default method of the kind, or the method that suits the scenario]
+    /// Method; `lightbay methods` lists all [default: the method that suits the scenario, usually
+    /// `auto`, for a TPU pod `tons-fast`]
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 

@@ -40,19 +40,20 @@ Examples:
   lightbay sweep hall.json --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
 
 Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over \
-options give every combination of their values. A method that accepts a hot start begins from the plan of the neighbouring \
-value of the last --over parameter that permits it; --cold turns this off. The columns started_from and hot_start name that \
-plan. Cells that start from each other belong to the same --shard.
+options give every combination of their values. A method that accepts a hot start begins from the plan for the previous \
+value of one parameter: the last --over parameter that permits hot starts. --cold turns this off. The columns started_from \
+and hot_start name that plan. A chain of cells that start from one another's plans is never split between shards.
 
 lightbay writes every row as soon as its cell is solved. After Ctrl-C, termination or hang-up the table has whole rows only; \
 the same command with --resume solves the rest. Until a table with -o is complete, the folder TABLE.resume next to it holds \
-the plans that the next cells start from. A cell without a plan gives a row with the reason, which decides the exit code.";
+the plans that the next cells start from. A cell without a plan gets a row with the reason. The smallest \
+exit code of the cells that is not 0 becomes the exit code.";
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub struct Arguments {
-    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; for a plan, its scenario is used
+    /// Scenarios of one kind: files, `-` (standard input) or preset:NAME; if a file is a plan, its scenario is used
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenarios: Vec<Source>,
 
@@ -60,7 +61,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUES")]
     over: Vec<Setting>,
 
-    /// Methods, separated by commas; `lightbay methods` lists all [default: the default method of the kind]
+    /// Methods, separated by commas; `lightbay methods` lists all [default: the method that
+    /// `solve` would choose for the first scenario]
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
 
@@ -71,7 +73,7 @@ pub struct Arguments {
     #[command(flatten)]
     limits: Limits,
 
-    /// Solve every cell from scratch
+    /// Solve every cell (a scenario, a combination of values and a method) from scratch
     #[arg(long)]
     cold: bool,
 
@@ -100,8 +102,8 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Progress on standard error: a line per cell, or as JSON the events of all runs (`run` is the cell) and
-    /// the rows (lightbay.sweep-row/1) [default: plain on a terminal if a table is written, else none]
+    /// Progress on standard error: a line per cell; as JSON, the events of all runs (field `run` is the number of
+    /// the cell) and the finished rows (lightbay.sweep-row/1) [default: plain on a terminal if a table is written, else none]
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 }

@@ -47,8 +47,8 @@ const OVERVIEW: usize = 16;
 pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "hall",
-        "Hall",
-        "Which pods, switches and circuits are there, and how many have to go?",
+        "Fabric",
+        "Which pods, switches and circuits are there, and how many circuits must be removed?",
     ),
     SectionInfo::of_scenario(
         "port_map",

@@ -57,7 +57,7 @@ fn figures_that_are_not_in_the_files_are_among_what_is_left_out() {
                 figures.iter().filter(|(_, value)| !text.contains(value)).map(|(name, _)| name).collect();
             let said = remarks(Subject::Plan(&plan), &format);
             assert!(
-                absent.is_empty() || said.iter().any(|line| line.starts_with("not exported: ")),
+                absent.is_empty() || said.iter().any(|line| line.starts_with("left out of this format: ")),
                 "{} {} drops {absent:?} without a word",
                 kind.name,
                 format.name

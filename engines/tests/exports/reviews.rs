@@ -245,7 +245,7 @@ fn read_dot(text: &str) -> Statements {
     let head = lines.next().unwrap();
     let arrow = if head.starts_with("digraph ") { " -> " } else { " -- " };
     assert!(head.starts_with("graph ") || head.starts_with("digraph "), "{head}");
-    assert!(head.ends_with(" {") && text.contains("}\n// not exported: "));
+    assert!(head.ends_with(" {") && text.contains("}\n// left out of this format: "));
     for line in lines.filter(|line| *line != "}" && !line.starts_with("//")) {
         let statement = line.trim().strip_suffix(';').unwrap_or_else(|| panic!("{line}"));
         let (ends, list) = statement.split_once(" [").unwrap_or((statement, "]"));

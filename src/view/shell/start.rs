@@ -176,7 +176,8 @@ fn examples(
                 StartRow::Three(texts, Name::Second)
             }
             Example::More(count) => {
-                let all = format!("{}new lists and opens all", super::key_of(&Command::Palette));
+                let all =
+                    format!("{}new lists all and opens the one you choose", super::key_of(&Command::Palette));
                 StartRow::Three([String::new(), format!("{count} more"), all], Name::First)
             }
         };
@@ -218,11 +219,14 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
     second.extend(pair("   on ", app.options.host.clone()));
     rows.push((StartRow::Words(second), None));
     let mut third = Vec::new();
-    let keys =
-        [(Command::NextPalette, "palette"), (Command::NextGlyphs, "glyphs"), (Command::ToggleMouse, "mouse")];
+    let keys = [
+        (Command::NextPalette, "next palette"),
+        (Command::NextGlyphs, "next glyphs"),
+        (Command::ToggleMouse, "mouse on or off"),
+    ];
     for (command, word) in keys {
         third.push(Piece::text(super::key_of(&command)));
-        third.push(Piece::muted(format!(" next {word}   ")));
+        third.push(Piece::muted(format!(" {word}   ")));
     }
     rows.push((StartRow::Words(third), None));
 }

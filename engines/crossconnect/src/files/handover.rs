@@ -331,7 +331,7 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
     let wanted = scenario.wanted_circuits();
     let bound = assemble::counting_bound(&scenario);
     notes.push(format!(
-        "{} of {} installed circuits have to go at least; {wanted} are wanted",
+        "at least {} of {} installed circuits must be removed; the target has {wanted} circuits",
         bound,
         scenario.installed_circuits().count()
     ));

@@ -20,20 +20,35 @@ const MAX_FAMILY_CIRCUITS: usize = 1 << 16;
 
 /// The usual scenarios, smallest first; any other member of the random family can be named too.
 pub const PRESETS: &[Preset] = &[
-    Preset::new(EXAMPLE, "4 pods on 2 switches: two of 8 circuits have to move"),
-    Preset::new("crossconnect-8-8-25", "8 pods on 8 switches, 64 circuits, a quarter of them changed"),
-    Preset::new("crossconnect-16-8-25", "16 pods on 8 switches, 128 circuits, a quarter of them changed"),
+    Preset::new(EXAMPLE, "4 pods on 2 switches: 2 of 8 installed circuits must be removed"),
+    Preset::new(
+        "crossconnect-8-8-25",
+        "8 pods on 8 switches, 64 installed circuits, of which the target changes a quarter",
+    ),
+    Preset::new(
+        "crossconnect-16-8-25",
+        "16 pods on 8 switches, 128 installed circuits, of which the target changes a quarter",
+    ),
     Preset::new("crossconnect-16-16-5", "16 pods on 16 switches, 256 circuits, 5 % changed"),
-    Preset::new("crossconnect-16-16-25", "16 pods on 16 switches, 256 circuits, a quarter of them changed"),
+    Preset::new(
+        "crossconnect-16-16-25",
+        "16 pods on 16 switches, 256 installed circuits, of which the target changes a quarter",
+    ),
     Preset::new(
         "crossconnect-16-16-100",
         "16 pods on 16 switches, 256 circuits, an independent new topology",
     ),
-    Preset::new("crossconnect-32-16-25", "32 pods on 16 switches, 512 circuits, a quarter of them changed"),
-    Preset::new("crossconnect-64-16-25", "64 pods on 16 switches, 1024 circuits, a quarter of them changed"),
+    Preset::new(
+        "crossconnect-32-16-25",
+        "32 pods on 16 switches, 512 installed circuits, of which the target changes a quarter",
+    ),
+    Preset::new(
+        "crossconnect-64-16-25",
+        "64 pods on 16 switches, 1024 installed circuits, of which the target changes a quarter",
+    ),
     Preset::new(
         "crossconnect-256-64-25",
-        "256 pods on 64 switches, 16384 circuits, a quarter of them changed",
+        "256 pods on 64 switches, 16384 installed circuits, of which the target changes a quarter",
     ),
 ];
 
