@@ -3,12 +3,17 @@
 //! Only the first bytes are looked at. Formats that have no reader here are still recognised: "this is an NCCL
 //! topology" helps more than "line 1: '<system' is not a policy".
 
+mod foreign;
+
+pub use foreign::ForeignFile;
+
 use std::io::{self, BufRead, Cursor, Read};
 
 use lightbay_core::problem::Problem;
 
 use crate::expert_loads::is_long_header;
 use crate::gz::{self, Limits, io_problem};
+use crate::network::{self, NetworkForm};
 use crate::solutions::{self, Dialect};
 
 /// Bytes of a file that are looked at.
@@ -112,6 +117,12 @@ pub enum Format {
     PortMap,
     /// A table of a hall: pods, switches, cables or target circuits.
     Hall,
+    /// A network of nodes and links.
+    Network(NetworkForm),
+    /// A topology of a collective as this program's specification has it.
+    Topology,
+    /// A file that is known and not read.
+    Foreign(ForeignFile),
     /// Some other JSON.
     OtherJson,
     /// A web page.
@@ -160,6 +171,9 @@ impl Format {
             Self::SwitchState(_) => "the state of an optical switch",
             Self::PortMap => "a port map of optical switches",
             Self::Hall => "a table of pods, switches, cables or circuits",
+            Self::Network(form) => form.describe(),
+            Self::Topology => "a topology of a collective",
+            Self::Foreign(file) => file.describe(),
             Self::OtherJson => "JSON of an unknown kind",
             Self::Html => "a web page",
             Self::OtherXml => "XML of an unknown kind",
@@ -179,6 +193,7 @@ impl Format {
             Self::TecclInput => Some("teccl"),
             Self::TacclTopology | Self::TacclSketch => Some("taccl"),
             Self::MscclTopology => Some("msccl_topology"),
+            Self::Network(_) | Self::Topology => Some("network"),
             Self::MscclAlgorithm => Some("msccl"),
             Self::MscclppPlan => Some("mscclpp"),
             Self::SwitchState(state) => Some(match state {
@@ -218,6 +233,7 @@ impl Format {
                 "solve it with the solver it is for, then `lightbay import sol` reads the solution"
             }
             Self::Empty => "give a file with content",
+            Self::Foreign(file) => file.advice(),
             _ => "",
         }
     }
@@ -239,16 +255,29 @@ pub struct Opened<'a> {
 /// The first part cannot be read.
 pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>, Problem> {
     let mut content = gz::unpack(reader, limits)?;
+    let head = head(&mut content.reader)?;
+    let format = detect(&head);
+    let reader = Box::new(Cursor::new(head).chain(content.reader));
+    Ok(Opened { format, compressed: content.compressed, reader })
+}
+
+/// The first bytes of an input, unpacked.
+///
+/// # Errors
+/// None of them can be read.
+pub fn unpacked_head(content: &[u8]) -> Result<Vec<u8>, Problem> {
+    head(&mut gz::unpack(content, &Limits::default())?.reader)
+}
+
+fn head(content: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut head = Vec::new();
-    if let Err(error) = content.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head) {
+    if let Err(error) = content.take(HEAD_BYTES as u64).read_to_end(&mut head) {
         // What was read before a damaged part still tells the format; the reader meets the damage again.
         if head.is_empty() || error.kind() == io::ErrorKind::FileTooLarge {
             return Err(io_problem("", &error));
         }
     }
-    let format = detect(&head);
-    let reader = Box::new(Cursor::new(head).chain(content.reader));
-    Ok(Opened { format, compressed: content.compressed, reader })
+    Ok(head)
 }
 
 /// Returns the format of a file that starts with `head`.
@@ -257,9 +286,12 @@ pub fn detect(head: &[u8]) -> Format {
     if head.is_empty() {
         return Format::Empty;
     }
+    if let Some(file) = foreign::binary(head) {
+        return Format::Foreign(file);
+    }
     if head.iter().take(512).any(|&byte| byte < 0x09) {
         // A length-delimited protobuf stream: message length, then field 1 (version) or 2 (attribute) of the metadata.
-        let tagged = head.get(1).is_some_and(|tag| matches!(tag, 0x0a | 0x12));
+        let tagged = head.iter().take(3).skip(1).any(|tag| matches!(tag, 0x0a | 0x12));
         return if tagged { Format::ChakraBinary } else { Format::Unknown };
     }
     let text = String::from_utf8_lossy(head);
@@ -312,7 +344,10 @@ pub fn detect(head: &[u8]) -> Format {
     if text.starts_with("id\tName\tParameter_size") {
         return Format::AicbSpecification;
     }
-    Format::Unknown
+    if let Some(form) = network::form_of(text) {
+        return Format::Network(form);
+    }
+    foreign::text(text).map_or(Format::Unknown, Format::Foreign)
 }
 
 /// Counts of tokens by expert in a table or a log.
@@ -392,6 +427,8 @@ fn detect_xml(text: &str) -> Format {
                 "CPLEXSolution" | "CPLEXSolutions" => Format::Solution(Dialect::Cplex),
                 "algo" => Format::MscclAlgorithm,
                 "html" | "HTML" => Format::Html,
+                "graphml" => Format::Network(NetworkForm::GraphMl),
+                "topology" if text.contains("type=\"Machine\"") => Format::Foreign(ForeignFile::Hwloc),
                 "rpc" | "hello" | "rpc-reply" | "data" if text.contains("cross-connects") => {
                     Format::SwitchState(SwitchState::PolatisNetconf)
                 }
@@ -407,6 +444,7 @@ fn detect_json(text: &str) -> Format {
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
+        ("lightbay.topology/", Format::Topology),
         ("-chakra", Format::PytorchTrace),
         ("\"workload_graph\"", Format::ChakraJson),
         ("\"ctrlDeps\"", Format::ChakraJson),
@@ -435,7 +473,11 @@ fn detect_json(text: &str) -> Format {
     ];
     let marked = MARKS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, format)| *format);
     let is_hall = text.contains("\"pods\"") && text.contains("\"switches\"");
-    marked.unwrap_or(if is_hall { Format::Hall } else { Format::OtherJson })
+    marked
+        .or_else(|| is_hall.then_some(Format::Hall))
+        .or_else(|| network::form_of(text).map(Format::Network))
+        .or_else(|| foreign::json(text).map(Format::Foreign))
+        .unwrap_or(Format::OtherJson)
 }
 
 #[cfg(test)]
@@ -444,7 +486,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 59] = [
+        let cases: [(&[u8], Format); 86] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -523,6 +565,36 @@ mod tests {
             (b"pod,leaf-a,leaf-b\nleaf-a,0,2\nleaf-b,2,0\n", Format::Hall),
             (b"{\"pods\": {\"a\": 2}, \"switches\": {\"s\": 4}}", Format::Hall),
             (b"M 1 COMPLETED", Format::Unknown),
+            (b"{\"format\": \"lightbay.topology/1\", \"nodes\": []}", Format::Topology),
+            (b"graph [\n node [ id 0 ]\n", Format::Network(NetworkForm::Gml)),
+            (b"strict digraph \"a\" { x -> y }", Format::Network(NetworkForm::Dot)),
+            (b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\">", Format::Network(NetworkForm::GraphMl)),
+            (b"source,target,gbps\na,b,1\n", Format::Network(NetworkForm::Edges)),
+            (b"router 0 node 0 node 1 router 1\n", Format::Network(NetworkForm::Anynet)),
+            (b"topology: [ Ring ]\nnpus_count: [ 4 ]\n", Format::Network(NetworkForm::Astra)),
+            (b"4 2 1 0 3 H100\n3\n0 3 400Gbps 0.0005ms 0\n", Format::Network(NetworkForm::Ns3)),
+            (
+                b"{\"directed\": true, \"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1, \"target\": 1}]}",
+                Format::Network(NetworkForm::NodeLink),
+            ),
+            (b"{\"scheduling-policy\": \"LIFO\"}", Format::Foreign(ForeignFile::AstraSystem)),
+            (b"{\"hidden\": 1, \"num_blocks\": 96}", Format::Foreign(ForeignFile::CalculonModel)),
+            (b"{\"num_procs\": 1, \"tensor_par\": 4}", Format::Foreign(ForeignFile::CalculonRun)),
+            (b"{\"matrix\": {\"f\": {\"gflops_efficiency\": []}}}", Format::Foreign(ForeignFile::CalculonSystem)),
+            (b"[{\"event_type\": \"fault_start\"}]", Format::Foreign(ForeignFile::FaultTrace)),
+            (b"{\"0\": [0, 1],\n \"1\": [2, 3]}", Format::Foreign(ForeignFile::CommunicationGroups)),
+            (b"[(0, 520, 8), (0, 1834, 8)]", Format::Foreign(ForeignFile::JobList)),
+            (b"{\"sonic-ocs:input\": {}}", Format::Foreign(ForeignFile::SwitchChange)),
+            (b"module sonic-ocs {\n  prefix ocs;\n", Format::Foreign(ForeignFile::Yang)),
+            (b"// by hand\nk = 4;\nn = 2;\ntopology = mesh;\n", Format::Foreign(ForeignFile::BooksimConfig)),
+            (b"%PDF-1.7\n", Format::Foreign(ForeignFile::Pdf)),
+            (b"PK\x03\x04\x00", Format::Foreign(ForeignFile::Archive)),
+            (b"version https://git-lfs.github.com/spec/v1\n", Format::Foreign(ForeignFile::LfsPointer)),
+            (b"\x89PNG\r\n", Format::Foreign(ForeignFile::Picture)),
+            (b"# A heading\n\nSome words.\n", Format::Foreign(ForeignFile::Prose)),
+            (b"meta:\n  case_id: x\nserver_classes:\n", Format::Foreign(ForeignFile::ClusterClasses)),
+            (b"source,topology,chassis\na,b,c\n", Format::Foreign(ForeignFile::OtherTable)),
+            (b"apiVersion: v1\nkind: Pod\n", Format::Foreign(ForeignFile::OtherYaml)),
             (b" \n", Format::Empty),
             (b"hello", Format::Unknown),
         ];

@@ -27,6 +27,7 @@ pub mod model_config;
 pub mod msccl;
 pub mod mscclpp;
 pub mod nccl;
+pub mod network;
 mod number;
 pub mod sections;
 pub mod solutions;

@@ -2,13 +2,13 @@
 
 use lightbay_core::problem::Problem;
 use lightbay_formats::Format;
-use lightbay_formats::detect::{HEAD_BYTES, detect};
+use lightbay_formats::detect::{detect, unpacked_head};
 use lightbay_formats::solutions::Dialect;
 
 /// Returns the problem of a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is
 /// its name as the user wrote it.
 pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
-    let head = &content[..content.len().min(HEAD_BYTES)];
+    let head = &unpacked_head(content).ok()?;
     let format = match detect(head) {
         // A word and a number may be anything; the comments that Gurobi itself writes are a solution for certain.
         Format::Solution(Dialect::Gurobi) if !head.starts_with(b"# ") && !head.starts_with(b"=obj=") => {
@@ -68,9 +68,11 @@ mod tests {
     use super::*;
     use crate::formats::importers;
     use lightbay_formats::SwitchState;
+    use lightbay_formats::detect::ForeignFile;
+    use lightbay_formats::network::NetworkForm;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 39] = [
+    const ALL: [Format; 40] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -107,6 +109,7 @@ mod tests {
         Format::PortMap,
         Format::Hall,
         Format::Html,
+        Format::Topology,
         Format::Empty,
         Format::OtherJson,
         Format::Unknown,
@@ -115,7 +118,8 @@ mod tests {
     #[test]
     fn every_format_has_an_importer_or_advice() {
         let known = importers();
-        for format in ALL {
+        let networks = NetworkForm::ALL.map(Format::Network);
+        for format in ALL.into_iter().chain(networks).chain(ForeignFile::all().map(Format::Foreign)) {
             match format.importer() {
                 Some(name) => assert!(known.iter().any(|info| info.name == name), "{format:?}: {name}"),
                 None if matches!(format, Format::OtherJson | Format::Unknown) => {}
@@ -162,6 +166,9 @@ mod tests {
             (" \n\n", "is empty"),
             ("hello", "lightbay methods --formats"),
             ("pods: 3\n", "lightbay methods --formats"),
+            ("router 0 node 0 router 1\nrouter 1 node 1\n", "lightbay import network a.txt -o scenario.json"),
+            ("%PDF-1.4\n", "this is a PDF"),
+            ("\u{1f}", "lightbay methods --formats"),
             ("# Solution for model m\nx 1\n", "lightbay import sol"),
         ] {
             let problem =

@@ -146,7 +146,9 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
                     let remedy = "put the format before the files: `lightbay methods --formats` lists them";
                     Problem::new("", "has a format that lightbay does not recognise", remedy)
                 });
-                problems.add(input.name.clone(), problem.message, problem.remedy);
+                // One file is named by whoever opened it.
+                let name = if inputs.len() > 1 { input.name.as_str() } else { "" };
+                problems.add(name, problem.message, problem.remedy);
             }
             Err(problems)
         }

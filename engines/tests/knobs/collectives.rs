@@ -59,10 +59,7 @@ const CASES: &[Case] = &[
     trees("schedule", "periodic"),
     trees("most_sends", "0"),
     mesh("restarts", "", "0"),
-    on(
-        "mesh3x4-alltoall-1mb",
-        case(&["teccl-lp"], "question_s", "fold=false coarsest=1", "0.1", Shows::Log),
-    ),
+    on("mesh3x4-alltoall-1mb", case(&["teccl-lp"], "question_s", "fold=false coarsest=1", "0.1", Shows::Log)),
     mesh("fold", "", "false"),
     mesh("coarsest", "", "1"),
     mesh("solver_process", "", "own"),

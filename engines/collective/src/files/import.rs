@@ -1,8 +1,10 @@
-//! Scenarios from topologies of NCCL, RCCL, TACCL and MSCCL, and from inputs of the published TE-CCL program.
+//! Scenarios from topologies of NCCL, RCCL, TACCL and MSCCL, from graphs and networks of simulators, and from inputs of
+//! the published TE-CCL program.
 
 mod msccl;
 mod msccl_topology;
 mod mscclpp;
+mod network;
 mod schedule;
 mod taccl;
 
@@ -69,7 +71,15 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         "json",
     )
     .leaving_out(&["limits of its solver"]);
-    vec![nccl, teccl, taccl::format(), msccl_topology::format(), msccl::format(), mscclpp::format()]
+    vec![
+        nccl,
+        teccl,
+        taccl::format(),
+        msccl_topology::format(),
+        network::format(),
+        msccl::format(),
+        mscclpp::format(),
+    ]
 }
 
 fn collective_names() -> Vec<&'static str> {
@@ -136,6 +146,7 @@ pub(crate) fn import(
         NCCL => one().and_then(|input| Ok((named(input), of_nccl(input, params)?)))?,
         taccl::NAME => taccl::read(inputs, params)?,
         msccl_topology::NAME => msccl_topology::read(one()?, params)?,
+        network::NAME => network::read(one()?, params)?,
         _ => one().and_then(|input| Ok((named(input), of_teccl(input)?)))?,
     };
     made.value.validate()?;

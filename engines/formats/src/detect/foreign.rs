@@ -1,0 +1,307 @@
+//! Files of this field, and of any, that lightbay does not read: each is named for what it is, with what to do instead.
+
+/// A file that lightbay knows and does not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ForeignFile {
+    /// ASTRA-sim: scheduling and collectives of the system layer, JSON.
+    AstraSystem,
+    /// BookSim: configuration of a simulation.
+    BooksimConfig,
+    /// Calculon: a model.
+    CalculonModel,
+    /// Calculon: a processor and its memories and networks.
+    CalculonSystem,
+    /// Calculon: how a job is run.
+    CalculonRun,
+    /// Process groups beside a Chakra trace.
+    CommunicationGroups,
+    /// Failures of a cluster over time.
+    FaultTrace,
+    /// FlexFlow and TopoOpt: a task graph in FlatBuffers.
+    TaskGraph,
+    /// OCDAI: the classes of servers and switches behind a connectivity map.
+    ClusterClasses,
+    /// A list of jobs of LumosCore.
+    JobList,
+    /// hwloc: the parts of one machine.
+    Hwloc,
+    /// SONiC: a change, not a state.
+    SwitchChange,
+    /// A YANG module.
+    Yang,
+    /// Ours: a demand for a collective, or a schedule, without its network.
+    CollectivePart,
+    /// PDF.
+    Pdf,
+    /// zip, tar, zstd, xz, bzip2; weights and tensors of PyTorch are zip files, too.
+    Archive,
+    /// Git LFS: the address of a file, not the file.
+    LfsPointer,
+    /// An executable or library.
+    Program,
+    /// A picture.
+    Picture,
+    /// Prose: a licence, a page of Markdown.
+    Prose,
+    /// YAML of an unknown kind.
+    OtherYaml,
+    /// A table whose columns are unknown.
+    OtherTable,
+}
+
+use ForeignFile::{
+    Archive, AstraSystem, BooksimConfig, CalculonModel, CalculonRun, CalculonSystem, ClusterClasses,
+    CollectivePart, CommunicationGroups, FaultTrace, Hwloc, JobList, LfsPointer, OtherTable, OtherYaml, Pdf,
+    Picture, Program, Prose, SwitchChange, TaskGraph, Yang,
+};
+
+/// Each with its description, to be put after "this is", and what to do.
+const TOLD: [(ForeignFile, &str, &str); 22] = [
+    (
+        AstraSystem,
+        "a system file of ASTRA-sim, which sets its scheduling and collective algorithms",
+        "lightbay finds schedules itself; import the network file beside it: `lightbay import network FILE.yml -o scenario.json`",
+    ),
+    (
+        BooksimConfig,
+        "a configuration of BookSim",
+        "import the network that it names (network_file): `lightbay import network anynet_file -o scenario.json`",
+    ),
+    (
+        CalculonModel,
+        "a model of Calculon",
+        "describe it with `lightbay new training --set hidden=… --set ffn=… --set heads=… --set layers=… --set seq=…`: hidden, feedforward, attn_heads, num_blocks and seq_size of the file",
+    ),
+    (
+        CalculonSystem,
+        "a system of Calculon",
+        "give its rates as parameters: `lightbay new training --set peak_tflops=… --set mfu=… --set bandwidth_gbps=…`",
+    ),
+    (
+        CalculonRun,
+        "an execution of Calculon",
+        "give its sizes as parameters: `lightbay new training --set tp=… --set pp=… --set gpus=… --set micro_batches=…`: tensor_par, pipeline_par, num_procs, and batch_size / data_par / microbatch_size of the file",
+    ),
+    (
+        CommunicationGroups,
+        "the list of process groups beside a Chakra trace",
+        "lightbay reads no traces; describe the job with `lightbay new training`",
+    ),
+    (
+        FaultTrace,
+        "a trace of failures of a cluster",
+        "lightbay plans for given failures: set them with failed_ocs=, failed_ports= or failed_links=, and compare cases with `lightbay sweep`",
+    ),
+    (
+        TaskGraph,
+        "a task graph of FlexFlow and TopoOpt",
+        "lightbay does not read FlatBuffers; describe the job with `lightbay new training`, or write an instance (docs/formats.md)",
+    ),
+    (
+        ClusterClasses,
+        "the topology map of an OCDAI cluster, which describes its classes of servers and switches",
+        "import the connectivity map (CSV) of the same cluster, which lists the cables",
+    ),
+    (
+        JobList,
+        "a list of jobs of LumosCore",
+        "lightbay plans known jobs, not their arrival; describe one with `lightbay new training --set gpus=…`",
+    ),
+    (
+        Hwloc,
+        "an hwloc dump of a machine, which lists no links between GPUs",
+        "import the topology that NCCL dumps: set NCCL_TOPO_DUMP_FILE=topo.xml and run any NCCL program on that machine",
+    ),
+    (
+        SwitchChange,
+        "a change for an optical switch, not its state",
+        "read the state of the switch and import that: `lightbay methods --formats crossconnect` lists its forms",
+    ),
+    (
+        Yang,
+        "a YANG module, the model of a device's data",
+        "import data of the device: the reply to a read of its cross-connections",
+    ),
+    (
+        CollectivePart,
+        "a demand or schedule of a collective without its network",
+        "put topology and demand into one scenario: `lightbay new collective -o scenario.json` shows its form",
+    ),
+    (Pdf, "a PDF", "give the file that the document describes"),
+    (
+        Archive,
+        "an archive",
+        "unpack it and give the file inside; a PyTorch file (.pt) is one: write its tensors as JSON or CSV",
+    ),
+    (LfsPointer, "a pointer of Git LFS, not the file itself", "fetch the file: `git lfs pull`"),
+    (Program, "a program or library", "give a data file"),
+    (Picture, "a picture", "give the data behind it"),
+    (Prose, "a page of text", "give a data file"),
+    (
+        OtherYaml,
+        "YAML of a kind that lightbay does not know",
+        "`lightbay methods --formats` lists what can be imported; scenarios are JSON",
+    ),
+    (
+        OtherTable,
+        "a table with columns that lightbay does not know",
+        "`lightbay methods --formats` lists the tables that can be imported",
+    ),
+];
+
+impl ForeignFile {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TOLD.iter().map(|(file, ..)| *file)
+    }
+
+    const fn told(self) -> (&'static str, &'static str) {
+        let mut at = 0;
+        while at < TOLD.len() {
+            if TOLD[at].0 as u8 == self as u8 {
+                return (TOLD[at].1, TOLD[at].2);
+            }
+            at += 1;
+        }
+        ("", "")
+    }
+
+    /// Its description, to be put after "this is".
+    pub const fn describe(self) -> &'static str {
+        self.told().0
+    }
+
+    /// What to do instead.
+    pub const fn advice(self) -> &'static str {
+        self.told().1
+    }
+}
+
+/// Files that are known by their first bytes.
+pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
+    const MAGIC: [(&[u8], ForeignFile); 13] = [
+        (b"%PDF-", Pdf),
+        (b"PK\x03\x04", Archive),
+        (b"\x28\xb5\x2f\xfd", Archive),
+        (b"\xfd7zXZ", Archive),
+        (b"BZh", Archive),
+        (b"7z\xbc\xaf", Archive),
+        (b"\x7fELF", Program),
+        (b"MZ\x90", Program),
+        (b"\x89PNG", Picture),
+        (b"\xff\xd8\xff", Picture),
+        (b"GIF8", Picture),
+        (b"version https://git-lfs", LfsPointer),
+        // Weights of safetensors and pickles of Python.
+        (b"\x80\x02", Archive),
+    ];
+    if let Some((_, file)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(*file);
+    }
+    if head.get(257..262) == Some(b"ustar") {
+        return Some(Archive);
+    }
+    // A FlatBuffer begins with the place of its root table, which begins with the distance to its list of fields; the
+    // root of a task graph has eleven of them, four bytes each, behind two sizes.
+    let word = |at: usize| {
+        head.get(at..at + 4).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize))
+    };
+    let root = word(0).filter(|root| (4..4096).contains(root))?;
+    let fields = root.checked_sub(word(root)?)?;
+    let size =
+        head.get(fields..fields + 2).map(|bytes| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+    size.filter(|size| (4 + 2 * 8..=4 + 2 * 16).contains(size)).map(|_| TaskGraph)
+}
+
+/// Files that are known by a word of their JSON.
+pub(super) fn json(text: &str) -> Option<ForeignFile> {
+    const MARKS: [(&str, ForeignFile); 12] = [
+        ("lightbay.demand/", CollectivePart),
+        ("lightbay.ccl_schedule/", CollectivePart),
+        ("\"scheduling-policy\"", AstraSystem),
+        ("\"all-reduce-implementation\"", AstraSystem),
+        ("\"tensor_par\"", CalculonRun),
+        ("\"num_blocks\"", CalculonModel),
+        ("\"gflops_efficiency\"", CalculonSystem),
+        ("\"mem1\"", CalculonSystem),
+        ("\"fault_start\"", FaultTrace),
+        ("\"fault_end\"", FaultTrace),
+        ("\"sonic-ocs:input\"", SwitchChange),
+        ("\"path\": \"/OCS_CROSS_CONNECT", SwitchChange),
+    ];
+    if let Some((_, file)) = MARKS.iter().find(|(mark, _)| text.contains(mark)) {
+        return Some(*file);
+    }
+    // `[(0, 520, 8), …`: no JSON, but it begins like some.
+    if text.starts_with("[(") && text[2..].starts_with(|sign: char| sign.is_ascii_digit()) {
+        return Some(JobList);
+    }
+    groups(text).then_some(CommunicationGroups)
+}
+
+/// `{"0": [0, 1], …}`: names of groups with lists of ranks, and nothing else.
+fn groups(text: &str) -> bool {
+    let signs = |sign: char| sign.is_ascii_digit() || sign.is_whitespace() || "\"{}[],:".contains(sign);
+    let compact: String = text.chars().take(64).filter(|sign| !sign.is_whitespace()).collect();
+    compact.starts_with("{\"") && compact.contains("\":[") && text.chars().all(signs)
+}
+
+/// Files that are known by their text.
+pub(super) fn text(text: &str) -> Option<ForeignFile> {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines().next().unwrap_or_default();
+    let mut words = first.split_whitespace();
+    if matches!(words.next(), Some("module" | "submodule")) && first.ends_with('{') {
+        return Some(Yang);
+    }
+    let setting = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        let name = name.trim();
+        let is_name =
+            !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
+        (is_name && value.trim().ends_with(';')).then_some(())
+    };
+    let code = || lines().filter(|line| !line.starts_with("//"));
+    if code().count() > 2
+        && code().all(|line| setting(line.split("//").next().unwrap_or_default().trim()).is_some())
+    {
+        return Some(BooksimConfig);
+    }
+    if text.contains("server_classes:") || text.contains("switch_port_zones:") {
+        return Some(ClusterClasses);
+    }
+    // The first two lines of a table have the same separators.
+    for separator in [',', ';', '\t'] {
+        let counts: Vec<usize> = lines().take(3).map(|line| line.matches(separator).count()).collect();
+        if counts.len() > 1 && counts[0] > 0 && counts.iter().all(|count| *count == counts[0]) {
+            return Some(OtherTable);
+        }
+    }
+    if first.starts_with("# ") || is_prose(text) {
+        return Some(Prose);
+    }
+    let keys = lines().filter(|line| !line.starts_with('#')).take(3);
+    let is_key = |line: &str| {
+        let line = line.strip_prefix("- ").unwrap_or(line);
+        line.split_once(':').is_some_and(|(key, rest)| {
+            !key.is_empty()
+                && key.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '.'))
+                && (rest.is_empty() || rest.starts_with(' '))
+        })
+    };
+    if first == "---" || (lines().count() > 1 && keys.into_iter().all(is_key)) {
+        return Some(OtherYaml);
+    }
+    None
+}
+
+/// Many words, most of them of letters.
+fn is_prose(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().take(200).collect();
+    let letters = |word: &&&str| {
+        word.chars().all(|sign| {
+            sign.is_alphabetic() || matches!(sign, '.' | ',' | ';' | ':' | '\'' | '"' | '(' | ')' | '-')
+        })
+    };
+    words.len() >= 30 && 10 * words.iter().filter(letters).count() >= 8 * words.len()
+}

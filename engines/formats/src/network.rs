@@ -1,0 +1,210 @@
+//! Networks in files of other tools: named nodes, and directed links with the rate and latency that the file gives.
+//!
+//! GraphML, GML, DOT, node-link JSON (networkx), edge lists, BookSim's `anynet`, the network files of ASTRA-sim's
+//! analytical backend, and the topologies of SimAI and ns-3. Links without a direction become one link each way.
+//! Parallel links become one: their rates add up, and the longest latency counts.
+
+mod anynet;
+mod astra;
+mod builder;
+mod dot;
+mod edges;
+mod facts;
+mod gml;
+mod graphml;
+mod node_link;
+mod ns3;
+
+#[cfg(test)]
+mod tests;
+
+use crate::gz::{self, Limits};
+use crate::imported::Imported;
+use lightbay_core::problem::{Problem, Problems};
+use std::io::BufRead;
+
+/// Most bytes of a file.
+const MOST_BYTES: u64 = 256 << 20;
+/// Most nodes of a network.
+pub const MOST_NODES: usize = 65_536;
+/// Most links of a network, each way for itself.
+pub const MOST_LINKS: usize = 4_000_000;
+
+/// Form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NetworkForm {
+    /// GraphML (XML).
+    GraphMl,
+    /// Graph Modelling Language.
+    Gml,
+    /// Graphviz.
+    Dot,
+    /// Node-link JSON of networkx.
+    NodeLink,
+    /// Lines `u v [rate [latency]]`, or CSV with a header.
+    Edges,
+    /// BookSim.
+    Anynet,
+    /// Network file of ASTRA-sim's analytical backend, YAML.
+    Astra,
+    /// Topology of SimAI's ns-3 backend.
+    Ns3,
+}
+
+impl NetworkForm {
+    /// All forms.
+    pub const ALL: [Self; 8] = [
+        Self::GraphMl,
+        Self::Gml,
+        Self::Dot,
+        Self::NodeLink,
+        Self::Edges,
+        Self::Anynet,
+        Self::Astra,
+        Self::Ns3,
+    ];
+
+    /// Its description, to be put after "this is".
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::GraphMl => "a graph in GraphML",
+            Self::Gml => "a graph in GML",
+            Self::Dot => "a graph of Graphviz (DOT)",
+            Self::NodeLink => "a graph in node-link JSON",
+            Self::Edges => "a list of edges",
+            Self::Anynet => "a network of BookSim",
+            Self::Astra => "a network file of ASTRA-sim",
+            Self::Ns3 => "a topology of SimAI's ns-3",
+        }
+    }
+}
+
+/// Part that a node plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodePart {
+    /// It computes: a GPU, accelerator, host.
+    Gpu,
+    /// It passes on: a switch, router.
+    Switch,
+}
+
+/// A node of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileNode {
+    /// Name.
+    pub name: String,
+    /// Part, if the file says.
+    pub part: Option<NodePart>,
+}
+
+/// Rate of a link as a file gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileRate {
+    /// Gigabytes (1e9) per second.
+    GbytePerS(f64),
+    /// Gigabytes per second of a tool that counts 2^30 bytes or 1e9.
+    GbytePerSOfTool(f64),
+    /// A number whose unit the file does not name.
+    Plain(f64),
+}
+
+/// Latency of a link as a file gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileLatency {
+    /// Microseconds.
+    Us(f64),
+    /// Cycles of a clock that the file does not name.
+    Cycles(f64),
+}
+
+/// A link one way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileLink {
+    /// Node that it leaves.
+    pub from: u32,
+    /// Node that it arrives at.
+    pub to: u32,
+    /// Parallel links that became this one.
+    pub count: u32,
+    /// Rate of all of them together, if the file gives it.
+    pub rate: Option<FileRate>,
+    /// Latency, if the file gives it.
+    pub latency: Option<FileLatency>,
+}
+
+/// A network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileNetwork {
+    /// Form of the file.
+    pub form: NetworkForm,
+    /// Nodes.
+    pub nodes: Vec<FileNode>,
+    /// Links, by the nodes that they leave and arrive at.
+    pub links: Vec<FileLink>,
+}
+
+/// Reads a network. `directed` says whether the lines of an edge list are links one way; other forms say so themselves.
+///
+/// # Errors
+/// Every problem of the file, and files of none of these forms.
+pub fn read(
+    reader: impl BufRead,
+    limits: &Limits,
+    directed: Option<bool>,
+) -> Result<Imported<FileNetwork>, Problems> {
+    let text = gz::text(reader, limits, MOST_BYTES)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let Some(form) = form_of(text).or_else(|| edges::may_be(text).then_some(NetworkForm::Edges)) else {
+        let message = "is no network that lightbay reads";
+        let remedy = "give GraphML, GML, DOT, node-link JSON, an edge list (`from to rate`), BookSim's anynet, a network \
+                      file of ASTRA-sim or a topology of SimAI's ns-3";
+        return Err(Problem::new("", message, remedy).into());
+    };
+    if directed.is_some() && form != NetworkForm::Edges {
+        let message = "has no effect: the file says itself which links have a direction";
+        return Err(Problem::new("directed", message, "leave it out").into());
+    }
+    let builder = match form {
+        NetworkForm::GraphMl => graphml::read(text)?,
+        NetworkForm::Gml => gml::read(text)?,
+        NetworkForm::Dot => dot::read(text)?,
+        NetworkForm::NodeLink => node_link::read(text)?,
+        NetworkForm::Edges => edges::read(text, directed)?,
+        NetworkForm::Anynet => anynet::read(text)?,
+        NetworkForm::Astra => astra::read(text)?,
+        NetworkForm::Ns3 => ns3::read(text)?,
+    };
+    builder.finish(form)
+}
+
+/// Returns the form of a file that starts with `text`, edge lists without a header excepted: pairs of numbers may be
+/// anything.
+pub fn form_of(text: &str) -> Option<NetworkForm> {
+    let text = text.trim_start();
+    if text.starts_with('<') {
+        return text
+            .get(..2000.min(text.len()))
+            .unwrap_or(text)
+            .contains("<graphml")
+            .then_some(NetworkForm::GraphMl);
+    }
+    if text.starts_with('{') {
+        return node_link::is_one(text).then_some(NetworkForm::NodeLink);
+    }
+    let lines =
+        || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    let key = |word: &str| {
+        lines().any(|line| line.starts_with(word) && line[word.len()..].trim_start().starts_with(':'))
+    };
+    if key("topology") && key("npus_count") {
+        return Some(NetworkForm::Astra);
+    }
+    let tests: [(NetworkForm, fn(&str) -> bool); 5] = [
+        (NetworkForm::Dot, dot::is_one),
+        (NetworkForm::Gml, gml::is_one),
+        (NetworkForm::Anynet, anynet::is_one),
+        (NetworkForm::Ns3, ns3::is_one),
+        (NetworkForm::Edges, edges::has_header),
+    ];
+    tests.into_iter().find(|(_, is_one)| is_one(text)).map(|(form, _)| form)
+}

@@ -1,0 +1,162 @@
+//! Nodes by name and links as they come, put together.
+
+use super::facts::LinkFacts;
+use super::{
+    FileLatency, FileLink, FileNetwork, FileNode, FileRate, MOST_LINKS, MOST_NODES, NetworkForm, NodePart,
+};
+use crate::imported::Imported;
+use lightbay_core::problem::{Problem, Problems, counted, printable};
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+/// A network under construction.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    nodes: Vec<FileNode>,
+    by_name: HashMap<String, u32>,
+    links: BTreeMap<(u32, u32), (u32, LinkFacts)>,
+    listed: usize,
+    loops: u64,
+    notes: Vec<String>,
+    pub problems: Problems,
+}
+
+impl Builder {
+    /// The node of a name, which is new if it was not named before.
+    pub fn node(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let id = self.nodes.len() as u32;
+        self.by_name.insert(name.to_owned(), id);
+        self.nodes.push(FileNode { name: name.to_owned(), part: None });
+        if self.nodes.len() == MOST_NODES + 1 {
+            let message = format!("names more than {MOST_NODES} nodes");
+            self.problems.add("", message, "give a smaller network");
+        }
+        id
+    }
+
+    /// The node of a name that was declared before.
+    pub fn known(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Says which part a node plays, where `part` says so.
+    pub fn plays(&mut self, node: u32, part: Option<NodePart>) {
+        if let (Some(node), Some(part)) = (self.nodes.get_mut(node as usize), part) {
+            node.part = Some(part);
+        }
+    }
+
+    /// Gives a node the name that people know it by, unless another one has it.
+    pub fn called(&mut self, node: u32, label: &str) {
+        if label.is_empty() || self.by_name.contains_key(label) {
+            return;
+        }
+        self.by_name.insert(label.to_owned(), node);
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.name = label.to_owned();
+        }
+    }
+
+    /// Returns `true` if no more can be taken.
+    pub fn is_full(&self) -> bool {
+        self.nodes.len() > MOST_NODES || self.listed > MOST_LINKS
+    }
+
+    /// Adds a link, or one each way. A link of a node to itself carries nothing between nodes and is left out.
+    pub fn link(&mut self, from: u32, to: u32, facts: LinkFacts, both_ways: bool, place: &str) {
+        self.listed += 1;
+        if self.listed == MOST_LINKS + 1 {
+            let message = format!("lists more than {MOST_LINKS} links");
+            self.problems.add("", message, "give a smaller network");
+        }
+        if from == to {
+            self.loops += 1;
+            return;
+        }
+        self.one_way(from, to, facts, place);
+        if both_ways {
+            self.one_way(to, from, facts, place);
+        }
+    }
+
+    fn one_way(&mut self, from: u32, to: u32, facts: LinkFacts, place: &str) {
+        let Some((count, known)) = self.links.get_mut(&(from, to)) else {
+            self.links.insert((from, to), (1, facts));
+            return;
+        };
+        *count += 1;
+        known.latency = later(known.latency, facts.latency);
+        known.rate = match (known.rate, facts.rate) {
+            (None, None) => None,
+            (Some(FileRate::Plain(one)), Some(FileRate::Plain(other))) => Some(FileRate::Plain(one + other)),
+            (Some(FileRate::GbytePerS(one)), Some(FileRate::GbytePerS(other))) => {
+                Some(FileRate::GbytePerS(one + other))
+            }
+            (Some(FileRate::GbytePerSOfTool(one)), Some(FileRate::GbytePerSOfTool(other))) => {
+                Some(FileRate::GbytePerSOfTool(one + other))
+            }
+            _ => {
+                let name = |node: u32| printable(&self.nodes[node as usize].name);
+                let message = format!(
+                    "is parallel to another link from {} to {}, and only one of them gives a rate, or in another unit",
+                    name(from),
+                    name(to)
+                );
+                self.problems.add(place, message, "give both rates in one unit");
+                return;
+            }
+        };
+    }
+
+    /// Adds a sentence.
+    pub fn note(&mut self, sentence: impl Into<String>) {
+        self.notes.push(sentence.into());
+    }
+
+    /// The network.
+    ///
+    /// # Errors
+    /// Every problem that was met, and a file without a link.
+    pub fn finish(mut self, form: NetworkForm) -> Result<Imported<FileNetwork>, Problems> {
+        if self.links.is_empty() && self.problems.is_empty() {
+            let remedy = "check that this is the file you meant";
+            self.problems.push(Problem::new("", "has no link between two nodes", remedy));
+        }
+        let parallel: u64 = self.links.values().map(|(count, _)| u64::from(count - 1)).sum();
+        let link = |((from, to), (count, facts)): ((u32, u32), (u32, LinkFacts))| FileLink {
+            from,
+            to,
+            count,
+            rate: facts.rate,
+            latency: facts.latency,
+        };
+        let links = self.links.into_iter().map(link).collect();
+        let network = self.problems.into_result(FileNetwork { form, nodes: self.nodes, links })?;
+        let mut made = Imported::new(network);
+        made.notes = self.notes;
+        if self.loops > 0 {
+            made.note(format!("{} of a node to itself left out", counted(self.loops, "link", "links")));
+        }
+        if parallel > 0 {
+            made.note(format!(
+                "{} added to others between the same nodes",
+                counted(parallel, "link was", "links were")
+            ));
+        }
+        Ok(made)
+    }
+}
+
+/// The longer of two latencies; in one unit, as they come from one file.
+fn later(one: Option<FileLatency>, other: Option<FileLatency>) -> Option<FileLatency> {
+    match (one, other) {
+        (Some(FileLatency::Us(one)), Some(FileLatency::Us(other))) => Some(FileLatency::Us(one.max(other))),
+        (Some(FileLatency::Cycles(one)), Some(FileLatency::Cycles(other))) => {
+            Some(FileLatency::Cycles(one.max(other)))
+        }
+        (one, other) => one.or(other),
+    }
+}
