@@ -160,6 +160,10 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         "{\"TopologyParams\": {\"name\": \"NDv2\", \"chassis\": 2, \"chunk_size\": 0.0625}, \
          \"InstanceParams\": {\"collective\": 1, \"num_chunks\": 1, \"epoch_type\": 2}}",
     );
+    place.write(
+        "ring.yml",
+        "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
+    );
     let mut ocp = vec!["import".to_owned(), "ocp_ocs".to_owned(), "switches.json".to_owned()];
     for ocs in 0..switches {
         let entry = "{\"config\": {\"input-port-name\": \"1\", \"output-port-name\": \"2\"}, \"state\": {\"status\": \"INVALID\"}}";
@@ -221,6 +225,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
             "latency of every link is 0.7 us",
             "leave out --strict",
         ),
+        (&["import", "network", "ring.yml"], "bytes of a GB is 1e9", "leave out --strict"),
         (
             &["import", "msccl", "preset:amdx2-allgather-1gb", "teccl_amd_32.xml.gz"],
             "2 as in the schedule, not 1",

@@ -253,6 +253,50 @@ fn every_knob_of_other_topologies_changes_the_scenario() {
     }
 }
 
+/// Knobs of the importer of networks: a file on which each acts, and a value.
+pub(super) const NETWORKS: [(&str, &str, &str); 9] = [
+    (EDGES, "collective", "all_to_all"),
+    (EDGES, "output_buffer_bytes", "1000"),
+    (EDGES, "link_gbyte_per_s", "10"),
+    (EDGES, "alpha_us", "2"),
+    (EDGES, "directed", "true"),
+    (EDGES, "switches", "c"),
+    ("a b 400\nb c 400\nc a 400\n", "rate_unit", "gbyte_per_s"),
+    (
+        "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n",
+        "gbyte_bytes",
+        "1073741824",
+    ),
+    ("router 0 node 0 router 1 15\nrouter 1 node 1\n", "cycle_ns", "2"),
+];
+
+const EDGES: &str = "a b\nb c\nc a\n";
+
+#[test]
+fn every_knob_of_networks_changes_the_scenario() {
+    let read = |text: &str, knobs: &str| {
+        let file = Input { name: "network.txt".to_owned(), bytes: text.as_bytes().to_vec() };
+        import("network", &[file], &settings(knobs), false).map(|made| made.product.scenario())
+    };
+    for (text, knob, value) in NETWORKS {
+        assert_ne!(read(text, &format!("{knob}={value}")).unwrap(), read(text, "").unwrap(), "{knob}");
+    }
+    // On a file that says it itself they are refused.
+    let ring = NETWORKS[7].0;
+    for (knob, value) in [
+        ("link_gbyte_per_s", "10"),
+        ("alpha_us", "2"),
+        ("rate_unit", "gbps"),
+        ("cycle_ns", "2"),
+        ("switches", "a"),
+        ("directed", "true"),
+    ] {
+        let told = read(ring, &format!("{knob}={value}")).unwrap_err().to_string();
+        assert!(told.contains(&format!("{knob}: has no effect")), "{told}");
+    }
+    assert!(read(EDGES, "gbyte_bytes=1e9").is_err());
+}
+
 #[test]
 fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("collective").unwrap();

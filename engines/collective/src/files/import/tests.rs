@@ -127,6 +127,66 @@ fn what_topologies_leave_open_is_told_and_refused_if_strict() {
     }
 }
 
+#[test]
+fn networks_of_simulators_and_graphs_become_networks() {
+    let of = |text: &str, given: &[(&str, &str)]| made("network", &[text], given, false).unwrap();
+    // Two dimensions: rings of two inside (one link each way), switches of two outside.
+    let astra =
+        "topology: [ Ring, Switch ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 80.0, 25 ]\nlatency: [ 1000, 500 ]\n";
+    let read = of(astra, &[("gbyte_bytes", "1073741824")]);
+    let network = &read.scenario.body.topology;
+    assert_eq!((network.gpus().count(), network.nodes.len(), network.links.len()), (4, 6, 2 * 2 + 2 * 4));
+    assert_eq!(link(network, 0, 1), Some((80.0 * 1.073_741_824, 1.0)));
+    // The second dimension joins 0 with 2 and 1 with 3 over switches 4 and 5.
+    assert_eq!(link(network, 0, 4), Some((25.0 * 1.073_741_824, 0.5)));
+    assert_eq!((link(network, 5, 3), link(network, 4, 1)), (Some((25.0 * 1.073_741_824, 0.5)), None));
+    // 400 Gb/s are 50 GB/s; two parallel edges add up; a switch by its name.
+    let read = of(
+        "graph { a -- sw1 [rate=400]; a -- sw1 [rate=400]; b -- sw1 [rate=400, latency_us=2]; }",
+        &[("switches", "sw*")],
+    );
+    let network = &read.scenario.body.topology;
+    assert_eq!((network.gpus().count(), network.links.len()), (2, 4));
+    assert_eq!((link(network, 0, 1), link(network, 1, 2)), (Some((100.0, 0.7)), Some((50.0, 2.0))));
+    let told = read.lines.join("\n");
+    for said in [
+        "found: 2 GPUs, 1 switch, 4 links",
+        "latency of 2 links is 0.7 us",
+        "unit of rates is Gb/s",
+        "2 links were added",
+    ] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    // 15 cycles of 2 ns; links without a rate have one port's.
+    let read = of("router 0 node 0 node 1 router 1 15\nrouter 1 node 2\n", &[("cycle_ns", "2")]);
+    let network = &read.scenario.body.topology;
+    let id = |name: &str| network.nodes.iter().find(|node| node.name == name).unwrap().id;
+    assert_eq!(network.gpus().count(), 3);
+    assert_eq!(link(network, id("r0"), id("r1")), Some((50.0, 0.03)));
+    let wrong = made("network", &["a b\n"], &[("switches", "c")], false).unwrap_err();
+    assert!(wrong.contains("names 'c', which is no node"), "{wrong}");
+}
+
+#[test]
+fn specified_topologies_are_taken_as_they_are() {
+    let text = r#"{"format": "lightbay.topology/1", "name": "pair", "nodes": [
+        {"id": 0, "name": "g0", "kind": "gpu", "group": 0}, {"id": 1, "name": "g1", "kind": "gpu", "group": 0}],
+        "links": [{"from": 0, "to": 1, "capacity_gbyte_per_s": 25.0, "alpha_us": 0.7, "kind": "nvlink"},
+                  {"from": 1, "to": 0, "capacity_gbyte_per_s": 25.0, "alpha_us": 0.7, "kind": "nvlink"}],
+        "switch_model": {"copy": true, "hop": "store_and_forward"}, "symmetry_generators": [[1, 0]], "notes": ""}"#;
+    let read = made("network", &[text], &[("collective", "all_to_all")], false).unwrap();
+    let network = &read.scenario.body.topology;
+    assert_eq!(
+        (network.name.as_str(), network.links.len(), link(network, 1, 0)),
+        ("pair", 2, Some((25.0, 0.7)))
+    );
+    assert_eq!(network.symmetry_generators, [[1, 0]]);
+    let told = made("network", &[text], &[("alpha_us", "1")], false).unwrap_err();
+    assert!(told.contains("alpha_us: has no effect"), "{told}");
+    let told = made("network", &[text.replace("0.7", "-1").as_str()], &[], false).unwrap_err();
+    assert!(told.contains("links[0].alpha_us"), "{told}");
+}
+
 /// Links into rank 0, 1 and 2 of three ranks.
 fn msccl(links: [[u32; 3]; 3], switches: &str) -> String {
     format!(
