@@ -199,10 +199,18 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(model), place.path("model.json")).unwrap();
     let run = ["--set", "tp=4", "--set", "pp=4", "--set", "gpus=32", "--set", "micro_batches=4"];
     let config = [&["import", "hf_config", "model.json"][..], &run].concat();
+    for file in ["calculon-model.json", "megatron-dense.sh"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/models").join(file);
+        std::fs::copy(from, place.path(file)).unwrap();
+    }
+    let calculon = [&["import", "calculon", "calculon-model.json"][..], &run].concat();
+    let megatron = [&["import", "megatron", "megatron-dense.sh"][..], &run].concat();
     // What each format leaves open, and what the strict import says of it.
     let table = [
         (&aicb[..], "assumed: ", "would be assumed; set '"),
         (&config, "assumed: mfu 0.4", "leave out --strict"),
+        (&calculon, "assumed: vocab 51200", "leave out --strict"),
+        (&megatron, "assumed: mfu 0.4", "leave out --strict"),
         (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
         (&ocp, "is INVALID, and is left out", "leave out --strict"),
         (&calient, "1.1.1-1.1.6 is OC=FAIL, and counts as set", "leave out --strict"),

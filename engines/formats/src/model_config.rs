@@ -1,7 +1,16 @@
-//! Descriptions of models: `config.json` of Hugging Face.
+//! Descriptions of models and jobs: `config.json` of Hugging Face, files of Calculon, arguments of Megatron-LM and NeMo.
 //!
 //! Families spell the same sizes differently; each key is looked for by all of its names. What the record cannot hold is
 //! a note, what decides sizes and is missing is a problem.
+
+pub mod calculon;
+mod described;
+pub mod megatron;
+
+#[cfg(test)]
+mod tests;
+
+pub use described::DescribedJob;
 
 use crate::gz::{self, Limits};
 use crate::imported::Imported;
@@ -80,19 +89,7 @@ const GATED: [&str; 10] =
 /// # Errors
 /// The content is no JSON object, or lacks sizes: every one is named.
 pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSizes>, Problems> {
-    let unpacked = gz::unpack(content, limits).map_err(Problems::one)?;
-    let mut bytes = Vec::new();
-    let read = unpacked.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Problems::one(gz::io_problem("", &error)))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let problem = Problem::new("", "is larger than any description of a model", "give its config.json");
-        return Err(problem.into());
-    }
-    let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), "give its config.json"))?;
-    let Value::Object(mut keys) = value else {
-        return Err(Problem::new("", "is no JSON object", "give the config.json of a model").into());
-    };
+    let mut keys = json_of(content, limits)?;
     let mut notes = Vec::new();
     if let Some(Value::Object(text)) = keys.remove("text_config") {
         notes.push(
@@ -106,6 +103,24 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSize
     match sizes {
         Some(value) if problems.is_empty() => Ok(Imported { value, assumed: Vec::new(), notes }),
         _ => Err(problems),
+    }
+}
+
+/// The keys of a description in JSON.
+fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>, Problems> {
+    let unpacked = gz::unpack(content, limits).map_err(Problems::one)?;
+    let mut bytes = Vec::new();
+    let read = unpacked.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Problems::one(gz::io_problem("", &error)))?;
+    let remedy = "give the description of a model";
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Problem::new("", "is larger than any description of a model", remedy).into());
+    }
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), remedy))?;
+    match value {
+        Value::Object(keys) => Ok(keys),
+        _ => Err(Problem::new("", "is no JSON object", remedy).into()),
     }
 }
 
@@ -304,62 +319,5 @@ impl Config<'_> {
             nope: self.size(&["qk_nope_head_dim"])?,
             v: self.size(&["v_head_dim"])?,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn of(value: &Value) -> Result<Imported<ModelSizes>, String> {
-        read(value.to_string().as_bytes(), &Limits::default()).map_err(|problems| problems.to_string())
-    }
-
-    fn experts(more: Value) -> Vec<u32> {
-        let mut config = json!({
-            "model_type": "qwen3_moe", "num_hidden_layers": 8, "hidden_size": 64, "num_attention_heads": 4,
-            "vocab_size": 100, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
-            "intermediate_size": 128,
-        });
-        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        of(&config).unwrap().value.experts.unwrap().layers
-    }
-
-    #[test]
-    fn every_family_says_which_layers_have_experts() {
-        assert_eq!(experts(json!({})), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(experts(json!({"decoder_sparse_step": 2, "mlp_only_layers": [1, 3]})), [5, 7]);
-        assert_eq!(experts(json!({"interleave_moe_layer_step": 2})), [1, 3, 5, 7]);
-        assert_eq!(experts(json!({"first_k_dense_replace": 3, "moe_layer_freq": 2})), [4, 6]);
-        assert_eq!(experts(json!({"moe_layers": [2, 5]})), [2, 5]);
-    }
-
-    #[test]
-    fn what_is_missing_is_named_at_once() {
-        let said = of(&json!({"model_type": "new", "hidden_size": 0, "n_routed_experts": 8})).unwrap_err();
-        for key in
-            ["num_hidden_layers: is missing", "num_attention_heads: is missing", "vocab_size: is missing"]
-        {
-            assert!(said.contains(key), "{said}");
-        }
-        assert!(
-            said.contains("hidden_size: is 0") && said.contains("num_experts_per_tok: is missing"),
-            "{said}"
-        );
-    }
-
-    #[test]
-    fn experts_of_mixtral_have_the_width_of_the_dense_block() {
-        let config = json!({
-            "model_type": "mixtral", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
-            "num_key_value_heads": 8, "vocab_size": 32_000, "num_local_experts": 8, "num_experts_per_tok": 2,
-            "intermediate_size": 14_336, "tie_word_embeddings": true,
-        });
-        let read = of(&config).unwrap();
-        let sizes = read.value;
-        assert_eq!((sizes.head_dim, sizes.kv_heads, sizes.gated), (128, 8, true));
-        assert_eq!(sizes.experts.unwrap().width, 14_336);
-        assert!(read.notes[0].contains("is tied"), "{:?}", read.notes);
     }
 }

@@ -14,6 +14,7 @@ const G175B: &str = "G175B-M1-C03_GPT175B_megatron_tp8_pp1_mbs1_A100.txt";
 const KERNELS: &str = "aiob_Example.txt";
 const BUSBW: &str = "busbw.yaml";
 
+#[derive(Clone, Copy)]
 struct Case {
     knob: &'static str,
     files: &'static [&'static str],
@@ -86,6 +87,25 @@ const CONFIG: &[Case] = &[
     case("dp_buckets", DENSE, RUN, ["", "2"]),
 ];
 
+/// Descriptions of models: the format, and the files of a dense one and of one with experts.
+const MODELS: [(&str, [&[&str]; 2]); 3] = [
+    ("hf_config", [DENSE, EXPERTS]),
+    ("calculon", [&["../models/calculon-model.json"], &[]]),
+    ("megatron", [&["../models/megatron-dense.sh"], &["../models/megatron-experts.yaml"]]),
+];
+
+/// The cases of [`CONFIG`] that a format has, with its files.
+fn of_format(
+    format: &'static str,
+    [dense, experts]: &[&'static [&'static str]; 2],
+) -> impl Iterator<Item = (&'static str, Case)> {
+    let of = move |case: &Case| {
+        let files = if case.files == DENSE { *dense } else { *experts };
+        (!files.is_empty()).then(|| (format, Case { files, ..*case }))
+    };
+    CONFIG.iter().filter_map(of)
+}
+
 fn read(names: &[&str]) -> Vec<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/aicb");
     let file =
@@ -121,9 +141,12 @@ fn every_knob_of_every_importer_changes_the_scenario() {
         ["model", "axis", "layers", "stage"].map(|knob| ("routing_counts".to_owned(), knob.to_owned())),
     );
     covered.extend(["model", "gpus"].map(|knob| ("aicb_moe".to_owned(), knob.to_owned())));
-    covered.extend(CONFIG.iter().map(|case| ("hf_config".to_owned(), case.knob.to_owned())));
+    let models: Vec<(&str, Case)> =
+        MODELS.iter().flat_map(|(format, files)| of_format(format, files)).collect();
+    covered.extend(models.iter().map(|(format, case)| ((*format).to_owned(), case.knob.to_owned())));
     assert_covered("knobs of importers", &entries, &covered);
-    let cases = AICB.iter().map(|case| ("aicb", case)).chain(CONFIG.iter().map(|case| ("hf_config", case)));
+    let cases =
+        AICB.iter().map(|case| ("aicb", case)).chain(models.iter().map(|(format, case)| (*format, case)));
     let unchanged = cases.filter(|(format, case)| {
         let [from, to] = case.values.map(|value| imported(format, case, value));
         from == to

@@ -7,12 +7,6 @@ pub enum ForeignFile {
     AstraSystem,
     /// BookSim: configuration of a simulation.
     BooksimConfig,
-    /// Calculon: a model.
-    CalculonModel,
-    /// Calculon: a processor and its memories and networks.
-    CalculonSystem,
-    /// Calculon: how a job is run.
-    CalculonRun,
     /// Process groups beside a Chakra trace.
     CommunicationGroups,
     /// Failures of a cluster over time.
@@ -50,13 +44,13 @@ pub enum ForeignFile {
 }
 
 use ForeignFile::{
-    Archive, AstraSystem, BooksimConfig, CalculonModel, CalculonRun, CalculonSystem, ClusterClasses,
-    CollectivePart, CommunicationGroups, FaultTrace, Hwloc, JobList, LfsPointer, OtherTable, OtherYaml, Pdf,
-    Picture, Program, Prose, SwitchChange, TaskGraph, Yang,
+    Archive, AstraSystem, BooksimConfig, ClusterClasses, CollectivePart, CommunicationGroups, FaultTrace,
+    Hwloc, JobList, LfsPointer, OtherTable, OtherYaml, Pdf, Picture, Program, Prose, SwitchChange, TaskGraph,
+    Yang,
 };
 
 /// Each with its description, to be put after "this is", and what to do.
-const TOLD: [(ForeignFile, &str, &str); 22] = [
+const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         AstraSystem,
         "a system file of ASTRA-sim, which sets its scheduling and collective algorithms",
@@ -66,21 +60,6 @@ const TOLD: [(ForeignFile, &str, &str); 22] = [
         BooksimConfig,
         "a configuration of BookSim",
         "import the network that it names (network_file): `lightbay import network anynet_file -o scenario.json`",
-    ),
-    (
-        CalculonModel,
-        "a model of Calculon",
-        "describe it with `lightbay new training --set hidden=… --set ffn=… --set heads=… --set layers=… --set seq=…`: hidden, feedforward, attn_heads, num_blocks and seq_size of the file",
-    ),
-    (
-        CalculonSystem,
-        "a system of Calculon",
-        "give its rates as parameters: `lightbay new training --set peak_tflops=… --set mfu=… --set bandwidth_gbps=…`",
-    ),
-    (
-        CalculonRun,
-        "an execution of Calculon",
-        "give its sizes as parameters: `lightbay new training --set tp=… --set pp=… --set gpus=… --set micro_batches=…`: tensor_par, pipeline_par, num_procs, and batch_size / data_par / microbatch_size of the file",
     ),
     (
         CommunicationGroups,
@@ -215,15 +194,11 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
 
 /// Files that are known by a word of their JSON.
 pub(super) fn json(text: &str) -> Option<ForeignFile> {
-    const MARKS: [(&str, ForeignFile); 12] = [
+    const MARKS: [(&str, ForeignFile); 8] = [
         ("lightbay.demand/", CollectivePart),
         ("lightbay.ccl_schedule/", CollectivePart),
         ("\"scheduling-policy\"", AstraSystem),
         ("\"all-reduce-implementation\"", AstraSystem),
-        ("\"tensor_par\"", CalculonRun),
-        ("\"num_blocks\"", CalculonModel),
-        ("\"gflops_efficiency\"", CalculonSystem),
-        ("\"mem1\"", CalculonSystem),
         ("\"fault_start\"", FaultTrace),
         ("\"fault_end\"", FaultTrace),
         ("\"sonic-ocs:input\"", SwitchChange),

@@ -55,7 +55,7 @@ impl Listed for Training {
     }
 
     fn importers() -> Vec<FormatInfo> {
-        vec![import::aicb_format(), import::model::format()]
+        std::iter::once(import::aicb_format()).chain(import::model::formats()).collect()
     }
 
     fn import(
@@ -65,7 +65,9 @@ impl Listed for Training {
         strict: bool,
     ) -> Result<ImportedScenario<Self>, Problems> {
         match format {
-            import::model::HF_CONFIG => import::model::scenario(inputs, params, strict),
+            import::model::HF_CONFIG | import::model::CALCULON | import::model::MEGATRON => {
+                import::model::scenario(format, inputs, params, strict)
+            }
             _ => import::scenario(inputs, params, strict),
         }
     }

@@ -1,4 +1,4 @@
-//! From the description of a model to a job that trains it: the file has the sizes, parameters say the rest.
+//! From the description of a model or job to a job that trains it: the file has the sizes, parameters say the rest.
 
 use crate::Training;
 use crate::scenario::TrainingScenario;
@@ -6,15 +6,19 @@ use crate::scenario::job::{Job, Mla, Model, ModelChoice, RunConfig};
 use crate::scenario::workload::params::parameter_total;
 use lightbay_core::format::{self, FormatInfo, ImportedScenario, Input, SubjectSort};
 use lightbay_core::json;
-use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::record::{Record as _, params_of};
 use lightbay_core::scenario::{Assumed, Scenario};
-use lightbay_formats::Limits;
-use lightbay_formats::model_config::{self, ModelSizes};
+use lightbay_formats::model_config::{self, DescribedJob, ModelSizes, calculon, megatron};
+use lightbay_formats::{Imported, Limits};
 
-/// Name of the importer on the command line.
+/// Name of the importer of Hugging Face's files on the command line.
 pub(crate) const HF_CONFIG: &str = "hf_config";
+/// Name of the importer of Calculon's files.
+pub(crate) const CALCULON: &str = "calculon";
+/// Name of the importer of arguments of Megatron-LM.
+pub(crate) const MEGATRON: &str = "megatron";
 
 /// Values of a run that decide times and volumes, and that nobody should take without a look.
 const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "micro_batch_size"];
@@ -22,17 +26,68 @@ const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "mic
 /// Values of a run that follow from others where they are not given.
 const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
-/// The importer.
-pub(crate) fn format() -> FormatInfo {
-    let help = "The config.json of a Hugging Face model; parameters set the run of the job.";
-    FormatInfo::new(HF_CONFIG, help, SubjectSort::Scenario, "json")
-        .leaving_out(&["biases, norms, and layers that predict further tokens"])
-        .with(params_of::<RunConfig>().map(asked).collect())
+/// The importers.
+pub(crate) fn formats() -> [FormatInfo; 3] {
+    // Models of Calculon have no experts.
+    let acts =
+        |name: &str, info: &ParamInfo| name != CALCULON || !["ep", "etp"].contains(&info.name.as_ref());
+    let of = |name, help, extension| {
+        let params = params_of::<RunConfig>().filter(|info| acts(name, info)).map(asked);
+        FormatInfo::new(name, help, SubjectSort::Scenario, extension)
+            .leaving_out(&["biases, norms, and layers that predict further tokens"])
+            .with(params.collect())
+    };
+    [
+        of(
+            HF_CONFIG,
+            "The config.json of a Hugging Face model; parameters set the run of the job.",
+            "json",
+        ),
+        of(
+            CALCULON,
+            "A model of Calculon, with its execution and system if they are given; parameters set the rest, and win.",
+            "json",
+        ),
+        of(
+            MEGATRON,
+            "The arguments of Megatron-LM in a script, or the YAML of NeMo; parameters set the rest, and win.",
+            "sh",
+        ),
+    ]
 }
 
-/// A parameter of the importer: without a default where a run has to give it, or where it is assumed with a word.
+/// The model and run that the files describe.
+///
+/// # Errors
+/// Every problem of the files, under the name of the file.
+fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, Problems> {
+    let limits = Limits::default();
+    if format == CALCULON {
+        let files: Vec<(&str, &[u8])> =
+            inputs.iter().map(|input| (input.name.as_str(), input.bytes.as_slice())).collect();
+        return calculon::read(&files, &limits);
+    }
+    let [input] = inputs else {
+        let remedy = "give the description of one model";
+        return Err(Problem::new("", format!("{} files are given", inputs.len()), remedy).into());
+    };
+    let content = input.bytes.as_slice();
+    let read = if format == MEGATRON {
+        megatron::read(content, &limits)
+    } else {
+        model_config::read(content, &limits).map(|read| read.map(DescribedJob::of))
+    };
+    read.map_err(|problems| problems.named(&input.name))
+}
+
+/// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
+const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
+
+/// A parameter of the importer: without a default where a run has to give it, where it is assumed with a word, or where
+/// the file may give it.
 fn asked(info: ParamInfo) -> ParamInfo {
-    let asked = info.default.is_none() || DOUBTFUL.contains(&info.name.as_ref());
+    let name = info.name.as_ref();
+    let asked = info.default.is_none() || DOUBTFUL.contains(&name) || FROM_FILES.contains(&name);
     if asked { info.derived() } else { info }
 }
 
@@ -42,18 +97,16 @@ fn asked(info: ParamInfo) -> ParamInfo {
 /// Every problem of the file, every value of the run that is missing, and those of the job; with `strict` also what was
 /// assumed.
 pub(crate) fn scenario(
+    format: &str,
     inputs: &[Input],
     params: &Params,
     strict: bool,
 ) -> Result<ImportedScenario<Training>, Problems> {
-    let [input] = inputs else {
-        let remedy = "give the config.json of one model";
-        return Err(Problem::new("", format!("{} files are given", inputs.len()), remedy).into());
-    };
-    let read = model_config::read(input.bytes.as_slice(), &Limits::default())
-        .map_err(|problems| problems.named(&input.name))?;
-    let model = model_of(&read.value);
-    let (run, assumed) = run_of(params)?;
+    let mut read = described(format, inputs)?;
+    let model = model_of(&read.value.sizes);
+    let (run, assumed) = run_of(params, &read.value.run)?;
+    read.assumed.extend(assumed);
+    let assumed = read.assumed;
     if strict {
         let mut problems = Problems::new();
         for assumed in &assumed {
@@ -93,7 +146,8 @@ pub(crate) fn scenario(
     };
     let scenario = TrainingScenario::Job(job);
     scenario.validate()?;
-    let name = format::scenario_name(&input.name, HF_CONFIG);
+    let named = inputs.iter().map(|input| format::scenario_name(&input.name, format));
+    let name = named.reduce(|name, _| name).unwrap_or_else(|| format.to_owned());
     Ok(ImportedScenario {
         scenario: Scenario::new(name, scenario),
         lines,
@@ -103,16 +157,25 @@ pub(crate) fn scenario(
     })
 }
 
-/// The run that the parameters say, with what was assumed of it.
-fn run_of(params: &Params) -> Result<(RunConfig, Vec<Assumed>), Problems> {
+/// The run that the parameters say, and the file where they do not, with what was assumed of it.
+fn run_of(
+    params: &Params,
+    of_file: &[(&'static str, ParamValue)],
+) -> Result<(RunConfig, Vec<Assumed>), Problems> {
     let mut run = RunConfig::of(1, 1, 1, 0, 1);
     let (mut problems, mut assumed) = (Problems::new(), Vec::new());
     for info in params_of::<RunConfig>() {
         let name = info.name.as_ref();
-        match params.get(name) {
+        let in_file = of_file.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        match params.get(name).or(in_file) {
             Some(value) => {
-                // The range of the parameter has accepted the value.
-                let _ = run.set_field(name, value);
+                match info.accept(value) {
+                    Ok(value) => {
+                        // The range of the parameter has accepted the value.
+                        let _ = run.set_field(name, &value);
+                    }
+                    Err(problem) => problems.push(problem),
+                }
             }
             None if DOUBTFUL.contains(&name) => assumed.extend(run.field(name).map(|value| Assumed {
                 what: name.to_owned(),

@@ -15,11 +15,11 @@ macro_rules! config {
 }
 
 fn params(settings: &str) -> Params {
-    resolved(&format().params, &settings.split_whitespace().collect::<Vec<_>>())
+    resolved(&formats()[0].params, &settings.split_whitespace().collect::<Vec<_>>())
 }
 
 fn job(input: Input, settings: &str) -> (Job, Vec<String>) {
-    let imported = scenario(&[input], &params(settings), false).unwrap();
+    let imported = scenario(HF_CONFIG, &[input], &params(settings), false).unwrap();
     match imported.scenario.body {
         TrainingScenario::Job(job) => (job, imported.notes),
         _ => panic!("a job"),
@@ -84,14 +84,64 @@ fn latent_attention_and_dense_first_layers() {
 
 #[test]
 fn a_run_that_is_not_given_is_asked_for() {
-    let said = scenario(&[config!("config-dense.json")], &params("tp=2"), false).unwrap_err().to_string();
+    let said =
+        scenario(HF_CONFIG, &[config!("config-dense.json")], &params("tp=2"), false).unwrap_err().to_string();
     for name in ["pp: is missing", "gpus: is missing", "micro_batches: is missing"] {
         assert!(said.contains(name), "{said}");
     }
     let run = params("tp=4 pp=4 gpus=32 micro_batches=4");
-    let imported = scenario(&[config!("config-dense.json")], &run, false).unwrap();
+    let imported = scenario(HF_CONFIG, &[config!("config-dense.json")], &run, false).unwrap();
     let assumed: Vec<&str> = imported.assumed.iter().map(|one| one.what.as_str()).collect();
     assert!(assumed.contains(&"gpus_per_pod_per_replica") && assumed.contains(&"mfu"), "{assumed:?}");
-    let strict = scenario(&[config!("config-dense.json")], &run, true).unwrap_err().to_string();
+    let strict = scenario(HF_CONFIG, &[config!("config-dense.json")], &run, true).unwrap_err().to_string();
     assert!(strict.contains("mfu: 0.4 would be assumed; set 'mfu='"), "{strict}");
+}
+
+/// The model and run that the files of a format give.
+fn from(format: &str, files: &[Input], settings: &str) -> (Job, Vec<String>) {
+    let imported =
+        scenario(format, files, &params(settings), false).unwrap_or_else(|problems| panic!("{problems}"));
+    let assumed = imported.assumed.into_iter().map(|assumed| assumed.what).collect();
+    match imported.scenario.body {
+        TrainingScenario::Job(job) => (job, assumed),
+        _ => panic!("a job"),
+    }
+}
+
+#[test]
+fn arguments_of_megatron_describe_the_models_of_hugging_face() {
+    let run = "tp=2 pp=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4";
+    let (dense, _) = job(config!("config-dense.json"), run);
+    assert_eq!(from(MEGATRON, &[config!("megatron-dense.sh")], run).0, dense);
+    let (experts, _) = job(config!("config-moe.json"), &format!("{run} ep=2"));
+    // 32 GPUs in replicas of 8 are four; 16 sequences are four micro-batches each.
+    let (described, assumed) =
+        from(MEGATRON, &[config!("megatron-experts.yaml")], "gpus_per_pod_per_replica=8");
+    assert_eq!(described, experts);
+    assert_eq!(assumed, ["bandwidth_gbps", "peak_tflops", "mfu"]);
+    // Parameters win over the file.
+    let (other, _) =
+        from(MEGATRON, &[config!("megatron-experts.yaml")], "gpus_per_pod_per_replica=8 micro_batches=8");
+    assert_eq!(other.run.micro_batches, 8);
+    let wrong =
+        scenario(MEGATRON, &[config!("megatron-dense.sh")], &params(""), false).unwrap_err().to_string();
+    assert!(wrong.contains("gpus: is missing"), "{wrong}");
+}
+
+#[test]
+fn files_of_calculon_make_a_job() {
+    let files =
+        [config!("calculon-run.json"), config!("calculon-model.json"), config!("calculon-system.json")];
+    let (job, assumed) = from(CALCULON, &files, "");
+    let run = &job.run;
+    assert_eq!(
+        (run.gpus, run.tp, run.pp, run.micro_batch_size, run.micro_batches, run.seq),
+        (64, 2, 4, 2, 8, 4096)
+    );
+    assert_eq!((run.peak_tflops, run.bandwidth_gbps), (500.0, 400.0));
+    assert_eq!(assumed, ["vocab", "mfu", "gpus_per_pod_per_replica"]);
+    // Blocks: four attention matrices of 3,072 x 3,072 and two of 3,072 x 8,192 in each of 28; two tables of 51,200.
+    let model = job.resolved_model().unwrap();
+    let blocks = 28.0 * (4.0 * 3072.0 * 3072.0 + 2.0 * 3072.0 * 8192.0);
+    assert_eq!(parameter_total(&model), blocks + 2.0 * 51_200.0 * 3072.0);
 }

@@ -1,0 +1,196 @@
+//! Calculon: a model, and beside it an execution and a system, each a JSON file of its own.
+
+use super::described::DescribedJob;
+use super::{ModelSizes, json_of};
+use crate::gz::Limits;
+use crate::imported::Imported;
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::{Problem, Problems};
+use serde_json::{Map, Value};
+
+/// Vocabulary where the file has none, which Calculon leaves out with the embedding: that of GPT-3, padded.
+const VOCAB: u32 = 51_200;
+
+/// Reads the files of one job, each with its name, in any order.
+///
+/// # Errors
+/// Every problem of the files; files without a model, or two of one kind.
+pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<DescribedJob>, Problems> {
+    let mut parts: [Option<(&str, Map<String, Value>)>; 3] = [None, None, None];
+    for (name, content) in files {
+        let keys = json_of(*content, limits).map_err(|problems| problems.named(*name))?;
+        let part = ["num_blocks", "tensor_par", "networks"].iter().position(|key| keys.contains_key(*key));
+        let Some(part) = part else {
+            let message = "is neither a model (num_blocks), an execution (tensor_par) nor a system (networks) of Calculon";
+            return Err(Problems::one(Problem::new("", message, "leave it out")).named(*name));
+        };
+        if let Some((other, _)) = &parts[part] {
+            let message = format!("describes the same as {other}");
+            return Err(Problems::one(Problem::new("", message, "give one of them")).named(*name));
+        }
+        parts[part] = Some((name, keys));
+    }
+    let [model, run, system] = parts;
+    let Some((name, model)) = model else {
+        let message = "none of the files is a model, which has num_blocks, hidden and attn_heads";
+        return Err(Problem::new("", message, "add the model of the job").into());
+    };
+    let mut keys = Keys { map: &model, problems: Problems::new() };
+    let sizes = sizes(&mut keys);
+    let seq = keys.number("seq_size", 1);
+    let sizes = match sizes {
+        Some(sizes) if keys.problems.is_empty() => sizes,
+        _ => return Err(keys.problems.named(name)),
+    };
+    let mut made = Imported::new(DescribedJob::of(sizes));
+    made.value.set("seq", seq);
+    if !model.contains_key("vocab_size") {
+        made.assume("vocab", VOCAB.to_string(), "vocab= of the scenario");
+    }
+    if let Some((name, keys)) = &run {
+        execution(keys, &mut made).map_err(|problems| problems.named(*name))?;
+    }
+    if let Some((name, keys)) = &system {
+        let network = run.as_ref().and_then(|(_, run)| run.get("data_par_net")?.as_u64());
+        rates(keys, network, &mut made).map_err(|problems| problems.named(*name))?;
+    }
+    Ok(made)
+}
+
+struct Keys<'k> {
+    map: &'k Map<String, Value>,
+    problems: Problems,
+}
+
+impl Keys<'_> {
+    /// A whole number that must be there.
+    fn number(&mut self, key: &'static str, least: u64) -> Option<u64> {
+        let value = self.map.get(key);
+        let number =
+            value.and_then(Value::as_u64).filter(|number| (least..=u64::from(u32::MAX)).contains(number));
+        if number.is_none() {
+            let message = value.map_or_else(|| "is missing".to_owned(), |value| format!("is {value}"));
+            self.problems.add(key, message, format!("give a whole number from {least} to {}", u32::MAX));
+        }
+        number
+    }
+
+    fn size(&mut self, key: &'static str) -> Option<u32> {
+        self.number(key, 1).and_then(|size| u32::try_from(size).ok())
+    }
+}
+
+fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
+    let layers = keys.size("num_blocks");
+    let hidden = keys.size("hidden");
+    let ffn = keys.size("feedforward");
+    let heads = keys.size("attn_heads");
+    let head_dim = keys.size("attn_size");
+    let vocab = if keys.map.contains_key("vocab_size") { keys.size("vocab_size") } else { Some(VOCAB) };
+    Some(ModelSizes {
+        layers: layers?,
+        hidden: hidden?,
+        ffn: ffn?,
+        // Calculon's feed-forward block has two matrices.
+        gated: false,
+        heads: heads?,
+        kv_heads: heads?,
+        head_dim: head_dim?,
+        vocab: vocab?,
+        experts: None,
+        latent: None,
+    })
+}
+
+/// Sizes of the layout, and what of the execution has no place in a job.
+fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<(), Problems> {
+    let mut keys = Keys { map, problems: Problems::new() };
+    let names = ["num_procs", "tensor_par", "pipeline_par", "data_par", "batch_size", "microbatch_size"];
+    let numbers = names.map(|name| keys.number(name, 1));
+    keys.problems.into_result(())?;
+    let [procs, tensor, pipeline, data, batch, micro] = numbers.map(|number| number.unwrap_or(1));
+    let product = tensor.checked_mul(pipeline).and_then(|ranks| ranks.checked_mul(data));
+    if product != Some(procs) {
+        let message = format!(
+            "is {procs}, tensor_par {tensor}, pipeline_par {pipeline} and data_par {data} make another number"
+        );
+        return Err(Problem::new("num_procs", message, "correct one of them").into());
+    }
+    let step = data.saturating_mul(micro);
+    if !batch.is_multiple_of(step) {
+        let message = format!("is {batch}, no multiple of data_par {data} times microbatch_size {micro}");
+        return Err(Problem::new("batch_size", message, "correct one of them").into());
+    }
+    let job = &mut made.value;
+    for (name, value) in [
+        ("gpus", procs),
+        ("tp", tensor),
+        ("pp", pipeline),
+        ("micro_batch_size", micro),
+        ("micro_batches", batch / step),
+    ] {
+        job.set(name, Some(value));
+    }
+    let chunks = map.get("pipeline_interleaving").and_then(Value::as_u64).filter(|chunks| *chunks > 1);
+    job.set("virtual_stages", chunks);
+    if map.get("training") == Some(&Value::Bool(false)) {
+        let message = "is false: the execution is an inference, which has no iteration to plan";
+        return Err(Problem::new("training", message, "give an execution that trains").into());
+    }
+    let is = |key: &str, words: &[&str]| {
+        map.get(key).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
+    };
+    if is("activation_recompute", &["full", "attn_only", "partial"]) {
+        made.note("activation_recompute is left out: backward passes take bwd_ratio times a forward pass; raise it by one for full recomputation");
+    }
+    for key in [
+        "optimizer_sharding",
+        "weight_offload",
+        "activations_offload",
+        "optimizer_offload",
+        "data_par_overlap",
+    ] {
+        if map.get(key) == Some(&Value::Bool(true)) {
+            made.note(format!("{key} is left out"));
+        }
+    }
+    Ok(())
+}
+
+/// Rate of the matrix units, and of the network between groups.
+fn rates(
+    map: &Map<String, Value>,
+    network: Option<u64>,
+    made: &mut Imported<DescribedJob>,
+) -> Result<(), Problems> {
+    let mut problems = Problems::new();
+    let at = |path: &[&str]| {
+        path.iter().try_fold(
+            map.get(path[0])?,
+            |value, key| if *key == path[0] { Some(value) } else { value.get(*key) },
+        )
+    };
+    let tflops = at(&["matrix", "float16", "tflops"])
+        .and_then(Value::as_f64)
+        .filter(|rate| rate.is_finite() && *rate > 0.0);
+    match tflops {
+        Some(rate) => made.value.run.push(("peak_tflops", ParamValue::Float(rate))),
+        None => problems.add("matrix.float16.tflops", "is missing or no positive number", "give TFLOP/s"),
+    }
+    let networks = map.get("networks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let index =
+        network.and_then(|network| usize::try_from(network).ok()).unwrap_or(networks.len().saturating_sub(1));
+    let rate = networks.get(index).and_then(|network| network.get("bandwidth")?.as_f64());
+    match rate.filter(|rate| rate.is_finite() && *rate > 0.0) {
+        Some(gbyte_per_s) => {
+            made.value.run.push(("bandwidth_gbps", ParamValue::Float(8.0 * gbyte_per_s)));
+            made.note(format!("networks[{index}] is what joins pods; efficiencies and latencies of the system are left out, set mfu="));
+        }
+        None => problems.add(
+            format!("networks[{index}].bandwidth"),
+            "is missing or no positive number",
+            "give GB/s",
+        ),
+    }
+    problems.into_result(())
+}

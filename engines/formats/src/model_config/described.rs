@@ -1,0 +1,26 @@
+//! What a description of a job gives: the model, and values of the run by their parameters.
+
+use super::ModelSizes;
+use lightbay_core::param::ParamValue;
+
+/// A model, and values of the run that trains it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DescribedJob {
+    /// The model.
+    pub sizes: ModelSizes,
+    /// Values of the run by the names of their parameters, such as `tp`.
+    pub run: Vec<(&'static str, ParamValue)>,
+}
+
+impl DescribedJob {
+    /// A model without a run.
+    pub const fn of(sizes: ModelSizes) -> Self {
+        Self { sizes, run: Vec::new() }
+    }
+
+    /// Adds a whole number.
+    pub(super) fn set(&mut self, name: &'static str, value: Option<u64>) {
+        let value = value.and_then(|value| i64::try_from(value).ok());
+        self.run.extend(value.map(|value| (name, ParamValue::Int(value))));
+    }
+}

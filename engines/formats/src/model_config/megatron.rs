@@ -1,0 +1,312 @@
+//! Megatron-LM: its arguments in a shell script, one after the other, or as keys of YAML, as NeMo has them.
+
+use super::described::DescribedJob;
+use super::{ExpertSizes, LatentSizes, MAX_BYTES, MAX_LAYERS, ModelSizes};
+use crate::gz::{self, Limits};
+use crate::imported::Imported;
+use lightbay_core::problem::{Problems, printable};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+/// Arguments that only Megatron-LM has, by one of which a file is known.
+const MARKS: [&str; 3] =
+    ["tensor-model-parallel-size", "tensor_model_parallel_size", "pipeline_model_parallel_size"];
+
+/// Returns `true` if a text has arguments of Megatron-LM.
+pub(crate) fn is_one(text: &str) -> bool {
+    MARKS.iter().any(|mark| text.contains(mark))
+}
+
+/// Values by their names, with `_` between words; flags have an empty one.
+struct Arguments<'t> {
+    values: BTreeMap<String, &'t str>,
+    problems: Problems,
+}
+
+/// Reads the arguments.
+///
+/// # Errors
+/// Sizes that are missing, are no numbers, or do not divide.
+pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<DescribedJob>, Problems> {
+    let text = gz::text(content, limits, MAX_BYTES)?;
+    let mut arguments = Arguments { values: values(&text), problems: Problems::new() };
+    let mut notes = Vec::new();
+    let sizes = arguments.sizes(&mut notes);
+    let (Some((sizes, vocab)), true) = (sizes, arguments.problems.is_empty()) else {
+        return Err(arguments.problems);
+    };
+    let layers = u64::from(sizes.layers);
+    let mut made = Imported { value: DescribedJob::of(sizes), assumed: Vec::new(), notes };
+    if !vocab {
+        made.assume("vocab", VOCAB.to_string(), "vocab= of the scenario");
+    }
+    arguments.run(layers, &mut made);
+    arguments.problems.into_result(made)
+}
+
+/// Vocabulary where no argument gives it: that of GPT-2 and GPT-3, padded.
+const VOCAB: u32 = 51_200;
+
+/// `--name value`, `--name=value`, and `name: value` of YAML. The last of a name wins, as in Megatron-LM.
+fn values(text: &str) -> BTreeMap<String, &str> {
+    let mut values = BTreeMap::new();
+    for line in text.lines() {
+        let line = line.split(" #").next().unwrap_or_default().trim();
+        if line.starts_with('#') {
+            continue;
+        }
+        if !line.starts_with('-') || line.starts_with("- ") {
+            if let Some((name, value)) = line.split_once(':') {
+                let is_key = !name.is_empty()
+                    && name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
+                if is_key
+                    && (value.is_empty() || value.starts_with(' '))
+                    && !matches!(value.trim(), "" | "null" | "~")
+                {
+                    values.insert(name.replace('-', "_"), value.trim().trim_matches(['"', '\'']));
+                    continue;
+                }
+            }
+        }
+        let words: Vec<&str> =
+            line.split_whitespace().map(|word| word.trim_matches(['"', '\'', '\\', '(', ')'])).collect();
+        for (at, word) in words.iter().enumerate() {
+            let Some(name) = word.strip_prefix("--").filter(|name| !name.is_empty()) else { continue };
+            let (name, value) = name.split_once('=').unwrap_or_else(|| {
+                let next =
+                    words.get(at + 1).copied().filter(|next| !next.starts_with("--")).unwrap_or_default();
+                (name, next)
+            });
+            values.insert(name.replace('-', "_"), value);
+        }
+    }
+    values
+}
+
+impl Arguments<'_> {
+    fn text(&self, names: &[&str]) -> Option<(String, String)> {
+        names.iter().find_map(|name| Some(((*name).to_owned(), (*self.values.get(*name)?).to_owned())))
+    }
+
+    /// `true` for a flag that is set, and for `true` in YAML.
+    fn flag(&self, name: &str) -> bool {
+        self.values
+            .get(name)
+            .is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "0"))
+    }
+
+    /// A size, if one of the names is there.
+    fn given(&mut self, names: &[&str]) -> Option<u64> {
+        let (name, value) = self.text(names)?;
+        let size = value.replace('_', "").parse::<u64>().ok().filter(|size| *size <= u64::from(u32::MAX));
+        if size.is_none() {
+            let remedy = if value.contains('$') {
+                "write the number in place of the variable"
+            } else {
+                "give a whole number"
+            };
+            self.problems.add(name, format!("is '{}'", printable(&value)), remedy);
+        }
+        size
+    }
+
+    /// A size that must be there, from 1.
+    fn size(&mut self, names: &[&str]) -> Option<u32> {
+        if self.text(names).is_none() {
+            let argument = format!("--{}", names[0].replace('_', "-"));
+            self.problems.add(names[0], "is missing", format!("add {argument}, or {} in YAML", names[0]));
+            return None;
+        }
+        let size = self.given(names)?;
+        if size == 0 {
+            self.problems.add(names[0], "is 0", "give a whole number from 1");
+            return None;
+        }
+        u32::try_from(size).ok()
+    }
+
+    fn small(&mut self, names: &[&str]) -> Option<u32> {
+        self.given(names).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
+    }
+
+    /// The model, and whether a vocabulary was given.
+    fn sizes(&mut self, notes: &mut Vec<String>) -> Option<(ModelSizes, bool)> {
+        let layers = self.size(&["num_layers"]);
+        let hidden = self.size(&["hidden_size"]);
+        let heads = self.size(&["num_attention_heads"]);
+        if layers.is_some_and(|layers| layers > MAX_LAYERS) {
+            self.problems.add(
+                "num_layers",
+                "is more layers than any model has",
+                format!("give at most {MAX_LAYERS}"),
+            );
+            return None;
+        }
+        let gated = self.flag("swiglu")
+            || self.flag("gated_linear_unit")
+            || self
+                .text(&["activation", "activation_func"])
+                .is_some_and(|(_, name)| name.contains("swiglu") || name.contains("geglu"));
+        // Without a width Megatron-LM takes four times the hidden size, of gated blocks two thirds of that.
+        let usual = |hidden: u32| {
+            if gated {
+                64 * (hidden.saturating_mul(4).saturating_mul(2) / 3 / 64)
+            } else {
+                hidden.saturating_mul(4)
+            }
+        };
+        let ffn = self.small(&["ffn_hidden_size"]).or_else(|| hidden.map(usual));
+        let kv_heads = self.small(&["num_query_groups"]).or(heads);
+        let head_dim = self.small(&["kv_channels"]).or_else(|| {
+            let (hidden, heads) = (hidden?, heads?);
+            hidden.is_multiple_of(heads).then_some(hidden / heads)
+        });
+        if let (None, Some(hidden), Some(heads)) = (head_dim, hidden, heads) {
+            let message = format!("is missing, and {heads} heads do not divide hidden_size {hidden}");
+            self.problems.add("kv_channels", message, "add it");
+        }
+        let vocab = self.small(&["padded_vocab_size", "vocab_size"]);
+        let experts = self.experts(layers?, ffn, notes);
+        let latent = self.flag("multi_latent_attention").then(|| self.latent()).flatten();
+        let sizes = ModelSizes {
+            layers: layers?,
+            hidden: hidden?,
+            ffn: ffn?,
+            gated,
+            heads: heads?,
+            kv_heads: kv_heads?,
+            head_dim: head_dim?,
+            vocab: vocab.unwrap_or(VOCAB),
+            experts,
+            latent,
+        };
+        Some((sizes, vocab.is_some()))
+    }
+
+    fn experts(&mut self, layers: u32, ffn: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
+        let experts = self.small(&["num_experts", "num_moe_experts"])?;
+        let top_k = self.small(&["moe_router_topk"]).unwrap_or_else(|| {
+            notes.push("moe_router_topk is not given: 2, the default of Megatron-LM".to_owned());
+            2
+        });
+        let width = self.small(&["moe_ffn_hidden_size"]).or(ffn)?;
+        let shared = self.given(&["moe_shared_expert_intermediate_size"]).unwrap_or(0);
+        if !shared.is_multiple_of(u64::from(width)) {
+            let message = format!("is {shared}, no multiple of the {width} of an expert");
+            self.problems.add("moe_shared_expert_intermediate_size", message, "describe the model by hand");
+        }
+        let shared = u32::try_from(shared / u64::from(width)).unwrap_or(u32::MAX);
+        let which = self.expert_layers(layers)?;
+        Some(ExpertSizes { experts, top_k, width, shared, layers: which })
+    }
+
+    /// `moe_layer_freq`: every n-th layer, counted from 0, or a list such as `([0]*3+[1]*58)`.
+    fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
+        let Some((name, text)) = self.text(&["moe_layer_freq"]) else { return Some((0..layers).collect()) };
+        if let Ok(every) = text.parse::<u32>()
+            && every > 0
+        {
+            return Some((0..layers).filter(|layer| layer.is_multiple_of(every)).collect());
+        }
+        let pattern = pattern(&text).filter(|pattern| pattern.len() == layers as usize);
+        if pattern.is_none() {
+            let message = format!("is '{}'", printable(&text));
+            let remedy = format!(
+                "give a whole number, or a list of {layers} such as [0]*1+[1]*{}",
+                layers.saturating_sub(1)
+            );
+            self.problems.add(name, message, remedy);
+        }
+        pattern.map(|pattern| (0..).zip(pattern).filter_map(|(layer, has)| has.then_some(layer)).collect())
+    }
+
+    fn latent(&mut self) -> Option<LatentSizes> {
+        Some(LatentSizes {
+            q_lora: self.size(&["q_lora_rank"])?,
+            kv_lora: self.size(&["kv_lora_rank"])?,
+            rope: self.size(&["qk_pos_emb_head_dim"])?,
+            nope: self.size(&["qk_head_dim"])?,
+            v: self.size(&["v_head_dim"])?,
+        })
+    }
+
+    /// The layout, the batch and the GPUs, as far as the arguments give them.
+    fn run(&mut self, layers: u64, made: &mut Imported<DescribedJob>) {
+        let one = |size: Option<u64>| size.filter(|size| *size > 0).unwrap_or(1);
+        let tp = self.given(&["tensor_model_parallel_size"]);
+        let pp = self.given(&["pipeline_model_parallel_size"]);
+        let cp = self.given(&["context_parallel_size"]).filter(|size| *size > 1);
+        let ep = self.given(&["expert_model_parallel_size"]);
+        let etp = self.given(&["expert_tensor_parallel_size"]);
+        let nodes = self.given(&["nnodes", "num_nodes"]);
+        let per_node = self.given(&["nproc_per_node", "devices"]);
+        let gpus = self.given(&["world_size"]).or_else(|| nodes.unwrap_or(1).checked_mul(per_node?));
+        let micro = self.given(&["micro_batch_size"]);
+        let global = self.given(&["global_batch_size"]);
+        let job = &mut made.value;
+        job.set("tp", Some(one(tp)));
+        job.set("pp", Some(one(pp)));
+        job.set("cp", cp);
+        job.set("ep", ep);
+        job.set("etp", etp);
+        job.set("gpus", gpus);
+        job.set("micro_batch_size", micro);
+        let seq = self.given(&["seq_length", "encoder_seq_length"]);
+        made.value.set("seq", seq);
+        let ranks = one(tp).saturating_mul(one(pp)).saturating_mul(one(cp));
+        if let Some(gpus) = gpus.filter(|gpus| !gpus.is_multiple_of(ranks)) {
+            let message = format!("are {gpus}, no multiple of the {ranks} of a replica (TP x PP x CP)");
+            self.problems.add("GPUs", message, "correct the nodes or the layout");
+        } else if let (Some(gpus), Some(global)) = (gpus, global) {
+            let step = (gpus / ranks).saturating_mul(one(micro));
+            if step > 0 && global.is_multiple_of(step) {
+                made.value.set("micro_batches", Some(global / step));
+            } else {
+                let message = format!("is {global}, no multiple of {step}: replicas times micro_batch_size");
+                self.problems.add("global_batch_size", message, "correct one of them");
+            }
+        }
+        let chunk = self.given(&["num_layers_per_virtual_pipeline_stage"]).filter(|chunk| *chunk > 0);
+        let chunks =
+            self.given(&["virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"]);
+        made.value.set(
+            "virtual_stages",
+            chunks.or_else(|| chunk.map(|chunk| layers / one(pp) / chunk)).filter(|chunks| *chunks > 1),
+        );
+        if let Some((name, word)) =
+            self.text(&["recompute_granularity", "activations_checkpoint_granularity"])
+        {
+            made.note(format!(
+                "{name} {} is left out: backward passes take bwd_ratio times a forward pass",
+                printable(&word)
+            ));
+        }
+    }
+}
+
+/// `[0]*3+[1]*58` or `[0, 1, 1]`, in brackets or not.
+fn pattern(text: &str) -> Option<Vec<bool>> {
+    let compact: String =
+        text.chars().filter(|sign| !sign.is_whitespace() && !matches!(sign, '(' | ')')).collect();
+    let mut all = Vec::new();
+    for part in compact.split('+') {
+        let (list, times) = part.split_once('*').unwrap_or((part, "1"));
+        let list = list.strip_prefix('[')?.strip_suffix(']')?;
+        let list: Vec<bool> = list
+            .split(',')
+            .map(|entry| match entry {
+                "0" => Some(false),
+                "1" => Some(true),
+                _ => None,
+            })
+            .collect::<Option<_>>()?;
+        let times = times.parse::<usize>().ok()?;
+        if all.len() + list.len().checked_mul(times)? > MAX_LAYERS as usize {
+            return None;
+        }
+        for _ in 0..times {
+            all.extend(&list);
+        }
+    }
+    Some(all)
+}
