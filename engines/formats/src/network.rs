@@ -24,7 +24,7 @@ use lightbay_core::problem::{Problem, Problems};
 use std::io::BufRead;
 
 /// Most bytes of a file.
-const MOST_BYTES: u64 = 256 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 /// Most nodes of a network.
 pub const MOST_NODES: usize = 65_536;
 /// Most links of a network, each way for itself.

@@ -102,19 +102,21 @@ impl Lexer<'_> {
         let end = self
             .rest
             .find(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | '.' | '-')))
-            .map_or(self.rest.len(), |end| end.max(1));
+            .map_or(self.rest.len(), |end| end.max(first.len_utf8()));
         // `a--b` and `a->b` without blanks: a word ends before the edge.
         let word = &self.rest[..end];
         let end = word
             .find("--")
             .or_else(|| (self.rest[end..].starts_with('>') && word.ends_with('-')).then(|| end - 1))
             .unwrap_or(end);
-        let end = if end == 0 { self.rest.chars().next().map_or(1, char::len_utf8) } else { end };
         let word = self.rest[..end].to_owned();
         self.skip(end);
         Ok(Some(Token::Word(word)))
     }
 }
+
+/// Most words and signs, so that a large file does not take much more memory than it has bytes.
+const MOST_TOKENS: usize = 8_000_000;
 
 /// All tokens with their lines.
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Problem> {
@@ -122,6 +124,10 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Problem> {
     let mut all = Vec::new();
     while let Some(token) = lexer.next()? {
         all.push((lexer.line, token));
+        if all.len() > MOST_TOKENS {
+            let message = format!("has more than {MOST_TOKENS} words and signs");
+            return Err(Problem::new("", message, "give a smaller graph, or a list of edges"));
+        }
     }
     Ok(all)
 }

@@ -125,6 +125,8 @@ fn cut_and_strange_files_are_refused() {
         "<graphml><graph edgedefault=\"directed\"><node id=\"a\"/><edge source=\"a\" target=\"b\"/></graph></graphml>",
         "{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1, \"target\": 2}]}",
         "graph { a; b }",
+        "graph { a → b }",
+        "graph { → }",
         "hello",
         "",
     ] {
