@@ -8,6 +8,7 @@ mod collectives;
 mod commands;
 mod crossconnect;
 mod faults;
+mod field;
 mod files;
 mod first_words;
 mod halls;

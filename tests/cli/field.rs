@@ -1,0 +1,45 @@
+//! Files of this field: a folder of them, if the variable names one, is imported file by file. Each is read, or told by
+//! what it is with what to do next.
+
+use crate::support::Place;
+use std::path::{Path, PathBuf};
+
+/// Folder with files of other tools.
+const FOLDER: &str = "LIGHTBAY_FIELD_FILES";
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+#[test]
+fn every_file_of_the_folder_is_read_or_named() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        eprintln!("{FOLDER} names no folder: nothing is tested");
+        return;
+    };
+    let mut found = Vec::new();
+    files(Path::new(&folder), &mut found);
+    found.sort();
+    assert!(!found.is_empty());
+    let place = Place::new();
+    let mut unnamed = Vec::new();
+    let mut read = 0;
+    for file in &found {
+        let name = file.to_str().unwrap();
+        let ran = place.run(&["import", name, "-o", "made.json", "--force"]);
+        if ran.code == Some(0) {
+            read += 1;
+            continue;
+        }
+        assert_eq!(ran.code, Some(2), "{name}: {}", ran.err);
+        let unknown = ["does not recognise", "nor a format that lightbay knows"];
+        if unknown.iter().any(|words| ran.err.contains(words)) || ran.err.matches(name).count() > 2 {
+            unnamed.push(format!("{name}: {}", ran.err.trim()));
+        }
+    }
+    eprintln!("{read} of {} files are read", found.len());
+    assert!(unnamed.is_empty(), "{}", unnamed.join("\n"));
+}
