@@ -206,6 +206,7 @@ impl Format {
             Self::TacclTopology | Self::TacclSketch => Some("taccl"),
             Self::MscclTopology => Some("msccl_topology"),
             Self::Network(_) | Self::Topology => Some("network"),
+            Self::ChakraBinary => Some("chakra"),
             Self::MscclAlgorithm => Some("msccl"),
             Self::MscclppPlan => Some("mscclpp"),
             Self::SwitchState(state) => Some(match state {
@@ -231,7 +232,7 @@ impl Format {
             Self::NcclGraphs => {
                 "lightbay does not read channels of NCCL; import the topology that NCCL dumps (NCCL_TOPO_DUMP_FILE)"
             }
-            Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
+            Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
                 "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
                  `lightbay new training`"
             }

@@ -108,6 +108,18 @@ pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Unpa
     Ok(Unpacked { compressed, reader, stored })
 }
 
+/// The whole content, unpacked, at most `most` bytes of it.
+///
+/// # Errors
+/// Content that cannot be read or is longer.
+pub fn bytes(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Vec<u8>, Problem> {
+    let limits = Limits { content_bytes: limits.content_bytes.min(most), ..*limits };
+    let mut bytes = Vec::new();
+    let read = unpack(reader, &limits)?.reader.read_to_end(&mut bytes);
+    read.map_err(|error| io_problem("", &error))?;
+    Ok(bytes)
+}
+
 /// The whole content as text, unpacked, at most `most` bytes of it.
 ///
 /// # Errors

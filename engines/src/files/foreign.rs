@@ -44,6 +44,9 @@ fn command(format: Format, importer: &str, source: &str) -> String {
         Format::Solution(_) | Format::Names => {
             format!("lightbay import {importer} {file} MODEL.names.json -o plan.json")
         }
+        Format::ChakraBinary => {
+            format!("lightbay import {importer} {file} --set network=ring16 -o scenario.json")
+        }
         Format::TacclSketch => format!("lightbay import {importer} TOPOLOGY {file} -o scenario.json"),
         Format::MscclAlgorithm | Format::MscclppPlan => {
             format!("lightbay import {importer} SCENARIO {file} -o plan.json")

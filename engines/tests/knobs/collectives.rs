@@ -270,6 +270,44 @@ pub(super) const NETWORKS: [(&str, &str, &str); 9] = [
     ("router 0 node 0 router 1 15\nrouter 1 node 1\n", "cycle_ns", "2"),
 ];
 
+/// Parameters of the importer of traces, each with a value.
+pub(super) const TRACES: [(&str, &str); 4] =
+    [("network", "ring3"), ("node", "0"), ("size", "total"), ("elem_bytes", "2")];
+
+#[test]
+fn every_knob_of_traces_changes_the_scenario() {
+    use lightbay_formats::chakra::{ChakraNode, ChakraSort, ChakraTrace, ChakraValue, write};
+    let node = |id: u64, bytes: i64| ChakraNode {
+        id,
+        name: "gather".to_owned(),
+        sort: ChakraSort::Collective,
+        control_deps: Vec::new(),
+        data_deps: Vec::new(),
+        duration_us: 0,
+        attributes: vec![
+            ("comm_type".to_owned(), ChakraValue::Int(2)),
+            ("comm_size".to_owned(), ChakraValue::Int(bytes)),
+        ],
+    };
+    let trace =
+        ChakraTrace { version: "0.0.4".to_owned(), nodes: vec![node(1, 100), node(2, 200)], skipped: 0 };
+    let read = |text: &str| {
+        let file = Input { name: "t.0.et".to_owned(), bytes: write(&trace) };
+        import("chakra", &[file], &settings(text), false).unwrap().product.scenario()
+    };
+    let usual = read("network=ring4 node=1");
+    assert_ne!(read("network=ring3 node=1"), usual);
+    for (knob, value) in TRACES.iter().skip(1) {
+        assert_ne!(read(&settled(&[("network", "ring4"), ("node", "1"), (knob, value)])), usual, "{knob}");
+    }
+}
+
+/// Settings, the last of a name wins.
+fn settled(settings: &[(&str, &str)]) -> String {
+    let last: std::collections::BTreeMap<_, _> = settings.iter().copied().collect();
+    last.iter().map(|(name, value)| format!("{name}={value} ")).collect()
+}
+
 const EDGES: &str = "a b\nb c\nc a\n";
 
 #[test]

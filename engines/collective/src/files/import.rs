@@ -1,6 +1,7 @@
 //! Scenarios from topologies of NCCL, RCCL, TACCL and MSCCL, from graphs and networks of simulators, and from inputs of
 //! the published TE-CCL program.
 
+mod chakra;
 mod msccl;
 mod msccl_topology;
 mod mscclpp;
@@ -77,6 +78,7 @@ pub(crate) fn formats() -> Vec<FormatInfo> {
         taccl::format(),
         msccl_topology::format(),
         network::format(),
+        chakra::format(),
         msccl::format(),
         mscclpp::format(),
     ]
@@ -147,6 +149,7 @@ pub(crate) fn import(
         taccl::NAME => taccl::read(inputs, params)?,
         msccl_topology::NAME => msccl_topology::read(one()?, params)?,
         network::NAME => network::read(one()?, params)?,
+        chakra::NAME => chakra::read(inputs, params)?,
         _ => one().and_then(|input| Ok((named(input), of_teccl(input)?)))?,
     };
     made.value.validate()?;

@@ -187,6 +187,73 @@ fn specified_topologies_are_taken_as_they_are() {
     assert!(told.contains("links[0].alpha_us"), "{told}");
 }
 
+#[test]
+fn a_collective_of_traces_is_planned_on_the_named_network() {
+    use lightbay_formats::chakra::{ChakraNode, ChakraSort, ChakraTrace, ChakraValue, write};
+    let trace = |collectives: &[(i64, i64)]| {
+        let node = |(id, (sort, size)): (u64, &(i64, i64))| ChakraNode {
+            id,
+            name: "c".to_owned(),
+            sort: ChakraSort::Collective,
+            control_deps: Vec::new(),
+            data_deps: Vec::new(),
+            duration_us: 0,
+            attributes: vec![
+                ("comm_type".to_owned(), ChakraValue::Int(*sort)),
+                ("comm_size".to_owned(), ChakraValue::Int(*size)),
+            ],
+        };
+        let nodes = (0..).zip(collectives).map(node).collect();
+        write(&ChakraTrace { version: "0.0.4".to_owned(), nodes, skipped: 0 })
+    };
+    let run = |files: &[Vec<u8>], given: &[(&str, &str)]| {
+        let info = formats().into_iter().find(|info| info.name == "chakra").unwrap();
+        let value = |name: &str, text: &str| {
+            info.params.iter().find(|one| one.name == name).unwrap().parse(text).unwrap()
+        };
+        let parsed: Vec<(&str, ParamValue)> =
+            given.iter().map(|(name, text)| (*name, value(name, text))).collect();
+        let params =
+            Params::resolve(&info.params, parsed.iter().map(|(name, value)| (*name, value))).unwrap();
+        let input =
+            |(at, bytes): (usize, &Vec<u8>)| Input { name: format!("t.{at}.et"), bytes: bytes.clone() };
+        let inputs: Vec<Input> = files.iter().enumerate().map(input).collect();
+        import("chakra", &inputs, &params, false).map_err(|problems| problems.to_string())
+    };
+    let four = vec![trace(&[(6, 1 << 20)]); 4];
+    let made = run(&four, &[("network", "ring4")]).unwrap();
+    let demand = &made.scenario.body.demand;
+    assert_eq!(
+        (demand.collective, demand.output_buffer_bytes),
+        (CollectiveSort::AllToAll, Some(1_048_576.0))
+    );
+    assert_eq!(made.assumed, []);
+    // Each rank's part of an AllGather of 100 elements of 2 bytes: four of them are 800 bytes.
+    let two = [trace(&[(0, 8), (2, 100)])];
+    let made = run(&two, &[("network", "ring4"), ("node", "1"), ("elem_bytes", "2")]).unwrap();
+    assert_eq!(made.scenario.body.demand.output_buffer_bytes, Some(800.0));
+    let made = run(&two, &[("network", "ring4"), ("node", "1"), ("size", "total")]).unwrap();
+    assert_eq!(made.scenario.body.demand.output_buffer_bytes, Some(100.0));
+    for (files, given, said) in [
+        (&four[..], &[][..], "network: is missing"),
+        (&four, &[("network", "ring8")], "has 8 GPUs, 4 ranks take part"),
+        (&four, &[("network", "star4")], "'star4' is not known"),
+        (&four, &[("network", "ring4"), ("node", "1")], "node: is 1, the trace has 1 collective"),
+        (&four, &[("network", "ring4"), ("size", "total")], "size: has no effect"),
+        (
+            &two,
+            &[("network", "ring4")],
+            "choose one: node=0: AllReduce of 8 (1 times), node=1: AllGather of 100",
+        ),
+        (&[trace(&[(9, 1)])], &[("network", "ring4")], "is barrier"),
+        (&[trace(&[(0, 8)]), trace(&[(0, 9)])], &[("network", "ring2")], "t.1.et: has AllReduce of 9"),
+        (&[trace(&[])], &[("network", "ring4")], "has no collective"),
+    ] {
+        let told = run(files, given).unwrap_err();
+        assert!(told.contains(said), "{said}: {told}");
+    }
+}
+
 /// Links into rank 0, 1 and 2 of three ranks.
 fn msccl(links: [[u32; 3]; 3], switches: &str) -> String {
     format!(

@@ -1,0 +1,238 @@
+//! One collective of Chakra traces, on a network that the user names: a trace does not say what it ran on.
+
+use crate::scenario::presets;
+use crate::scenario::{CollectiveScenario, CollectiveSort, Demand};
+use lightbay_core::format::{FormatInfo, Input, SubjectSort, scenario_name};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
+use lightbay_formats::chakra::{self, ChakraNode, ChakraSort, ChakraValue};
+use lightbay_formats::{Imported, Limits, gz};
+use std::collections::BTreeMap;
+
+/// Name of the format.
+pub const NAME: &str = "chakra";
+
+/// Largest trace of a rank, bytes.
+const MOST_BYTES: u64 = 1 << 30;
+/// Kinds of collectives that a refusal lists.
+const LISTED: usize = 6;
+
+/// The format.
+pub(super) fn format() -> FormatInfo {
+    let network =
+        "Network that runs it, as presets name theirs: ring16, torus4x4, dgx1, h100x4 and the like.";
+    let node = "Which collective of the first trace, from 0; needed if it has several.";
+    let size = "Meaning of the sizes of an AllGather: each rank's part (input) or the whole (total). Default: input.";
+    FormatInfo::new(
+        NAME,
+        "One collective of Chakra traces (binary, one file for each rank, or that of one rank), on a network that network= names.",
+        SubjectSort::Scenario,
+        "et",
+    )
+    .leaving_out(&["computations, messages and dependencies"])
+    .with(vec![
+        ParamInfo::text("network", network),
+        ParamInfo::int("node", 0, 1 << 22, 0, node).derived(),
+        ParamInfo::choice("size", &["input", "total"], "input", size).derived(),
+        ParamInfo::float("elem_bytes", 0.125, 16.0, 1.0, "Bytes of what the sizes count. Default: 1, so that they are bytes.")
+            .unit("bytes")
+            .derived(),
+    ])
+}
+
+/// A collective of one rank's trace.
+struct TracedCollective {
+    /// Number of Chakra's list of collectives.
+    sort: i128,
+    size: i128,
+    group: String,
+}
+
+impl TracedCollective {
+    fn of(node: &ChakraNode) -> Option<Self> {
+        if node.sort != ChakraSort::Collective {
+            return None;
+        }
+        let group =
+            node.attributes.iter().find(|(name, _)| name == "pg_name").map(|(_, value)| match value {
+                ChakraValue::Text(text) => text.clone(),
+                other => format!("{other:?}"),
+            });
+        Some(Self {
+            sort: node.int("comm_type").unwrap_or(-1),
+            size: node.int("comm_size").unwrap_or(-1),
+            group: group.unwrap_or_default(),
+        })
+    }
+
+    fn words(&self) -> String {
+        format!("{} of {}", name_of(self.sort), self.size)
+    }
+}
+
+/// Chakra's collectives by number.
+fn name_of(sort: i128) -> String {
+    const NAMES: [&str; 10] = [
+        "AllReduce",
+        "Reduce",
+        "AllGather",
+        "Gather",
+        "Scatter",
+        "Broadcast",
+        "AllToAll",
+        "ReduceScatter",
+        "ReduceScatter by blocks",
+        "barrier",
+    ];
+    let known = usize::try_from(sort).ok().and_then(|at| NAMES.get(at));
+    known.map_or_else(|| format!("collective {sort}"), |name| (*name).to_owned())
+}
+
+/// Makes a scenario of the files.
+///
+/// # Errors
+/// Every problem of the files, ranks that disagree, and a network that is missing, unknown or of another size.
+pub(super) fn read(
+    inputs: &[Input],
+    params: &Params,
+) -> Result<(String, Imported<CollectiveScenario>), Problems> {
+    let mut traces = Vec::with_capacity(inputs.len());
+    let mut bytes_known = true;
+    for input in inputs {
+        let named = |problems: Problems| problems.named(&input.name);
+        let content = gz::bytes(input.bytes.as_slice(), &Limits::default(), MOST_BYTES);
+        let trace =
+            content.map_err(Problems::from).and_then(|content| chakra::read(&content)).map_err(named)?;
+        bytes_known &= !trace.version.is_empty();
+        traces.push(trace.nodes.iter().filter_map(TracedCollective::of).collect::<Vec<_>>());
+    }
+    let (Some(first), Some(input)) = (traces.first(), inputs.first()) else {
+        return Err(Problem::new("", "no files", "give the trace of a rank").into());
+    };
+    let chosen = chosen(first, params).map_err(|problem| Problems::from(problem).named(&input.name))?;
+    let collective = &first[chosen];
+    let before = first[..chosen].iter().filter(|other| other.group == collective.group).count();
+    let ranks = members(&traces, inputs, collective, before)?;
+    let sort = match collective.sort {
+        0 => CollectiveSort::AllReduce,
+        2 => CollectiveSort::AllGather,
+        6 => CollectiveSort::AllToAll,
+        7 | 8 => CollectiveSort::ReduceScatter,
+        other => {
+            let message = format!("is {}", name_of(other));
+            let remedy = "choose an AllReduce, AllGather, AllToAll or ReduceScatter with node=";
+            return Err(Problem::new("node", message, remedy).into());
+        }
+    };
+    let mut scenario = network(params)?;
+    let gpus = scenario.topology.gpus().count();
+    if ranks > 1 && ranks != gpus {
+        let message = format!("has {gpus} GPUs, {ranks} ranks take part");
+        return Err(Problem::new("network", message, format!("name a network of {ranks} GPUs")).into());
+    }
+    if collective.size <= 0 {
+        return Err(Problem::new("", "the collective has no size", "choose another one with node=").into());
+    }
+    let gathers = sort == CollectiveSort::AllGather;
+    if !gathers && params.get("size").is_some() {
+        let message = "has no effect: only sizes of an AllGather can be read in two ways";
+        return Err(Problem::new("size", message, "leave it out").into());
+    }
+    let parts = if gathers && params.text("size") != Some("total") { gpus as f64 } else { 1.0 };
+    let bytes = collective.size as f64 * params.float("elem_bytes").unwrap_or(1.0) * parts;
+    scenario.demand = Demand::named(sort, bytes);
+    let mut made = Imported::new(scenario);
+    made.note(format!("{}, {bytes} bytes in its buffer", collective.words()));
+    if gathers && params.get("size").is_none() {
+        made.assume("meaning of the size", "each rank's part", "size=");
+    }
+    if params.get("elem_bytes").is_none() && !bytes_known {
+        made.assume("unit of the size", "bytes", "elem_bytes=");
+    }
+    if ranks <= 1 {
+        made.assume(
+            "ranks that take part",
+            format!("{gpus}, all GPUs of the network"),
+            "the traces of all ranks",
+        );
+    }
+    Ok((scenario_name(&input.name, NAME), made))
+}
+
+/// The network that the parameter names, with any demand.
+fn network(params: &Params) -> Result<CollectiveScenario, Problems> {
+    let remedy = "name one as presets do: network=ring16, network=torus4x4, network=dgx1, network=h100x4";
+    let Some(network) = params.text("network").filter(|name| !name.is_empty()) else {
+        return Err(Problem::new("network", "is missing: a trace does not say what it ran on", remedy).into());
+    };
+    let known =
+        (!network.contains('-')).then(|| presets::scenario(&format!("{network}-allgather-1mb"))).flatten();
+    known.ok_or_else(|| {
+        Problem::new("network", format!("'{}' is not known", printable(network)), remedy).into()
+    })
+}
+
+/// The collective of the first trace that is meant.
+fn chosen(found: &[TracedCollective], params: &Params) -> Result<usize, Problem> {
+    let count = found.len();
+    let all = counted(count as u64, "collective", "collectives");
+    match params.int("node").map(|node| usize::try_from(node).unwrap_or(usize::MAX)) {
+        Some(node) if node < count => Ok(node),
+        Some(node) => {
+            Err(Problem::new("node", format!("is {node}, the trace has {all}"), "give a smaller number"))
+        }
+        None if count == 1 => Ok(0),
+        None if count == 0 => Err(Problem::new("", "has no collective", "give a trace with one")),
+        None => {
+            let mut kinds: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+            for (at, collective) in found.iter().enumerate() {
+                kinds.entry(collective.words()).or_insert((at, 0)).1 += 1;
+            }
+            let mut kinds: Vec<_> =
+                kinds.into_iter().map(|(words, (at, count))| (at, words, count)).collect();
+            kinds.sort_unstable();
+            let listed: Vec<String> = kinds
+                .iter()
+                .take(LISTED)
+                .map(|(at, words, count)| format!("node={at}: {words} ({count} times)"))
+                .collect();
+            Err(Problem::new(
+                "node",
+                format!("is missing: the trace has {all}"),
+                format!("choose one: {}", listed.join(", ")),
+            ))
+        }
+    }
+}
+
+/// Ranks whose traces have the collective; each has to have the same.
+fn members(
+    traces: &[Vec<TracedCollective>],
+    inputs: &[Input],
+    wanted: &TracedCollective,
+    before: usize,
+) -> Result<usize, Problems> {
+    let mut problems = Problems::new();
+    let mut ranks = 0;
+    for (trace, input) in traces.iter().zip(inputs) {
+        let mut of_group = trace.iter().filter(|other| other.group == wanted.group).peekable();
+        if of_group.peek().is_none() {
+            continue;
+        }
+        ranks += 1;
+        match of_group.nth(before) {
+            Some(other) if (other.sort, other.size) == (wanted.sort, wanted.size) => {}
+            other => {
+                let has = other.map_or_else(|| "no such one".to_owned(), TracedCollective::words);
+                let message = format!(
+                    "has {has} as collective {before} of group '{}', {} has {}",
+                    printable(&wanted.group),
+                    inputs[0].name,
+                    wanted.words()
+                );
+                problems.add(input.name.as_str(), message, "give the traces of one run");
+            }
+        }
+    }
+    problems.into_result(ranks)
+}
