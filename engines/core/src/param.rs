@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
+mod typed;
 mod values;
 
 pub use values::Params;
@@ -250,7 +251,8 @@ impl ParamInfo {
         }
     }
 
-    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces; `yes`/`no`/`on`/`off` are booleans.
+    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may have a unit behind them that
+    /// the unit of the knob can stand for, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
     ///
     /// # Errors
     /// A [`Problem`] that names the knob, the text and what would be valid.
@@ -263,8 +265,12 @@ impl ParamInfo {
                 "false" | "no" | "off" | "0" => Some(ParamValue::Bool(false)),
                 _ => None,
             },
-            Domain::Int { .. } => parse_int(&ungrouped).map(ParamValue::Int),
-            Domain::Float { .. } => parse_float(&ungrouped).map(ParamValue::Float),
+            Domain::Int { .. } => parse_int(&ungrouped)
+                .or_else(|| ParamValue::Float(typed::in_unit(&ungrouped, &self.unit)?).as_i64())
+                .map(ParamValue::Int),
+            Domain::Float { .. } => parse_float(&ungrouped)
+                .or_else(|| typed::in_unit(&ungrouped, &self.unit))
+                .map(ParamValue::Float),
             Domain::Choice { .. } | Domain::Text => Some(ParamValue::Text(text.to_owned())),
             Domain::IntList { .. } => parse_list(text),
             Domain::IntOrList { .. } => {
@@ -326,10 +332,19 @@ impl ParamInfo {
     /// Says that a value, as typed, is not valid.
     pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
+        // A unit behind the number that is none of this knob's: say which one it has.
+        let is_number = matches!(self.domain, Domain::Int { .. } | Domain::Float { .. });
+        let with_unit =
+            text.starts_with(|sign: char| sign.is_ascii_digit()) && text.ends_with(char::is_alphabetic);
+        let unit = if is_number && with_unit && !self.unit.is_empty() {
+            format!(", in {}", self.unit)
+        } else {
+            String::new()
+        };
         Problem::new(
             self.name.clone(),
             format!("'{text}' is not valid"),
-            format!("give {}{hint}", self.valid()),
+            format!("give {}{unit}{hint}", self.valid()),
         )
     }
 }
@@ -430,6 +445,18 @@ mod tests {
             ParamInfo::int_list("topology", 1, 99, "").parse("4,4,6"),
             Ok(ParamValue::List(vec![ParamValue::Int(4), ParamValue::Int(4), ParamValue::Int(6)]))
         );
+    }
+
+    #[test]
+    fn units_behind_numbers_are_understood_or_refused() {
+        let rate = ParamInfo::float("bandwidth_gbps", 0.001, 1e6, 400.0, "").unit("Gb/s");
+        assert_eq!(rate.parse("800G"), Ok(ParamValue::Float(800.0)));
+        assert_eq!(rate.parse("1 GB"), Err(rate.refuse("1 GB")));
+        assert!(rate.refuse("1GB").to_string().ends_with("to 1000000, in Gb/s"));
+        let tokens = ParamInfo::int("seq", 1, 1 << 26, 4096, "").unit("tokens");
+        assert!(tokens.parse("4k").expect_err("4000 or 4096").to_string().contains("in tokens"));
+        let bytes = ParamInfo::int("min_bytes", 0, 1 << 40, 0, "").unit("bytes");
+        assert_eq!(bytes.parse("64KiB"), Ok(ParamValue::Int(65_536)));
     }
 
     #[test]

@@ -1,0 +1,100 @@
+//! Numbers with a unit behind them, as people type them: `400Gb/s`, `1GB`, `25us`.
+
+/// A kind of quantity: its units, each with what one of it is in a common base.
+type Family = &'static [(&'static str, f64)];
+
+/// Rates in bit/s, sizes in bytes, times in ns, and speeds of computation in FLOP/s.
+const FAMILIES: [Family; 4] = [
+    &[
+        ("Tb/s", 1e12),
+        ("Tbit/s", 1e12),
+        ("Tbps", 1e12),
+        ("Gb/s", 1e9),
+        ("Gbit/s", 1e9),
+        ("Gbps", 1e9),
+        ("Mb/s", 1e6),
+        ("Mbit/s", 1e6),
+        ("Mbps", 1e6),
+        ("TB/s", 8e12),
+        ("TBps", 8e12),
+        ("GB/s", 8e9),
+        ("GBps", 8e9),
+        ("MB/s", 8e6),
+        ("MBps", 8e6),
+    ],
+    &[
+        ("bytes", 1.0),
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ],
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)],
+    &[
+        ("GFLOP/s", 1e9),
+        ("TFLOP/s", 1e12),
+        ("Tflop/s", 1e12),
+        ("TFLOPS", 1e12),
+        ("PFLOP/s", 1e15),
+        ("PFLOPS", 1e15),
+    ],
+];
+
+/// Short forms that people write behind rates of links: `400G` is 400 Gb/s.
+const SHORT: [(&str, &str); 2] = [("G", "Gb/s"), ("T", "Tb/s")];
+
+/// Reads a number with a unit as a number of `unit`s; `None` without a unit, and with one of another quantity.
+pub(super) fn in_unit(text: &str, unit: &str) -> Option<f64> {
+    let end = text.rfind(|sign: char| sign.is_ascii_digit() || sign == '.').map_or(0, |at| at + 1);
+    let (number, given) = text.split_at(end);
+    let given =
+        SHORT.iter().find(|(short, _)| *short == given && unit == "Gb/s").map_or(given, |(_, long)| long);
+    let family = FAMILIES.iter().find(|family| family.iter().any(|(known, _)| *known == unit))?;
+    let of = |name: &str| family.iter().find(|(known, _)| *known == name).map(|(_, base)| *base);
+    let value = number.parse::<f64>().ok()? * of(given)? / of(unit)?;
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_unit;
+
+    #[test]
+    fn quantities_are_brought_to_the_unit_of_the_parameter() {
+        for (text, unit, value) in [
+            ("400Gb/s", "Gb/s", 400.0),
+            ("400G", "Gb/s", 400.0),
+            ("1.6Tbps", "Gb/s", 1600.0),
+            ("50GB/s", "Gb/s", 400.0),
+            ("400Gbps", "GB/s", 50.0),
+            ("1GB", "bytes", 1e9),
+            ("64MiB", "bytes", 67_108_864.0),
+            ("25us", "s", 2.5e-5),
+            ("25ms", "s", 0.025),
+            ("1.5us", "us", 1.5),
+            ("1e3us", "ms", 1.0),
+            ("2min", "s", 120.0),
+            ("1PFLOPS", "TFLOP/s", 1000.0),
+        ] {
+            assert_eq!(in_unit(text, unit), Some(value), "{text} as {unit}");
+        }
+        for (text, unit) in [
+            ("400", "Gb/s"),
+            ("400G", "GB/s"),
+            ("1GB", "Gb/s"),
+            ("25us", "bytes"),
+            ("4k", "tokens"),
+            ("G", "Gb/s"),
+            ("", "s"),
+            ("x s", "s"),
+        ] {
+            assert_eq!(in_unit(text, unit), None, "{text} as {unit}");
+        }
+    }
+}
