@@ -31,6 +31,7 @@ mod methods;
 mod new;
 mod presets;
 mod printer;
+mod schema;
 mod sessions;
 mod show;
 pub mod signals;
@@ -114,6 +115,7 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
     }
     match command {
         Command::Presets(arguments) => presets::run(&arguments, console),
+        Command::Schema(arguments) => schema::run(&arguments, console),
         Command::New(arguments) => new::run(&arguments, console),
         Command::Methods(arguments) => methods::run(&arguments, console),
         Command::Solve(arguments) => solve::run(&arguments, console),

@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::{
     check, compare, completions, config, exit, explain, export, import, info, keys, look, man, methods, new,
-    presets, sessions, show, solve, sweep, version,
+    presets, schema, sessions, show, solve, sweep, version,
 };
 use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand, ValueHint};
 use lightbay_core::problem::nearest;
@@ -70,7 +70,7 @@ pub struct OpeningArguments {
 
 /// Folders and configuration file.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Places")]
+#[command(next_help_heading = "Paths")]
 pub struct PlaceArguments {
     /// Folder of saved work, in place of $LIGHTBAY_DATA and $XDG_DATA_HOME/lightbay
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
@@ -111,6 +111,8 @@ pub enum Command {
     Show(show::Arguments),
     /// Explain a term, such as NCT or gap
     Explain(explain::Arguments),
+    /// Print the JSON Schema of scenarios, plans or events
+    Schema(schema::Arguments),
     /// Compare plans side by side
     Compare(compare::Arguments),
     /// Write a scenario or plan in another format

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 /// Flags about the look.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[command(next_help_heading = "Look")]
+#[command(next_help_heading = "Appearance")]
 pub struct LookArguments {
     /// When to use colour [default: auto]
     #[arg(long, value_name = "WHEN", value_enum)]

@@ -4,6 +4,7 @@ use super::support::Place;
 use lightbay_sessions::{Overwrite, Store, atomic_write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 #[test]
 fn help_is_short_or_long() {
@@ -460,4 +461,17 @@ fn sessions_are_listed_shown_and_removed() {
     run(&["rm", &name]).done().says(&["removed"]);
     run(&["list"]).done().says(&["no sessions"]);
     assert!(!plan.exists());
+}
+
+#[test]
+fn schemas_are_printed_as_they_are_checked_in() {
+    let place = Place::new();
+    let names = place.run(&["schema"]).done().out;
+    assert_eq!(names, "scenario\nplan\nevent\n");
+    for name in names.lines() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("engines/schemas/{name}.json"));
+        let kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        assert_eq!(place.run(&["schema", name]).done().json(), kept, "{name}");
+    }
+    place.run(&["schema", "plans"]).exit(2).says(&["there is no schema 'plans'; did you mean 'plan'?"]);
 }
