@@ -131,6 +131,8 @@ fn tile(chunk: usize, dest: &str, mut ranges: Vec<(f64, f64)>, bytes: f64, found
         end = to;
     }
     if (end - bytes).abs() > bytes * ROUNDING {
-        found.add_with(code::PIECE, || format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}"));
+        found.add_with(code::PIECE, || {
+            format!("pieces of chunk {chunk} for {dest} end at byte {end} of {bytes}")
+        });
     }
 }

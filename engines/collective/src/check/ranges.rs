@@ -33,8 +33,9 @@ pub(super) fn check(scenario: &CollectiveScenario, result: &CollectiveResult, fo
             || within != range.points.len()
             || range.points.iter().any(|point| !inside(point.output_buffer_bytes))
         {
-            found
-                .add_with(code::RANGE, || format!("ranges[{at}] does not list the {within} sizes that lie in it"));
+            found.add_with(code::RANGE, || {
+                format!("ranges[{at}] does not list the {within} sizes that lie in it")
+            });
         }
         if range.planned_for_bytes == 0 {
             found.add_with(code::RANGE, || format!("ranges[{at}] is planned for nothing"));

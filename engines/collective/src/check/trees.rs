@@ -22,7 +22,9 @@ pub(super) fn check(
         CollectiveSort::ReduceScatter => &[true],
         CollectiveSort::AllGather | CollectiveSort::Broadcast | CollectiveSort::AllToAll => &[false],
         _ => {
-            found.add_with(code::DEMAND, || format!("trees in compact form do not implement {}", sort.label()));
+            found.add_with(code::DEMAND, || {
+                format!("trees in compact form do not implement {}", sort.label())
+            });
             return None;
         }
     };

@@ -38,11 +38,7 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
             .with(params.collect())
     };
     [
-        of(
-            HF_CONFIG,
-            "The config.json of a Hugging Face model; parameters set the run of the job.",
-            "json",
-        ),
+        of(HF_CONFIG, "The config.json of a Hugging Face model; parameters set the run of the job.", "json"),
         of(
             CALCULON,
             "A model of Calculon, with its execution and system if they are given; parameters set the rest, and win.",
