@@ -456,7 +456,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 32] = [
+    const MARKS: [(&str, Format); 33] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),

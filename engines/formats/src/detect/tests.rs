@@ -50,10 +50,7 @@ fn knows_each_format_by_its_first_bytes() {
         (b"* a model\nNAME   m\nROWS\n", Format::Model),
         (b"[1, 2]", Format::OtherJson),
         (b"{\"model_type\": \"llama\", \"num_hidden_layers\": 32}", Format::ModelConfig),
-        (
-            b"\r\n  OCS 26-11-23\r\nM 1 COMPLD\r\n \"1,13\"\r\n;",
-            Format::SwitchState(SwitchState::PolatisTl1),
-        ),
+        (b"\r\n  OCS 26-11-23\r\nM 1 COMPLD\r\n \"1,13\"\r\n;", Format::SwitchState(SwitchState::PolatisTl1)),
         (
             b"M 1 COMPLD\n \"1.1-2.1:SRCPORT=1.1,DSTPORT=2.1\"\n;",
             Format::SwitchState(SwitchState::CalientTl1),
@@ -75,7 +72,10 @@ fn knows_each_format_by_its_first_bytes() {
         (b"ocs_id,action,pod_a,port_a,pod_b,port_b\n", Format::SwitchState(SwitchState::Csv)),
         (b"switch,port,side,pod,pod_port,label,state\nocs-east,1,,leaf-a,,,\n", Format::PortMap),
         (b"StartDevice,StartPort,EndDevice,EndPort\r\nleaf-a,Ethernet0,ocs,1\r\n", Format::Hall),
-        (b"plan_id,cable_id,status,type,zone,a_device,a_interface,a_role,b_device,b_interface,b_role\n", Format::Hall),
+        (
+            b"plan_id,cable_id,status,type,zone,a_device,a_interface,a_role,b_device,b_interface,b_role\n",
+            Format::Hall,
+        ),
         (b"pod,ports\nleaf-a,4\n", Format::Hall),
         (b"switch,ports\nocs,8\n", Format::Hall),
         (b"pod,leaf-a,leaf-b\nleaf-a,0,2\nleaf-b,2,0\n", Format::Hall),
