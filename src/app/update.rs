@@ -102,7 +102,7 @@ impl App {
             Command::Resize(by) => self.slide_or_resize(by, effects),
             Command::ResetSizes => self.focus.side = 0,
             Command::Motion(go) => self.go(go, effects),
-            Command::Step(by) => self.step(by),
+            Command::Step(by) => self.step(i64::from(by)),
             Command::Axis(by) => self.axis(by, 0.5),
             Command::Play => self.toggle_play(),
             Command::Freeze => self.toggle_freeze(effects),

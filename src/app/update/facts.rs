@@ -16,6 +16,7 @@ use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::quantity::file_size;
 use lightbay_core::standing::Standing;
 use lightbay_engines::{AnyPlan, other_question};
+use lightbay_widgets::number;
 use std::fmt::Write as _;
 
 impl App {
@@ -304,7 +305,8 @@ impl App {
             if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
                 // The last line of a run stays on the screen: it also shows the start of the run.
                 let figures = before_and_after(report, |value| {
-                    objective.map_or_else(String::new, |objective| objective.with_unit(value))
+                    objective
+                        .map_or_else(String::new, |objective| number::grouped(&objective.with_unit(value)))
                 });
                 let _ = write!(text, "; hot start {}{}", report.fate.word(), figures);
             }
@@ -450,7 +452,7 @@ fn sentence(
     stopping: bool,
     objective: ObjectiveInfo,
 ) -> Option<(Severity, String)> {
-    let said = |value: f64| objective.with_unit(value);
+    let said = |value: f64| number::grouped(&objective.with_unit(value));
     let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
     Some(match &event.body {
         EventBody::Started(started) => {
@@ -472,7 +474,14 @@ fn sentence(
                 Some(only) => format!("bound for {}", covered(only)),
                 None => "bound".to_owned(),
             };
-            (Severity::Info, format!("{what} {} → {}", said(before), objective.bound_with_unit(bound.value)))
+            (
+                Severity::Info,
+                format!(
+                    "{what} {} → {}",
+                    said(before),
+                    number::grouped(&objective.bound_with_unit(bound.value))
+                ),
+            )
         }
         EventBody::HotStart(report) => {
             let figures = before_and_after(report, said);

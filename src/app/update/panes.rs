@@ -14,6 +14,12 @@ use std::time::Duration;
 /// Time from one step to the next while they are played: ten a second are read easily and cost little over SSH.
 const PLAY_EVERY: Duration = Duration::from_millis(100);
 
+/// Steps that are shown of those that are played: half a minute is enough for all of them.
+const MOST_PLAYED: u32 = 300;
+
+/// More steps than any pane has.
+const BEFORE_ALL: i64 = 1 << 40;
+
 /// Columns by which the side bar can be made wider or narrower than usual.
 const SIDE_RANGE: i16 = 30;
 
@@ -139,7 +145,7 @@ impl App {
     }
 
     /// Goes to the previous or next interval, link or snapshot.
-    pub(super) fn step(&mut self, by: i8) {
+    pub(super) fn step(&mut self, by: i64) {
         let pane = self.focus.pane;
         let drawn = self.drawn_pane(pane).map(|drawn| (drawn.steps, drawn.steps_through));
         let (steps, through) = drawn.unwrap_or_default();
@@ -153,10 +159,10 @@ impl App {
                     items.sort_by(|a, b| a.place.total_cmp(&b.place).then(a.row.cmp(&b.row)));
                 }
                 let here = items.iter().position(|known| known.id == item).unwrap_or(0) as i64;
-                let next = (here + i64::from(by)).clamp(0, i64::from(last));
+                let next = (here + by).clamp(0, i64::from(last));
                 items.get(next as usize).map_or(item, |item| item.id)
             } else {
-                (i64::from(item) + i64::from(by)).clamp(0, i64::from(last)) as ItemId
+                (i64::from(item) + by).clamp(0, i64::from(last)) as ItemId
             };
             self.pane_mut(chooser).selected = Some(next);
             self.note_choice(chooser);
@@ -165,7 +171,7 @@ impl App {
         }
         let state = self.pane_mut(pane);
         let here = i64::from(state.step.unwrap_or(last));
-        let next = (here + i64::from(by)).clamp(0, i64::from(last)) as u32;
+        let next = (here + by).clamp(0, i64::from(last)) as u32;
         // The last step is the live one: it stays the last when more come.
         state.step = (next != last).then_some(next);
         self.touch();
@@ -175,16 +181,26 @@ impl App {
     pub(super) fn toggle_play(&mut self) {
         let plays = self.play_at.is_some();
         self.play_at = (!plays).then_some(self.now);
+        // From the last step on nothing would be seen: then it begins with the first.
+        if !plays && !self.steps_on(1) {
+            self.step(-BEFORE_ALL);
+        }
         let text = if plays { "stopped" } else { "playing the steps of this pane; Space Space stops" };
         self.say(Severity::Info, text);
     }
 
-    /// Goes one step on while steps are played, and stops at the last one.
-    pub(super) fn play(&mut self) {
+    /// Goes some steps on; returns `true` unless it was at the last one.
+    fn steps_on(&mut self, by: i64) -> bool {
         let choices = |app: &Self| -> Vec<PaneState> { app.panes.values().cloned().collect() };
         let before = choices(self);
-        self.step(1);
-        let goes_on = choices(self) != before;
+        self.step(by);
+        choices(self) != before
+    }
+
+    /// Goes on while steps are played, and stops at the last one.
+    pub(super) fn play(&mut self) {
+        let steps = self.drawn_pane(self.focus.pane).map_or(0, |drawn| drawn.steps);
+        let goes_on = self.steps_on(i64::from(steps.div_ceil(MOST_PLAYED)));
         self.play_at = goes_on.then(|| self.now + PLAY_EVERY);
         if !goes_on {
             self.say(Severity::Info, "the last step was played");
