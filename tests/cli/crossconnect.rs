@@ -379,13 +379,14 @@ fn a_failed_switch_leaves_the_best_of_the_rest() {
     place.run(&["check", "single.json"]).done().prints(&["0 violations", "no plan sets more"]);
 }
 
-/// The usual change takes everything down at once; that pairs of pods are cut off is said where the plan is made and shown.
+/// A pair of pods whose only circuit moves to ports in use is cut off meanwhile; that is said where the plan is made and
+/// shown.
 #[test]
 fn pairs_that_a_change_cuts_off_are_said() {
     let place = Place::new();
     let arguments =
         ["solve", "preset:crossconnect-16-16-25", "--method", "lumos-halving", "--progress", "plain"];
-    const SAID: &str = "no circuit while batch 1 of 1 is under way";
+    const SAID: &str = "no circuit while batch 1 of 2 is under way";
     place.run(&[&arguments[..], &["-o", "rough.json"]].concat()).done().says(&[SAID, "min_pair_share=0.5"]);
     assert_eq!(place.json("rough.json")["metrics"]["least_pair_share"], 0.0);
     place.run(&["show", "rough.json"]).done().says(&[SAID]).prints(&["cut off"]);

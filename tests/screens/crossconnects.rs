@@ -123,7 +123,7 @@ fn every_pane_of_a_rewiring_zoomed() {
         at_sizes(&format!("crossconnect-{pane}"), &mut bench, &[(80, 24), (120, 40)]);
         bench.app.focus.zoomed = false;
     }
-    for (pane, keys) in [(2, "v"), (2, "v"), (4, "v"), (6, "v v v v v v"), (7, "v")] {
+    for (pane, keys) in [(2, "v"), (2, "v"), (4, "v"), (6, "v v v v v v v"), (7, "v")] {
         bench.run(Command::Focus(PaneId::Kind(pane)));
         bench.keys(keys);
         bench.app.focus.zoomed = true;

@@ -31,7 +31,8 @@ fn every_format_says_what_it_leaves_out() {
         }
     }
     for format in importers() {
-        assert!(!format.leaves_out.is_empty(), "{}", format.name);
+        // A port map is taken over whole.
+        assert_eq!(format.leaves_out.is_empty(), format.name == "port_map", "{}", format.name);
     }
 }
 

@@ -72,7 +72,11 @@ fn a_plan_becomes_the_installed_state() {
     let new = scenario(&matrix(&[4, 4, 4], &[(0, 1, 2), (0, 2, 1)]), hall(2)).unwrap();
     let handed = install(new, &old, plan.changes().unwrap()).unwrap();
     assert_eq!(Assignment::installed(&handed.scenario), target);
-    assert!(handed.notes[0].starts_with("1 of 3 installed circuits have to go"), "{:?}", handed.notes);
+    assert!(
+        handed.notes[0].starts_with("at least 1 of 3 installed circuits must be removed"),
+        "{:?}",
+        handed.notes
+    );
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             SubjectSort::Scenario,
             "csv",
         )
+        .leaving_out(&["types, labels and status of cables"])
         .with(vec![
             wiring(),
             ParamInfo::text(
