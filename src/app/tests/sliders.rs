@@ -57,6 +57,9 @@ fn steps_go_along_the_axis_and_are_played_to_the_last_one() {
     draw(&mut bench, 1);
     bench.keys("]");
     assert_eq!(bench.app.pane(pane).selected, Some(3), "the next in time is in the other row");
+    draw(&mut bench, 3);
+    bench.keys("]");
+    assert_eq!(bench.app.pane(pane).selected, Some(2), "the last in time");
     // From the last step it begins again with the first.
     draw(&mut bench, 2);
     bench.keys("Space Space");
