@@ -107,7 +107,7 @@ fn files_of_other_tools_need_no_format() {
     place
         .run(&["import", "named.json"])
         .exit(2)
-        .says(&["named.json", "has a format that lightbay does not recognise"]);
+        .says(&["named.json", "this is a lightbay scenario, which needs no import"]);
     place.run(&["import", "nccl"]).exit(2).says(&["FILE: is missing"]);
     place.run(&["import", "ncl", &machine]).exit(2).says(&["import format 'ncl' does not exist", "'nccl'"]);
     place.run(&["import", "nowhere.xml"]).exit(2).says(&["nowhere.xml: cannot be read"]);

@@ -334,6 +334,9 @@ pub fn detect(head: &[u8]) -> Format {
     if let Some(state) = tl1(text) {
         return Format::SwitchState(state);
     }
+    if is_sonic_table(text) {
+        return Format::SwitchState(SwitchState::SonicOcs);
+    }
     let first = text.split_whitespace().next().unwrap_or_default();
     if SIMAI_POLICIES.contains(&first) {
         return Format::SimaiText;
@@ -393,6 +396,16 @@ fn hall(text: &str) -> Option<Format> {
     let matrix = header.len() > 2 && !first.is_empty() && header[1] == first.to_ascii_lowercase();
     let sizes = ["pod", "switch"].contains(&header[0].as_str()) && header.len() > 1;
     (cables || matrix || sizes).then_some(Format::Hall)
+}
+
+/// A table of cross-connects as the command line of SONiC prints it.
+fn is_sonic_table(text: &str) -> bool {
+    let header = |line: &str| {
+        let line = line.to_ascii_lowercase().replace('_', " ");
+        line.contains("a side") && line.contains("b side") && line.contains("id")
+    };
+    let mut lines = text.lines().take(64).skip_while(|line| !header(line));
+    lines.next().is_some() && lines.next().is_some_and(|line| line.starts_with("--"))
 }
 
 /// The reply of a switch over TL1: a line `M TAG COMPLD`, and quoted lines.

@@ -36,6 +36,20 @@ pub(crate) fn told(content: &[u8], source: &str) -> Option<Problem> {
     }
 }
 
+/// The problem of a file that is given for import although it may be a scenario or plan, or of which nothing is known.
+pub(crate) fn no_import(content: &[u8]) -> Problem {
+    let format = unpacked_head(content).map_or(Format::Unknown, |head| detect(&head));
+    match format {
+        Format::Scenario | Format::Plan => {
+            Problem::new("", format!("this is {}, which needs no import", format.describe()), format.advice())
+        }
+        _ => {
+            let remedy = "put the format before the files: `lightbay methods --formats` lists them";
+            Problem::new("", "has a format that lightbay does not recognise", remedy)
+        }
+    }
+}
+
 /// The command that reads a file of a format, to be typed as it is where the file alone is enough.
 fn command(format: Format, importer: &str, source: &str) -> String {
     let file = if source == "standard input" { "-" } else { source };
@@ -75,7 +89,7 @@ mod tests {
     use lightbay_formats::network::NetworkForm;
 
     /// Every format that can be recognised.
-    const ALL: [Format; 40] = [
+    const ALL: [Format; 42] = [
         Format::SimaiText,
         Format::AicbCsv,
         Format::AiobTimes,
@@ -99,6 +113,8 @@ mod tests {
         Format::Solution(Dialect::Cbc),
         Format::Model,
         Format::ModelConfig,
+        Format::Calculon,
+        Format::Megatron,
         Format::ExpertLoads,
         Format::JointLoads,
         Format::SwitchState(SwitchState::PolatisTl1),

@@ -142,10 +142,8 @@ pub fn recognised(inputs: &[Input]) -> Result<&'static str, Problems> {
         [] => {
             let mut problems = Problems::new();
             for input in inputs {
-                let problem = foreign::told(&input.bytes, &input.name).unwrap_or_else(|| {
-                    let remedy = "put the format before the files: `lightbay methods --formats` lists them";
-                    Problem::new("", "has a format that lightbay does not recognise", remedy)
-                });
+                let problem = foreign::told(&input.bytes, &input.name)
+                    .unwrap_or_else(|| foreign::no_import(&input.bytes));
                 // One file is named by whoever opened it.
                 let name = if inputs.len() > 1 { input.name.as_str() } else { "" };
                 problems.add(name, problem.message, problem.remedy);

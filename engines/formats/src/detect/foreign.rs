@@ -278,5 +278,5 @@ fn is_prose(text: &str) -> bool {
             sign.is_alphabetic() || matches!(sign, '.' | ',' | ';' | ':' | '\'' | '"' | '(' | ')' | '-')
         })
     };
-    words.len() >= 30 && 10 * words.iter().filter(letters).count() >= 8 * words.len()
+    words.len() >= 8 && 10 * words.iter().filter(letters).count() >= 8 * words.len()
 }

@@ -7,13 +7,13 @@ use lightbay_core::problem::{Problems, printable};
 
 /// One dimension.
 struct Dimension {
-    sort: Sort,
+    sort: DimensionSort,
     npus: usize,
     facts: LinkFacts,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum DimensionSort {
     Ring,
     Switch,
     FullyConnected,
@@ -38,21 +38,21 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         for (group, first) in firsts.enumerate() {
             let member = |at: usize| (first + at * step) as u32;
             match dimension.sort {
-                Sort::Ring => {
+                DimensionSort::Ring => {
                     // Two NPUs have one link, not two.
                     let links = if size == 2 { 1 } else { size };
                     for at in 0..links {
                         builder.link(member(at), member((at + 1) % size), dimension.facts, true, "");
                     }
                 }
-                Sort::FullyConnected => {
+                DimensionSort::FullyConnected => {
                     for at in 0..size {
                         for other in at + 1..size {
                             builder.link(member(at), member(other), dimension.facts, true, "");
                         }
                     }
                 }
-                Sort::Switch => {
+                DimensionSort::Switch => {
                     let switch = builder.node(&format!("switch{number}.{group}"));
                     builder.plays(switch, Some(NodePart::Switch));
                     for at in 0..size {
@@ -114,9 +114,9 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
     let mut npus = 1_usize;
     for at in 0..sorts.len() {
         let sort = match sorts[at].1 {
-            "Ring" => Some(Sort::Ring),
-            "Switch" => Some(Sort::Switch),
-            "FullyConnected" => Some(Sort::FullyConnected),
+            "Ring" => Some(DimensionSort::Ring),
+            "Switch" => Some(DimensionSort::Switch),
+            "FullyConnected" => Some(DimensionSort::FullyConnected),
             _ => None,
         };
         if sort.is_none() {

@@ -191,8 +191,8 @@ fn of_file(
     }
     if gpus < parts.len() {
         made.assume(
-            "what switches do",
-            "they copy and pass on at once",
+            "behaviour of switches",
+            "copying and cut-through",
             "switch_copy=, switch_hop= of the scenario",
         );
     }

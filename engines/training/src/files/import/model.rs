@@ -102,7 +102,19 @@ pub(crate) fn scenario(
     let model = model_of(&read.value.sizes);
     let (run, assumed) = run_of(params, &read.value.run)?;
     read.assumed.extend(assumed);
+    let mut job = Job {
+        model: Some(ModelChoice::Inline(model)),
+        run,
+        ports_per_pod: None,
+        reverse: false,
+        measured: None,
+        reconfiguration: None,
+    };
+    read.assumed.extend(placed(&mut job));
     let assumed = read.assumed;
+    let Some(ModelChoice::Inline(model)) = &job.model else {
+        return Err(Problem::new("model", "is missing", "give a file with a model").into());
+    };
     if strict {
         let mut problems = Problems::new();
         for assumed in &assumed {
@@ -115,7 +127,7 @@ pub(crate) fn scenario(
         }
         problems.into_result(())?;
     }
-    let parameters = parameter_total(&model);
+    let parameters = parameter_total(model);
     let mut lines = vec![format!(
         "model: {} layers of {}, {} heads, {:.3} billion parameters",
         model.layers,
@@ -130,16 +142,8 @@ pub(crate) fn scenario(
             .map(|one| format!("assumed: {} {}; set it with {}", one.what, one.value, one.set_with)),
     );
     let summary = json::to_value(&serde_json::json!({
-        "model": &model, "parameters": parameters, "notes": &read.notes, "assumed": &assumed,
+        "model": model, "parameters": parameters, "notes": &read.notes, "assumed": &assumed,
     }))?;
-    let job = Job {
-        model: Some(ModelChoice::Inline(model)),
-        run,
-        ports_per_pod: None,
-        reverse: false,
-        measured: None,
-        reconfiguration: None,
-    };
     let scenario = TrainingScenario::Job(job);
     scenario.validate()?;
     let named = inputs.iter().map(|input| format::scenario_name(&input.name, format));
@@ -189,16 +193,30 @@ fn run_of(
         }
     }
     problems.into_result(())?;
-    if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
-        let stage = u32::try_from(run.stage_gpus()).unwrap_or(u32::MAX);
-        run.gpus_per_pod_per_replica = stage;
-        assumed.push(Assumed {
-            what: "gpus_per_pod_per_replica".to_owned(),
-            value: format!("{stage}, one stage in each pod"),
-            set_with: "gpus_per_pod_per_replica=".to_owned(),
-        });
-    }
     Ok((run, assumed))
+}
+
+/// Places the stages of a job that does not say where they are: in pods of one stage each, or of as few as give every pod a
+/// port for each of its links.
+fn placed(job: &mut Job) -> Option<Assumed> {
+    if job.run.gpus_per_pod.is_some() || job.run.gpus_per_pod_per_replica != 0 {
+        return None;
+    }
+    let stage = u32::try_from(job.run.stage_gpus()).unwrap_or(u32::MAX);
+    let pp = job.run.pp;
+    let fits = |stages: &u32| {
+        let mut tried = job.clone();
+        tried.run.gpus_per_pod_per_replica = stage.saturating_mul(*stages);
+        TrainingScenario::Job(tried).validate().is_ok()
+    };
+    let stages = (1..=pp).filter(|stages| pp.is_multiple_of(*stages)).find(fits).unwrap_or(1);
+    job.run.gpus_per_pod_per_replica = stage.saturating_mul(stages);
+    let words = if stages == 1 { "one stage".to_owned() } else { format!("{stages} stages") };
+    Some(Assumed {
+        what: "gpus_per_pod_per_replica".to_owned(),
+        value: format!("{}, {words} in each pod", job.run.gpus_per_pod_per_replica),
+        set_with: "gpus_per_pod_per_replica=".to_owned(),
+    })
 }
 
 /// The model of a job with these sizes.

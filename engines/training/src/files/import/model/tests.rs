@@ -113,7 +113,7 @@ fn arguments_of_megatron_describe_the_models_of_hugging_face() {
     let run = "tp=2 pp=4 gpus=32 gpus_per_pod_per_replica=8 micro_batches=4";
     let (dense, _) = job(config!("config-dense.json"), run);
     assert_eq!(from(MEGATRON, &[config!("megatron-dense.sh")], run).0, dense);
-    let (experts, _) = job(config!("config-moe.json"), &format!("{run} ep=2"));
+    let (experts, _) = job(config!("config-moe.json"), &format!("{run} ep=4"));
     // 32 GPUs in replicas of 8 are four; 16 sequences are four micro-batches each.
     let (described, assumed) =
         from(MEGATRON, &[config!("megatron-experts.yaml")], "gpus_per_pod_per_replica=8");
