@@ -169,10 +169,10 @@ pub fn read(
         NetworkForm::Gml => gml::read(text)?,
         NetworkForm::Dot => dot::read(text)?,
         NetworkForm::NodeLink => node_link::read(text)?,
-        NetworkForm::Edges => edges::read(text, directed)?,
+        NetworkForm::Edges => edges::read(text, directed),
         NetworkForm::Anynet => anynet::read(text)?,
-        NetworkForm::Astra => astra::read(text)?,
-        NetworkForm::Ns3 => ns3::read(text)?,
+        NetworkForm::Astra => astra::read(text),
+        NetworkForm::Ns3 => ns3::read(text),
     };
     builder.finish(form)
 }
@@ -199,12 +199,15 @@ pub fn form_of(text: &str) -> Option<NetworkForm> {
     if key("topology") && key("npus_count") {
         return Some(NetworkForm::Astra);
     }
-    let tests: [(NetworkForm, fn(&str) -> bool); 5] = [
-        (NetworkForm::Dot, dot::is_one),
-        (NetworkForm::Gml, gml::is_one),
-        (NetworkForm::Anynet, anynet::is_one),
-        (NetworkForm::Ns3, ns3::is_one),
-        (NetworkForm::Edges, edges::has_header),
-    ];
-    tests.into_iter().find(|(_, is_one)| is_one(text)).map(|(form, _)| form)
+    if dot::is_one(text) {
+        Some(NetworkForm::Dot)
+    } else if gml::is_one(text) {
+        Some(NetworkForm::Gml)
+    } else if anynet::is_one(text) {
+        Some(NetworkForm::Anynet)
+    } else if ns3::is_one(text) {
+        Some(NetworkForm::Ns3)
+    } else {
+        edges::has_header(text).then_some(NetworkForm::Edges)
+    }
 }

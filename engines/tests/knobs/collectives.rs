@@ -305,7 +305,7 @@ fn every_knob_of_traces_changes_the_scenario() {
 /// Settings, the last of a name wins.
 fn settled(settings: &[(&str, &str)]) -> String {
     let last: std::collections::BTreeMap<_, _> = settings.iter().copied().collect();
-    last.iter().map(|(name, value)| format!("{name}={value} ")).collect()
+    last.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 const EDGES: &str = "a b\nb c\nc a\n";

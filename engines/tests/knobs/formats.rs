@@ -101,7 +101,7 @@ fn of_format(
 ) -> impl Iterator<Item = (&'static str, Case)> {
     let of = move |case: &Case| {
         let files = if case.files == DENSE { *dense } else { *experts };
-        (!files.is_empty()).then(|| (format, Case { files, ..*case }))
+        (!files.is_empty()).then_some((format, Case { files, ..*case }))
     };
     CONFIG.iter().filter_map(of)
 }

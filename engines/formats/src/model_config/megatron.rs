@@ -55,18 +55,18 @@ fn values(text: &str) -> BTreeMap<String, &str> {
         if line.starts_with('#') {
             continue;
         }
-        if !line.starts_with('-') || line.starts_with("- ") {
-            if let Some((name, value)) = line.split_once(':') {
-                let is_key = !name.is_empty()
-                    && name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'));
-                if is_key
-                    && (value.is_empty() || value.starts_with(' '))
-                    && !matches!(value.trim(), "" | "null" | "~")
-                {
-                    values.insert(name.replace('-', "_"), value.trim().trim_matches(['"', '\'']));
-                    continue;
-                }
-            }
+        let is_word = |name: &str| {
+            !name.is_empty()
+                && name.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-'))
+        };
+        let is_value = |value: &str| value.starts_with(' ') && !matches!(value.trim(), "" | "null" | "~");
+        if let Some((name, value)) = line.split_once(':')
+            && (!line.starts_with('-') || line.starts_with("- "))
+            && is_word(name)
+            && is_value(value)
+        {
+            values.insert(name.replace('-', "_"), value.trim().trim_matches(['"', '\'']));
+            continue;
         }
         let words: Vec<&str> =
             line.split_whitespace().map(|word| word.trim_matches(['"', '\'', '\\', '(', ')'])).collect();
@@ -98,7 +98,7 @@ impl Arguments<'_> {
     /// A size, if one of the names is there.
     fn given(&mut self, names: &[&str]) -> Option<u64> {
         let (name, value) = self.text(names)?;
-        let size = value.replace('_', "").parse::<u64>().ok().filter(|size| *size <= u64::from(u32::MAX));
+        let size = value.replace('_', "").parse::<u64>().ok().filter(|size| u32::try_from(*size).is_ok());
         if size.is_none() {
             let remedy = if value.contains('$') {
                 "write the number in place of the variable"

@@ -100,7 +100,7 @@ fn files_of_calculon_are_one_job() {
     }
 }
 
-const ARGUMENTS: &str = r#"
+const ARGUMENTS: &str = r"
 #!/bin/bash
 torchrun --nnodes 16 --nproc_per_node=8 pretrain_gpt.py \
     --tensor-model-parallel-size 8 --pipeline-model-parallel-size=4 \
@@ -108,7 +108,7 @@ torchrun --nnodes 16 --nproc_per_node=8 pretrain_gpt.py \
     --ffn-hidden-size 14336 --swiglu --vocab-size 32000 --seq-length 4096 \
     --micro-batch-size 1 --global-batch-size 128 --num-experts 8 --moe-router-topk 2 --expert-model-parallel-size 4 \
     --num-layers-per-virtual-pipeline-stage 4
-"#;
+";
 
 #[test]
 fn arguments_of_megatron_are_one_job() {

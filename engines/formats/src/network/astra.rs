@@ -19,11 +19,11 @@ enum DimensionSort {
     FullyConnected,
 }
 
-pub(super) fn read(text: &str) -> Result<Builder, Problems> {
+pub(super) fn read(text: &str) -> Builder {
     let mut builder = Builder::default();
     let dimensions = dimensions(text, &mut builder.problems);
     if !builder.problems.is_empty() {
-        return Ok(builder);
+        return builder;
     }
     let npus: usize = dimensions.iter().map(|dimension| dimension.npus).product();
     for npu in 0..npus {
@@ -61,12 +61,12 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
                 }
             }
             if builder.is_full() {
-                return Ok(builder);
+                return builder;
             }
         }
         step *= size;
     }
-    Ok(builder)
+    builder
 }
 
 /// The list behind a key, without comments: its line from 1 and its entries.

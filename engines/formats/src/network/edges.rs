@@ -3,7 +3,7 @@
 use super::FileRate;
 use super::builder::Builder;
 use super::facts::LinkFacts;
-use lightbay_core::problem::{Problems, printable};
+use lightbay_core::problem::printable;
 
 /// Names of the columns for both ends.
 const FROM: [&str; 5] = ["source", "src", "from", "u", "node1"];
@@ -49,7 +49,7 @@ pub(super) fn may_be(text: &str) -> bool {
         })
 }
 
-pub(super) fn read(text: &str, directed: Option<bool>) -> Result<Builder, Problems> {
+pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
     let mut builder = Builder::default();
     let both_ways = !directed.unwrap_or(false);
     if directed.is_none() {
@@ -92,5 +92,5 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Result<Builder, Proble
             break;
         }
     }
-    Ok(builder)
+    builder
 }

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::facts::{LinkFacts, rate_of, time_us};
 use super::{FileLatency, FileRate, MOST_NODES, NodePart};
-use lightbay_core::problem::{Problems, printable};
+use lightbay_core::problem::printable;
 
 /// The counts of the first line: nodes, GPUs per server, NVSwitches, other switches, links, and the GPU's type.
 fn counts(line: &str) -> Option<[usize; 5]> {
@@ -30,7 +30,7 @@ fn link(line: &str) -> Option<(usize, usize, LinkFacts)> {
     Some((from.parse().ok()?, to.parse().ok()?, LinkFacts { rate: Some(rate), latency: Some(latency) }))
 }
 
-pub(super) fn read(text: &str) -> Result<Builder, Problems> {
+pub(super) fn read(text: &str) -> Builder {
     let mut builder = Builder::default();
     let mut lines = text.lines().enumerate().map(|(at, line)| (format!("line {}", at + 1), line));
     let Some([nodes, _per_server, nvswitches, switches, links]) =
@@ -38,14 +38,14 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     else {
         let remedy = "write nodes, GPUs per server, NVSwitches, switches, links and the type of the GPU";
         builder.problems.add("line 1", "is not five whole numbers and a name", remedy);
-        return Ok(builder);
+        return builder;
     };
     if nodes > MOST_NODES || nvswitches.saturating_add(switches) > nodes {
         let message = format!(
             "counts {nodes} nodes, {nvswitches} NVSwitches and {switches} switches; at most {MOST_NODES} nodes are read, and switches are among them"
         );
         builder.problems.add("line 1", message, "correct the counts");
-        return Ok(builder);
+        return builder;
     }
     let gpus = nodes - nvswitches - switches;
     for node in 0..nodes {
@@ -94,5 +94,5 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         let message = format!("counts {links} links, {found} follow");
         builder.problems.add("line 1", message, "correct the count; was the file cut off?");
     }
-    Ok(builder)
+    builder
 }

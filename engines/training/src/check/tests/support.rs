@@ -279,7 +279,7 @@ pub fn measured(stages: u32, replicas: u32, n: u32, pp_bytes: f64, dp_bytes: f64
 pub fn job_case(job: &Job) -> Case<'static> {
     let mut found = Findings::default();
     let case = job::case(job, &mut found);
-    assert!(found.is_empty(), "{:?}", found);
+    assert!(found.is_empty(), "{found:?}");
     case.expect("no violation, so there is a case")
 }
 
