@@ -94,7 +94,7 @@ impl Store {
         Ok(names)
     }
 
-    /// All sessions, the one saved last first.
+    /// Returns all sessions, the most recently saved first.
     ///
     /// # Errors
     /// [`SessionError`] if the folder is there and cannot be listed.

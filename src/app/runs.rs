@@ -149,7 +149,7 @@ pub struct Run {
     pub done: Option<Done>,
     /// `true` if it is replayed from a saved session.
     pub replayed: bool,
-    /// Number of events that it was heard to say.
+    /// Number of events received from this run.
     pub heard: u64,
 }
 

@@ -211,7 +211,7 @@ const LEAST_NAME: i32 = 7;
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
 
 impl<'a> Table<'a> {
-    /// Below this width only the first column that never goes is drawn.
+    /// Below this width, only the first column with priority 0 is drawn.
     pub const MIN_WIDTH: u16 = 12;
 
     /// Columns and rows in order.

@@ -40,7 +40,7 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::problem::{Problem, Problems};
 use std::borrow::Cow;
 
-/// Sends up to which plans in short form are listed for a file.
+/// Maximum number of sends to which a plan in compact form is unfolded for a file.
 const MOST_SENDS: u64 = 10_000_000;
 
 /// Part of a plan of several sizes that files of one size leave out.

@@ -44,8 +44,7 @@ impl fmt::Display for Violation {
 /// Most violations of one rule that are spelled out.
 const MOST_OF_A_RULE: usize = 20;
 
-/// What a checker finds, in order. Of a rule that is broken often the first twenty violations are spelled out and the
-/// others counted.
+/// What a checker finds, in order: lists the first twenty violations of each rule and counts the others.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Violation>,

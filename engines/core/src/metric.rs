@@ -245,7 +245,7 @@ impl MetricInfo {
         Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }
     }
 
-    /// Words in front of it in the header, in place of its label.
+    /// Sets the title that precedes the metric in the header, instead of its label.
     #[must_use]
     pub const fn titled(self, title: &'static str) -> Self {
         let Some(header) = self.header else { return self };

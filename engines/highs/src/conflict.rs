@@ -121,7 +121,7 @@ pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Erro
     relaxed.quadratic = None;
     relaxed.costs.fill(0.0);
     for column in 0..relaxed.columns() {
-        // Zero is allowed beside the range of a semi-continuous column.
+        // A semi-continuous column may also be 0, outside its range.
         if matches!(relaxed.domains[column], Domain::SemiContinuous | Domain::SemiInteger) {
             relaxed.lower[column] = relaxed.lower[column].min(0.0);
             relaxed.upper[column] = relaxed.upper[column].max(0.0);

@@ -159,7 +159,7 @@ pub fn why_infeasible<K: Kind>(
     let mut broken = None;
     let found = match helper {
         Some(launcher) => match worker::explain(launcher.as_ref(), model, seconds, &mut listener) {
-            // That there is no point is known; only the reason for it is not.
+            // Infeasibility is established; only its explanation is missing.
             Err(HelperError::Died(how)) => {
                 broken = Some(how);
                 Ok(None)

@@ -12,8 +12,8 @@ impl Sweep {
         self.scenarios.first()?.idle().into_iter().find(|problem| problem.path == name)
     }
 
-    /// Axes and settings that act in no cell, and values of an axis between which no method sees a difference. Judged
-    /// along each axis, with the first value of the others.
+    /// Axes and settings that act in no cell, and values of an axis between which no method sees a difference. Each
+    /// axis is tested on its own, with every other axis at its first value.
     pub(super) fn check_effects(&self) -> Problems {
         let mut problems = Problems::new();
         for (at, axis) in self.axes.iter().enumerate() {

@@ -308,7 +308,7 @@ fn title(input: &PaneInput<'_>, section: &Section, before: Vec<Piece>, width: u1
     if !section.subject.is_empty() {
         context.push(Piece::muted(section.subject.clone()));
     }
-    // Forms may be blocks, whose names are those in files.
+    // A form may be named after a block, and block names use underscores as in files.
     let form = input.mode().replace('_', " ");
     // What a section is of is worth more than its form.
     let form = if section.subject.is_empty() || width >= CONTEXT { form } else { String::new() };

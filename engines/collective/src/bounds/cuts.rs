@@ -8,8 +8,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
-/// Occurring heads, or tails, that are tried as thresholds at most: any choice is valid, more could only raise the
-/// bound.
+/// Maximum number of distinct heads, or tails, that are tried as thresholds. Any choice gives a valid bound; more
+/// choices can only raise it.
 const MOST_THRESHOLDS: usize = 12;
 
 /// Raises a bound by the cuts of all candidate sets.

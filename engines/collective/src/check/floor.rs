@@ -264,7 +264,8 @@ impl<'a> FloorCheck<'a> {
         sum * self.chunk_bytes
     }
 
-    /// Latency of the path that the words name, if it is the longest of its kind.
+    /// Returns the smallest latency from source to destination of the pair that the text names; `None` if no chunk has
+    /// that pair.
     fn path_us(&self, text: &str) -> Option<f64> {
         let name = |node: u32| self.scenario.topology.nodes.get(node as usize).map_or("", |node| &node.name);
         let rest = text.strip_prefix("path ")?;

@@ -78,7 +78,7 @@ struct FloorSearch<'t> {
 
 impl<'t> FloorSearch<'t> {
     fn of(scenario: &CollectiveScenario, tasks: &'t CollectiveTasks) -> Option<Self> {
-        // Of AllReduce the second task runs on the network as it is.
+        // The last task runs on the unreversed network; for AllReduce it is the second one.
         let task = tasks.tasks.last()?;
         let demand = &scenario.demand;
         let chunks = demand.expand(&scenario.topology);
@@ -174,7 +174,8 @@ impl<'t> FloorSearch<'t> {
         } else if self.unicast {
             let links = self.network.links();
             let sources = self.sources();
-            // Shortest paths: hops, and times on links, against those of all links.
+            // Shortest-path bounds: total hops divided by the total link rate, and total link time divided by the
+            // number of links.
             if sources.len() * links.len() <= MOST_WORK && self.chunks.len() <= MOST_WORK {
                 let rate: f64 = links.iter().map(|link| link.capacity_gbyte_per_s).sum();
                 sums.push((self.ways(&sources, |_| 1.0) / (1000.0 * rate), floor_words::HOPS));

@@ -81,7 +81,7 @@ fn refine(graph: &Digraph, cells: &[u32]) -> Vec<u32> {
             }
             sums.sort_unstable();
             let begin = key.len() + 1;
-            // A mark that no cell has parts both lists.
+            // A separator that no cell uses divides the two lists.
             key.push((u32::MAX, 0));
             for &(cell, capacity) in &sums {
                 match key[begin..].last() {

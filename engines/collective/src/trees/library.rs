@@ -297,7 +297,7 @@ impl<'n> TreeLibrary<'n> {
             None
         };
         let near = |plan: &TreePlan| self.is_costly() && plan.finish_us <= floor_us * (1.0 + NEAR);
-        // Neither do trees if they take long.
+        // Trees are skipped too if they take long and the matching is close to the lower bound.
         if effort.sorts == TreeSorts::Matching || matched.as_ref().is_some_and(near) {
             return Ok(matched);
         }

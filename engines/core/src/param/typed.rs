@@ -46,7 +46,7 @@ const FAMILIES: [Family; 4] = [
     ],
 ];
 
-/// Short forms that people write behind rates of links: `400G` is 400 Gb/s.
+/// Unit abbreviations after link rates: `400G` is 400 Gb/s.
 const SHORT: [(&str, &str); 2] = [("G", "Gb/s"), ("T", "Tb/s")];
 
 /// Reads a number with a unit as a number of `unit`s; `None` without a unit, and with one of another quantity.

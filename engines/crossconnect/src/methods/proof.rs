@@ -78,7 +78,7 @@ pub(super) fn prove(
     };
     let solution = solve::run(asked, &mut reading, cx)?;
     Ok(match solution.status {
-        // Only without any plan is that an answer; else tolerances are to blame.
+        // Infeasible is the answer only if no plan exists; otherwise the solver's tolerances caused it.
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
             let conflict = solve::why_infeasible(program.model(), solve::isolated(params), cx)?;
             Outcome::Infeasible(infeasible(&session.task, orientation, conflict.as_ref()))

@@ -154,8 +154,8 @@ impl TaskSession {
         said(oriented, "step O", cx)
     }
 
-    /// Solutions with the orientation of step O: by halving and by repair, best first. There may be none, which is said:
-    /// if ports differ between switches, neither method is sure to find one.
+    /// Solutions with the orientation of step O: by halving and by repair, best first. If port counts differ between
+    /// switches, neither method is guaranteed to find a solution; the list is then empty, and a note says so.
     pub(super) fn starts(
         self: &Arc<Self>,
         oriented: &[Cell],

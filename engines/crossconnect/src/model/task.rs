@@ -22,7 +22,7 @@ pub struct Task {
     pub ports_b: Vec<Vec<u32>>,
     /// Wanted circuits, one cell for each unordered pair with any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
-    /// Wanted circuits that the working ports cannot carry, in the same form; `wanted` is without them.
+    /// Target circuits that the working ports cannot carry, in the form of `wanted`, which excludes them.
     pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,

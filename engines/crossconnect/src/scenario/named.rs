@@ -27,7 +27,7 @@ impl CrossconnectScenario {
             Some((self.pod_named(a)?, self.pod_named(b)?))
         });
         let mut pairs = pairs.filter(|(a, b)| a != b);
-        // Two readings are none.
+        // If the text can be split in two ways, it is ambiguous and matches nothing.
         pairs.next().filter(|_| pairs.next().is_none())
     }
 

@@ -1,4 +1,4 @@
-//! Order of the accesses of a running program, so that two that only happen to be in order are found.
+//! Detects races: accesses of one slot whose order nothing enforces (vector clocks).
 //!
 //! Every thread block counts its steps and knows, of every other block, the last step that surely came before
 //! (a vector clock). Two accesses of one slot, one of them a write, must be ordered that way.

@@ -62,7 +62,7 @@ impl Dispatch {
             .collect()
     }
 
-    /// The most that stays inside one server.
+    /// Returns the maximum amount of traffic inside one server.
     pub(super) fn inside(&self) -> f64 {
         (0..self.servers.len()).map(|server| self.servers[server][server]).fold(0.0, f64::max)
     }

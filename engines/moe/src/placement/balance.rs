@@ -54,7 +54,7 @@ pub fn balanced(shape: &PlacementShape, load: &[f64], slots: &[u32]) -> Vec<u32>
         } else {
             rng.random_range(0..shape.slots)
         };
-        // Exchanges in nine moves of ten; other copies change much more at once.
+        // 90 % of moves exchange two slots; the rest give a slot to another expert, which changes more at once.
         if rng.random_bool(0.9) {
             board.exchange(one, rng.random_range(0..shape.slots), width);
         } else {

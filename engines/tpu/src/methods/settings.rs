@@ -17,7 +17,7 @@ use rand::Rng;
 /// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
 pub const ROUTE_STREAM: u64 = 1 << 40;
 
-/// Chips of a torus up to which all routes are written unless asked otherwise.
+/// Maximum number of chips of a torus in dimension order for which all routes are written by default.
 const WRITTEN_UP_TO: usize = 1024;
 
 /// Widest certificate that may be requested.

@@ -116,7 +116,7 @@ pub struct Robustness {
 }
 
 impl Robustness {
-    /// Tries the circuits `x` of a plan for `scenario`, which `setting` was made of.
+    /// Evaluates the circuits `x` of a plan of `scenario`; `setting` must be built from that scenario.
     ///
     /// # Errors
     /// The reason to stop; a scenario that cannot be laid out.

@@ -278,7 +278,8 @@ impl Configurations {
                 budget.take(link, 1, &mut free);
                 open[at].0 = of_link(open[at].1, x[link]);
             } else {
-                // A leaf that cannot grow settles its end; the others may still use what is left.
+                // The end of a leaf that cannot get another circuit is final; the other leaves may still use the
+                // remaining ports.
                 worst = worst.max(open[at].0);
                 open.swap_remove(at);
             }

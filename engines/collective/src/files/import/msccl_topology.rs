@@ -109,7 +109,8 @@ fn network(name: &str, given: &MscclTopology, rates: UnitRates) -> Result<Topolo
     let mut nodes: Vec<NodeRecord> = (0..given.links.len() as u32)
         .map(|id| NodeRecord { id, name: format!("g{id}"), kind: NodeSort::Gpu, group: Some(0) })
         .collect();
-    // What several sources and destinations share is a link between two switches, all else is one switch.
+    // A switch with several sources and several destinations becomes a link between two switches (`.in`, `.out`); any
+    // other becomes one switch.
     let mut ends: Vec<[u32; 2]> = Vec::new();
     for switch in &given.switches {
         let both = place(switch) == 1;

@@ -388,7 +388,8 @@ impl<'t> Placer<'t> {
         }
         let arrival = start + self.chains.duration(chain);
         let noise = self.noise(self.chunk, chain, rule.noise);
-        // Keys grow along a path: at least to the arrival, and by the price of its links.
+        // The key never decreases along a path: it is the maximum of the previous key and the arrival, plus the price
+        // of the links.
         let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain) + noise;
         Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
     }

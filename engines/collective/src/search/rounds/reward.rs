@@ -89,7 +89,7 @@ pub(super) fn add(
                 program.model.at_most(name, *constant, row);
                 counted.push((near, 1.0));
             }
-            // One place counts for each delivery.
+            // Nearness counts for at most one place per delivery.
             program.model.at_most(format!("one near {chunk} {dest}"), 1.0, counted);
         }
     }

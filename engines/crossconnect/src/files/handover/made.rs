@@ -13,7 +13,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 
-/// Knob that names the plan whose circuits are wanted.
+/// Parameter that names the plan whose circuits are the target.
 const FROM: &str = "from";
 /// Knob that names the plan that is installed.
 const INSTALLED_FROM: &str = "installed_from";

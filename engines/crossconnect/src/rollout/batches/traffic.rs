@@ -25,8 +25,8 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the number of circuits that missing ones are counted against.
-    /// A pod or pair that shrinks is due only its new number.
+    /// Returns the number of circuits due, the smaller of old and new; missing circuits are due minus present. A pod or
+    /// pair that shrinks is due only its new number.
     const fn due(self) -> u32 {
         if self.old < self.new { self.old } else { self.new }
     }
@@ -111,7 +111,7 @@ impl Traffic {
     /// The same with the limits of a change for which none are given: every pod keeps half of its circuits, and every pair of
     /// pods one, unless there is a single circuit, which moves to ports that are in use.
     pub(super) fn spared(mut self, work: &ChangeComponents) -> Self {
-        // What can be set up before anything is taken down counts like what stays.
+        // Circuits that can be added before any removal count as kept.
         for change in work.changes.iter().filter(|change| !change.removal && change.waits_for.is_empty()) {
             for count in self.counts(change).into_iter().flatten() {
                 count.kept += 1;

@@ -240,7 +240,7 @@ impl<'n> Simplex<'n> {
             }
             at = node.parent;
         }
-        // Up from `second`: the one nearest to the join wins ties on this side, and against the other.
+        // From `second` up to the join: on ties, the edge nearest to the join wins, also over the other side.
         let mut at = second;
         while at != join {
             let node = &self.nodes[at as usize];

@@ -1,9 +1,9 @@
 //! Start times as longest paths in terms of durations, with as few columns as possible.
 //!
-//! A start is the largest of several sums: a constant, durations that depend on circuits, and starts that
-//! have a column of their own. Sums that another one never falls below are left out. A start with few sums
-//! needs no column: its successors take the sums over (Fourier-Motzkin elimination). What never decides
-//! the end, whatever the circuits, is not written at all.
+//! A start is the largest of several sums: a constant, durations that depend on circuits, and starts that have a column
+//! of their own. A sum that is never larger than another one is dropped. A start with few sums needs no column: its
+//! successors take the sums over (Fourier-Motzkin elimination). What never decides the end, whatever the circuits, is
+//! not written at all.
 
 use super::build::{Builder, Recipe};
 use super::sum::Sum;
@@ -107,8 +107,8 @@ impl Paths {
                     keep_largest(&mut sums, start.plus(&after, 1.0), builder);
                 }
             }
-            // A sink keeps its sums: what follows decides whether it needs a column.
-            // Beyond `most` sums the start gets a column, so that sums do not multiply along chains.
+            // A sink keeps its sums; a later step decides whether it needs a column. Beyond `most` sums the start gets
+            // a column, so that sums do not multiply along chains.
             if sums.len() > most && !(most > 0 && network.is_sink(task)) {
                 sums = vec![builder.start_column(format!("start of task {task}"), task, sums)];
             }

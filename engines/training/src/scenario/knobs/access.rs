@@ -129,7 +129,7 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
         reconfiguration::SWITCH | reconfiguration::DELAY | reconfiguration::MOST => {
             reconfiguration::get(job.reconfiguration.as_ref(), name)
         }
-        // What is there is no figure of the job, but a default that measured figures replace.
+        // This field holds a default that measured figures replace, so it has no value of its own.
         _ if job.measured.is_some() && is_replaced(name) => None,
         _ => job.run.field(name).or_else(|| job.resolved_model()?.field(name)),
     }

@@ -267,7 +267,7 @@ impl Steps<'_> {
     fn held(&self, rule: &Rule<'_>, sends: &[Vec<Held>], wanted_s: &[f64]) -> Vec<Vec<Held>> {
         let budget = &self.task.evaluator.network.budget;
         let delay_s = self.task.delay_s;
-        // What is released too late to carry for anyone else before the end is kept.
+        // Circuits are kept if another link could not use their ports before the end of the iteration.
         let last_s = match self.task.aim {
             Aim::Time => self.task.evaluator.ideal.makespan(),
             Aim::Ports { limit_s } => limit_s,

@@ -163,8 +163,8 @@ impl ListBlock {
 }
 
 impl ListBlock {
-    /// Columns for a width. Words that stand in columns of their own lose the blanks between them where they do not fit:
-    /// more of them can be read so.
+    /// Columns for a width. If aligned words do not fit, repeated spaces are squeezed so that more of them are
+    /// readable.
     fn aligned_in(&self, width_of: u16, rows: &mut [TableRow]) -> Vec<Column> {
         let mut columns = self.columns.clone();
         let Some(at) = self.aligned else { return columns };
