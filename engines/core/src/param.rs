@@ -251,7 +251,7 @@ impl ParamInfo {
         }
     }
 
-    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may have a unit behind them that
+    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces, and may have a unit after them that
     /// the unit of the knob can stand for, such as `25us` for seconds; `yes`/`no`/`on`/`off` are booleans.
     ///
     /// # Errors
@@ -332,7 +332,7 @@ impl ParamInfo {
     /// Says that a value, as typed, is not valid.
     pub fn refuse(&self, text: &str) -> Problem {
         let hint = if self.hint.is_empty() { String::new() } else { format!("; {}", self.hint) };
-        // A unit behind the number that is none of this knob's: say which one it has.
+        // A unit after the number that is not one of this parameter: say which one it has.
         let is_number = matches!(self.domain, Domain::Int { .. } | Domain::Float { .. });
         let with_unit =
             text.starts_with(|sign: char| sign.is_ascii_digit()) && text.ends_with(char::is_alphabetic);

@@ -155,7 +155,7 @@ pub fn read(
     let text = gz::text(reader, limits, MOST_BYTES)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let Some(form) = form_of(text).or_else(|| edges::may_be(text).then_some(NetworkForm::Edges)) else {
-        let message = "is no network that lightbay reads";
+        let message = "is not a network that lightbay reads";
         let remedy = "give GraphML, GML, DOT, node-link JSON, an edge list (`from to rate`), BookSim's anynet, a network \
                       file of ASTRA-sim or a topology of SimAI's ns-3";
         return Err(Problem::new("", message, remedy).into());

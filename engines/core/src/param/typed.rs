@@ -1,4 +1,4 @@
-//! Numbers with a unit behind them, as people type them: `400Gb/s`, `1GB`, `25us`.
+//! Numbers with a unit after them, as people type them: `400Gb/s`, `1GB`, `25us`.
 
 /// A kind of quantity: its units, each with what one of it is in a common base.
 type Family = &'static [(&'static str, f64)];

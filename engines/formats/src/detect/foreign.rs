@@ -114,7 +114,7 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     ),
     (LfsPointer, "a pointer of Git LFS, not the file itself", "fetch the file: `git lfs pull`"),
     (Program, "a program or library", "give a data file"),
-    (Picture, "a picture", "give the data behind it"),
+    (Picture, "a picture", "give the data that it shows"),
     (Prose, "a page of text", "give a data file"),
     (
         OtherYaml,

@@ -263,7 +263,7 @@ fn of_own_experts(file: &StoredText) -> ReadLoads {
         let Some(tokens) = value.get("tpe").filter(|tokens| depth(tokens) == 2) else {
             problems.add(
                 format!("{place}, tpe"),
-                "is no list of micro-batches",
+                "is not a list of micro-batches",
                 "give counts by micro-batch and expert",
             );
             continue;

@@ -195,7 +195,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             let Some(next) = word(at) else {
                 builder.problems.add(
                     line.as_str(),
-                    "has an edge whose second end is no node",
+                    "has an edge whose second end is not a node",
                     "write one edge for each node",
                 );
                 break;

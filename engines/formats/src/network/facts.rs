@@ -13,7 +13,7 @@ impl LinkFacts {
     /// Takes an attribute in. Attributes that are neither a rate nor a latency are passed over.
     ///
     /// # Errors
-    /// A rate or latency that is no positive number with a known unit; the words say what is wrong.
+    /// A rate or latency that is not a positive number with a known unit; the words say what is wrong.
     pub fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
         let name = name.trim().to_ascii_lowercase();
         let number = |factor: f64, most: f64| {
@@ -65,7 +65,7 @@ fn is_latency(name: &str) -> bool {
     ["latency", "delay", "alpha"].iter().any(|word| name.starts_with(word))
 }
 
-/// Splits a number from the unit behind it.
+/// Splits a number from the unit after it.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text

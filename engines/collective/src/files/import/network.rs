@@ -135,7 +135,7 @@ fn of_file(
             ("link_gbyte_per_s", bare > 0, "the file gives every link its rate"),
             ("alpha_us", late > 0, "the file gives every link its latency"),
             ("rate_unit", plain, "the file has no rate without a unit"),
-            ("gbyte_bytes", given.form == NetworkForm::Astra, "this is no network file of ASTRA-sim"),
+            ("gbyte_bytes", given.form == NetworkForm::Astra, "this is not a network file of ASTRA-sim"),
             ("cycle_ns", counted_in_cycles, "the file counts no latency in cycles"),
             ("switches", unsaid, "the file says itself which nodes are switches"),
         ],
@@ -254,7 +254,7 @@ fn parts(given: &FileNetwork, params: &Params) -> Result<Vec<NodePart>, Problems
     for pattern in &named {
         if !given.nodes.iter().any(|node| means(pattern, &node.name)) {
             let first: Vec<String> = given.nodes.iter().take(4).map(|node| printable(&node.name)).collect();
-            let message = format!("names '{}', which is no node", printable(pattern));
+            let message = format!("names '{}', which is not a node", printable(pattern));
             problems.add("switches", message, format!("name nodes such as {}", first.join(", ")));
         }
     }

@@ -164,7 +164,7 @@ fn networks_of_simulators_and_graphs_become_networks() {
     assert_eq!(network.gpus().count(), 3);
     assert_eq!(link(network, id("r0"), id("r1")), Some((50.0, 0.03)));
     let wrong = made("network", &["a b\n"], &[("switches", "c")], false).unwrap_err();
-    assert!(wrong.contains("names 'c', which is no node"), "{wrong}");
+    assert!(wrong.contains("names 'c', which is not a node"), "{wrong}");
 }
 
 #[test]

@@ -134,7 +134,11 @@ pub(super) fn json(file: &HallFile<'_>) -> Result<Hall, Problems> {
     }
     let mut counts = |key: &str| -> Vec<(String, u32)> {
         let Some(list) = map.get(key).and_then(Value::as_object).filter(|list| !list.is_empty()) else {
-            problems.add(key, "is no object with names and numbers of ports", "give such as {\"leaf-a\": 8}");
+            problems.add(
+                key,
+                "is not an object with names and numbers of ports",
+                "give such as {\"leaf-a\": 8}",
+            );
             return Vec::new();
         };
         let mut found = Vec::new();
@@ -206,7 +210,7 @@ pub(super) fn spread(pods: &Pods, switches: &[Sized], params: &Params) -> Result
         for name in pods.switches.iter().filter(known) {
             problems.add(
                 "",
-                format!("the list of pods has a column '{}', which is no switch", printable(name)),
+                format!("the list of pods has a column '{}', which is not a switch", printable(name)),
                 "name the switches as in their list",
             );
         }
