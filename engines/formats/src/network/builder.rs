@@ -37,6 +37,42 @@ impl Builder {
         id
     }
 
+    /// A new node of a file that lists its nodes; a name that is missing or another node's is a problem.
+    pub fn declare(&mut self, name: Option<&str>, place: &str) -> Option<u32> {
+        let Some(name) = name else {
+            self.problems.add(place, "has no id", "give the node an id");
+            return None;
+        };
+        if self.known(name).is_some() {
+            let message = format!("'{}' is the id of another node", printable(name));
+            self.problems.add(place, message, "give every node an id of its own");
+            return None;
+        }
+        Some(self.node(name))
+    }
+
+    /// Adds a link between declared nodes, with the attributes that the file gives it.
+    pub fn join<'a>(
+        &mut self,
+        ends: [Option<&str>; 2],
+        attributes: impl Iterator<Item = (&'a str, &'a str)>,
+        both_ways: bool,
+        place: &str,
+    ) {
+        let [Some(from), Some(to)] = ends.map(|name| self.known(name?)) else {
+            let message = "has a source or target that is none of the nodes";
+            self.problems.add(place, message, "name two nodes by their id");
+            return;
+        };
+        let mut facts = LinkFacts::default();
+        for (key, value) in attributes {
+            if let Err(wrong) = facts.take(key, value) {
+                self.problems.add(place, printable(&wrong), "correct the attribute");
+            }
+        }
+        self.link(from, to, facts, both_ways, place);
+    }
+
     /// The node of a name that was declared before.
     pub fn known(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()

@@ -1,7 +1,7 @@
 //! Graph Modelling Language, as the Internet Topology Zoo and networkx write it: keys with values or lists in brackets.
 
 use super::builder::Builder;
-use super::facts::{LinkFacts, part_of};
+use super::facts::part_of;
 use lightbay_core::problem::{Problem, Problems, printable};
 
 /// Deepest nesting of lists.
@@ -126,16 +126,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let mut labels = Vec::new();
     for (at, node) in lists("node").enumerate() {
         let place = format!("node {}", at + 1);
-        let Some(name) = word(node, "id") else {
-            builder.problems.add(place, "has no id", "give the node an id");
-            continue;
-        };
-        if builder.known(&name).is_some() {
-            let message = format!("'{}' is the id of another node", printable(&name));
-            builder.problems.add(place, message, "give every node an id of its own");
-            continue;
-        }
-        let id = builder.node(&name);
+        let Some(id) = builder.declare(word(node, "id").as_deref(), &place) else { continue };
         for (key, value) in node {
             if let GmlValue::Word(value) = value {
                 builder.plays(id, part_of(key, value));
@@ -149,23 +140,12 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let both_ways = word(graph, "directed").as_deref() != Some("1");
     for (at, edge) in lists("edge").enumerate() {
         let place = format!("edge {}", at + 1);
-        let end = |key: &str| word(edge, key).and_then(|name| builder.known(&name));
-        let (Some(from), Some(to)) = (end("source"), end("target")) else {
-            builder.problems.add(
-                place,
-                "has a source or target that is none of the nodes",
-                "name two nodes by their id",
-            );
-            continue;
-        };
-        let mut facts = LinkFacts::default();
-        for (key, value) in edge {
-            let GmlValue::Word(value) = value else { continue };
-            if let Err(wrong) = facts.take(key, value) {
-                builder.problems.add(place.as_str(), printable(&wrong), "correct the attribute");
-            }
-        }
-        builder.link(from, to, facts, both_ways, &place);
+        let ends = ["source", "target"].map(|end| word(edge, end));
+        let attributes = edge.iter().filter_map(|(key, value)| match value {
+            GmlValue::Word(value) => Some((*key, *value)),
+            GmlValue::List(_) => None,
+        });
+        builder.join(ends.each_ref().map(Option::as_deref), attributes, both_ways, &place);
         if builder.is_full() {
             break;
         }

@@ -1,9 +1,9 @@
 //! GraphML: nodes, edges, and their data by the names of the keys.
 
 use super::builder::Builder;
-use super::facts::{LinkFacts, part_of};
+use super::facts::part_of;
 use crate::xml;
-use lightbay_core::problem::{Problems, printable};
+use lightbay_core::problem::Problems;
 use roxmltree::Node;
 use std::collections::HashMap;
 
@@ -41,17 +41,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         data.filter_map(pair).collect::<Vec<_>>()
     };
     for node in graph.children().filter(|node| named(*node, "node")) {
-        let place = xml::place(node);
-        let Some(name) = node.attribute("id") else {
-            builder.problems.add(place, "has no id", "give the node an id");
-            continue;
-        };
-        if builder.known(name).is_some() {
-            let message = format!("'{}' is the id of another node", printable(name));
-            builder.problems.add(place, message, "give every node an id of its own");
-            continue;
-        }
-        let id = builder.node(name);
+        let Some(id) = builder.declare(node.attribute("id"), &xml::place(node)) else { continue };
         for (key, value) in data(node) {
             builder.plays(id, part_of(&key, &value));
         }
@@ -61,24 +51,11 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     }
     let usual = graph.attribute("edgedefault") == Some("directed");
     for edge in graph.children().filter(|node| named(*node, "edge")) {
-        let place = xml::place(edge);
-        let end = |key: &str| edge.attribute(key).and_then(|name| builder.known(name));
-        let (Some(from), Some(to)) = (end("source"), end("target")) else {
-            builder.problems.add(
-                place,
-                "has a source or target that is none of the nodes",
-                "name two nodes by their id",
-            );
-            continue;
-        };
-        let mut facts = LinkFacts::default();
-        for (key, value) in data(edge) {
-            if let Err(wrong) = facts.take(&key, &value) {
-                builder.problems.add(place.as_str(), printable(&wrong), "correct the data of the edge");
-            }
-        }
         let directed = edge.attribute("directed").map_or(usual, |word| word == "true");
-        builder.link(from, to, facts, !directed, &place);
+        let attributes = data(edge);
+        let attributes = attributes.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let ends = ["source", "target"].map(|end| edge.attribute(end));
+        builder.join(ends, attributes, !directed, &xml::place(edge));
         if builder.is_full() {
             break;
         }
