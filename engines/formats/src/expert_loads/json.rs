@@ -196,28 +196,30 @@ fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Ve
     }
 }
 
+/// The object in a line.
+fn object_of(file: &StoredText, line: &str, place: &str, problems: &mut Problems) -> Option<Value> {
+    let read = file.json(line);
+    read.map_err(|problem| problems.add(place, problem.message, "give one object in each line")).ok()
+}
+
+/// A whole number of an object, as large as its type takes.
+fn whole<T: TryFrom<u64>>(value: &Value, key: &str, place: &str, problems: &mut Problems) -> Option<T> {
+    let found = value.get(key).and_then(Value::as_u64).and_then(|number| T::try_from(number).ok());
+    if found.is_none() {
+        let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
+        problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
+    }
+    found
+}
+
 fn json_lines(file: &StoredText) -> ReadLoads {
     let mut problems = Problems::new();
     let mut grids = Grids::default();
     for (at, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("line {}", at + 1);
-        let value = match file.json(line) {
-            Ok(value) => value,
-            Err(problem) => {
-                problems.add(place, problem.message, "give one object in each line");
-                continue;
-            }
-        };
-        let mut whole = |key: &str| {
-            let found = value.get(key).and_then(Value::as_u64);
-            if found.is_none() {
-                let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
-                problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
-            }
-            found
-        };
-        let (iteration, layer) =
-            (whole("iteration"), whole("layer").and_then(|layer| u32::try_from(layer).ok()));
+        let Some(value) = object_of(file, line, &place, &mut problems) else { continue };
+        let iteration = whole(&value, "iteration", &place, &mut problems);
+        let layer = whole(&value, "layer", &place, &mut problems);
         let Some(tokens) = value.get("tokens") else {
             problems.add(place, "has no tokens", "give counts by rank and expert");
             continue;
@@ -239,27 +241,14 @@ fn of_own_experts(file: &StoredText) -> ReadLoads {
     let mut others: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
     for (at, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("line {}", at + 1);
-        let value = match file.json(line) {
-            Ok(value) => value,
-            Err(problem) => {
-                problems.add(place, problem.message, "give one object in each line");
-                continue;
-            }
-        };
+        let Some(value) = object_of(file, line, &place, &mut problems) else { continue };
         let block = value.get("block").and_then(Value::as_str).unwrap_or("decoder");
         if block != "decoder" {
             *others.entry(printable(block)).or_default() += 1;
             continue;
         }
-        let mut whole = |key: &str| {
-            let found = value.get(key).and_then(Value::as_u64);
-            if found.is_none() {
-                let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
-                problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
-            }
-            found
-        };
-        let (iteration, layer) = (whole("iter"), whole("layer").and_then(|layer| u32::try_from(layer).ok()));
+        let iteration = whole(&value, "iter", &place, &mut problems);
+        let layer = whole(&value, "layer", &place, &mut problems);
         let Some(tokens) = value.get("tpe").filter(|tokens| depth(tokens) == 2) else {
             problems.add(
                 format!("{place}, tpe"),

@@ -192,3 +192,15 @@ fn ranks_with_experts_of_their_own_stand_side_by_side() {
         super::open(ragged.as_bytes(), &Limits::default(), &LoadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("line 1, tpe: has 2 experts in one micro-batch and 4 in another"), "{error}");
 }
+
+#[test]
+fn layers_beyond_all_numbers_are_told() {
+    for line in [
+        "{\"iteration\": 0, \"layer\": 4294967296, \"tokens\": [[1]]}\n",
+        "{\"iter\": 0, \"layer\": 4294967296, \"tpe\": [[1]]}\n",
+    ] {
+        let told =
+            read(line.as_bytes(), &Limits::default(), &LoadOptions::default()).unwrap_err().to_string();
+        assert!(told.contains("layer: is '4294967296'"), "{line}: {told}");
+    }
+}
