@@ -252,7 +252,10 @@ pub(super) fn text(text: &str) -> Option<ForeignFile> {
             return Some(OtherTable);
         }
     }
-    if first.starts_with("# ") || is_prose(text) {
+    // A heading of Markdown, or one that is underlined.
+    let underlined =
+        lines().nth(1).is_some_and(|line| line.len() > 3 && line.chars().all(|sign| sign == '='));
+    if first.starts_with("# ") || underlined || is_prose(text) {
         return Some(Prose);
     }
     let keys = lines().filter(|line| !line.starts_with('#')).take(3);
