@@ -12,9 +12,9 @@ use lightbay_core::watch::Watch;
 /// Switchings up to which states are split: every one more gained less on all built-in jobs.
 const GROWN: u32 = 4;
 /// Guesses may be this much longer than the best plan: they get shorter.
-const WORSE: f64 = 1.02;
+pub(super) const WORSE: f64 = 1.02;
 /// Guesses that are improved.
-const CLIMBED: usize = 12;
+pub(super) const CLIMBED: usize = 12;
 /// Last ends of transfers near which states are split.
 const NEAR: usize = 10;
 /// Links whose ways to move apart are all tried.
@@ -66,7 +66,7 @@ pub fn search_more<W: Watch<Stepped>>(
 }
 
 /// Improves a course of some period while that gets shorter.
-fn climb<W: Watch<Stepped>>(
+pub(super) fn climb<W: Watch<Stepped>>(
     steps: &mut Steps<'_>,
     (mut value, mut course): (f64, Course),
     watch: &mut W,

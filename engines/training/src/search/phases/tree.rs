@@ -1,7 +1,7 @@
 //! Branch and bound over boxes of schedules, best bound first, both orders of instants together.
 //!
 //! The bound of a box is its makespan when every link carries, at every moment, the most that any schedule of the box
-//! lets it carry. A box is cut where that raises the lower of the two bounds most.
+//! lets it carry. A box is cut where that raises the bounds of its halves most.
 
 use super::boxes::{Instants, MoveBox, ReturnSide};
 use super::{Aim, Movable, MoveProof, MoveTask, MovedCircuits as _, Moving};
@@ -18,6 +18,9 @@ const REPORT_EVERY: u64 = 64;
 /// Boxes at the top of the tree in which the switching is tried at many ends of transfers: there they are the guesses
 /// that the rest of the search has to beat.
 const TRIED_WIDELY: u64 = 32;
+
+/// Share of the distance to the best plan to which the bound of a box is computed.
+const ROUGH: f64 = 0.01;
 
 /// Steps by which a makespan that depends on itself is bracketed; each at least halves the bracket.
 const HALVINGS: usize = 60;
@@ -47,8 +50,9 @@ impl Ord for OpenBox {
     }
 }
 
-/// How good a cut is: the lower and the higher bound of its halves, and its width.
-type Merit = (f64, f64, f64);
+/// Gain of a half that counts although its bound did not rise, as a share of the distance to the best plan: otherwise a
+/// cut that raises one bound only would be worth nothing.
+const LEAST_GAIN: f64 = 0.1;
 
 /// Buffers.
 #[derive(Default)]
@@ -235,20 +239,20 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         // With a return before the end a longer period carries no less, so the end falls as the period grows, and the
         // least period that its end keeps to lies between any period and the end that it gives. Chords find it fast,
         // as the end is piecewise linear; where they do not narrow it by half, the middle does.
-        let mut low = run(f64::INFINITY);
-        if low > limit_s {
-            return f64::INFINITY;
-        }
-        let mut low_end = run(low);
-        let mut high = low_end.min(limit_s);
+        let mut high = limit_s;
         let mut high_end = run(high);
         if high_end > high {
             return f64::INFINITY;
         }
-        low = low.max(high_end);
-        let narrow = if from_below { 0.1 * close } else { 1e-13 * high };
+        let mut low = high_end;
+        let mut low_end = run(low);
+        if low_end < high {
+            (high, high_end) = (low_end, run(low_end));
+            low = low.max(high_end);
+        }
         let mut width = f64::INFINITY;
         for _ in 0..HALVINGS {
+            let narrow = if from_below { (0.1 * close).max(ROUGH * (limit_s - low)) } else { 1e-13 * high };
             if high - low <= narrow {
                 break;
             }
@@ -376,9 +380,15 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         self.watch.found(found, "box")
     }
 
-    /// The two halves of a box with their bounds, cut where the lower bound of the two rises most.
+    /// The two halves of a box with their bounds. Strong branching: the cut with the largest product of the gains of both
+    /// bounds and of the width of what is cut, relative to that of the root. Without the width, instants would be cut to
+    /// nothing in halves of which one can be dropped, before circuits are cut that decide the bound.
     fn split(&mut self, what: &MoveBox, bound: f64) -> Vec<(f64, MoveBox)> {
         let end_s = self.end_s();
+        let widest = match what.order {
+            ReturnSide::Around => [end_s, self.task.delay_s],
+            ReturnSide::Within => [end_s; 2],
+        };
         let mut cuts = Vec::new();
         for instant in 0..2 {
             let [early, late] = what.instants[instant];
@@ -390,7 +400,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
                     half.instants[instant] = span;
                     half
                 };
-                cuts.push(((late - early) / end_s, [half([early, middle]), half([middle, late])]));
+                cuts.push(((late - early) / widest[instant], [half([early, middle]), half([middle, late])]));
             }
         }
         for state in 0..2 {
@@ -406,20 +416,13 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             halves[1].low[state][link] = middle + 1;
             cuts.push((f64::from(high - low) / f64::from(high), halves));
         }
-        let mut chosen: Option<(Merit, Vec<(f64, MoveBox)>)> = None;
+        let left = (self.best_value - bound).max(f64::MIN_POSITIVE);
+        let mut chosen: Option<(f64, Vec<(f64, MoveBox)>)> = None;
         for (width, halves) in cuts {
             let halves = halves.map(|half| (self.bound(&half).max(bound), half));
-            let (a, b) = (halves[0].0, halves[1].0);
-            let merit = (a.min(b), a.max(b).min(2.0 * self.best_value), width);
-            let better = |known: &Merit| {
-                merit
-                    .0
-                    .total_cmp(&known.0)
-                    .then(merit.1.total_cmp(&known.1))
-                    .then(merit.2.total_cmp(&known.2))
-                    .is_gt()
-            };
-            if chosen.as_ref().is_none_or(|(known, _)| better(known)) {
+            let gain = |half: &(f64, MoveBox)| ((half.0 - bound) / left).min(1.0) + LEAST_GAIN;
+            let merit = gain(&halves[0]) * gain(&halves[1]) * width;
+            if chosen.as_ref().is_none_or(|(known, _)| merit > *known) {
                 chosen = Some((merit, halves.into()));
             }
         }

@@ -1,11 +1,14 @@
 //! Two switchings within an iteration: plans, without a proof.
 //!
-//! Every decided link changes its circuits once, at one of two instants; the return is at the end of the iteration. So
-//! the state between the instants has the first circuits on some links and the second ones on the others. Instants are
-//! ends of transfers that others wait for: circuits of such transfers are free after them.
+//! Every decided link changes its circuits once, at one of two instants; the return is at the end of the iteration, or up
+//! to a dark time before it where its dark time would delay the first transfers. So the state between the instants has
+//! the first circuits on some links and the second ones on the others. Instants are ends of transfers that others wait
+//! for, since circuits of such transfers are free after them; for the shortest iteration also a dark time before an end or
+//! a last transfer, and the best guesses are improved.
 
-use super::steps::{Stepped, Steps, carrying};
-use super::{MoveTask, Moving};
+use super::grow::{CLIMBED, WORSE, climb};
+use super::steps::{Course, Stepped, Steps, carrying};
+use super::{Aim, MoveTask, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -15,6 +18,8 @@ const INSTANTS: usize = 14;
 const MOST_STATES: usize = 5_000;
 /// Links whose circuits are decided, beyond which the ways to split them over the instants are too many.
 const MOST_DECIDED: usize = 6;
+/// Moments of an early return, as shares of the dark time before the end of the iteration.
+const EARLY: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
 
 /// Searches plans with two switchings that are better than `task.known`. `one` is the best with one.
 ///
@@ -26,13 +31,33 @@ pub fn search_two<W: Watch<Stepped>>(
     watch: &mut W,
 ) -> Result<Option<Stepped>, MethodError> {
     let mut steps = Steps::new(task, 2);
-    let links = steps.movable.decided.len();
-    if !(2..=MOST_DECIDED).contains(&links) {
+    if !(2..=MOST_DECIDED).contains(&steps.movable.decided.len()) {
         return Ok(None);
     }
+    let mut guesses = Vec::new();
+    if task.aim == Aim::Time {
+        steps.stretch = WORSE;
+    }
+    guess(&mut steps, one, &mut guesses, watch)?;
+    steps.stretch = 1.0;
+    for guess in guesses.into_iter().take(CLIMBED) {
+        climb(&mut steps, guess, watch)?;
+    }
+    Ok(steps.best)
+}
+
+/// Values schedules with two instants. Those of the shortest iterations are collected, the shortest first.
+fn guess<W: Watch<Stepped>>(
+    steps: &mut Steps<'_>,
+    one: Option<&Moving>,
+    guesses: &mut Vec<(f64, Course)>,
+    watch: &mut W,
+) -> Result<(), MethodError> {
+    let links = steps.movable.decided.len();
     let decided =
         |state: &Vec<u32>| -> Vec<u32> { steps.movable.decided.iter().map(|link| state[*link]).collect() };
     let known = one.map(|one| [decided(&one.first), decided(&one.second)]);
+    let starts = steps.starts();
     for first in steps.first_states(known.as_ref().map(|known| &known[0])) {
         watch.checkpoint()?;
         let instants = steps.instants(&first);
@@ -56,24 +81,44 @@ pub fn search_two<W: Watch<Stepped>>(
                 }
                 for (at, go) in instants.iter().enumerate() {
                     for until in &instants[at + 1..] {
-                        if !steps.goes_on() {
-                            return Ok(steps.best);
+                        for start in &starts {
+                            if !steps.goes_on() {
+                                return Ok(());
+                            }
+                            let from_s = [*start, *go, *until];
+                            let value = steps.offer((&counts, &from_s), "two instants", watch)?;
+                            if steps.task.aim == Aim::Time {
+                                let course = |value| (value, (counts.to_vec(), from_s.to_vec()));
+                                guesses.extend(value.map(course));
+                            }
                         }
-                        steps.offer((&counts, &[0.0, *go, *until]), "two instants", watch)?;
                     }
                 }
             }
         }
+        guesses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        guesses.truncate(CLIMBED);
     }
-    Ok(steps.best)
+    Ok(())
 }
 
 impl Steps<'_> {
+    /// Moments at which the first state begins: early ones where a return at the end would delay the first transfers.
+    fn starts(&self) -> Vec<f64> {
+        let delay_s = self.task.delay_s;
+        if self.task.aim != Aim::Time || delay_s <= self.task.evaluator.network.ready_s() {
+            return vec![0.0];
+        }
+        EARLY.iter().map(|share| -share * delay_s).collect()
+    }
+
     /// Counts of decided links at the start: all that fit the ports, or those near the best with one switching.
     fn first_states(&self, known: Option<&Vec<u32>>) -> Vec<Vec<u32>> {
         let most = self.movable.most();
         let network = &self.task.evaluator.network;
-        let mut states = self.movable.vectors(MOST_STATES).unwrap_or_default();
+        // For the shortest iteration the states near the best with one switching are enough: guesses are improved.
+        let all = known.is_none() || self.task.aim != Aim::Time;
+        let mut states = if all { self.movable.vectors(MOST_STATES).unwrap_or_default() } else { Vec::new() };
         if states.is_empty()
             && let Some(known) = known
         {
@@ -107,6 +152,14 @@ impl Steps<'_> {
         let mut ends = model.inner_ends(&self.scratch.model).to_vec();
         ends.sort_unstable_by(f64::total_cmp);
         ends.dedup();
-        ends.split_off(ends.len().saturating_sub(INSTANTS))
+        let mut ends = ends.split_off(ends.len().saturating_sub(INSTANTS));
+        if self.task.aim == Aim::Time {
+            let ready = model.last_starts(&self.scratch.model).iter().chain(&ends);
+            let early: Vec<f64> = ready.map(|ready_s| ready_s - self.task.delay_s).collect();
+            ends.extend(early.into_iter().filter(|early_s| *early_s > 0.0));
+            ends.sort_unstable_by(f64::total_cmp);
+            ends.dedup();
+        }
+        ends
     }
 }

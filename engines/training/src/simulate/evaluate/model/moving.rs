@@ -88,6 +88,11 @@ impl PathModel {
         &scratch.finish[..self.inner]
     }
 
+    /// Starts of the last transfers; needs [`PathModel::start_over`].
+    pub fn last_starts<'s>(&self, scratch: &'s ModelScratch) -> &'s [f64] {
+        &scratch.finish[self.inner..]
+    }
+
     /// Largest finish + tail of the sinks of one link, which has the circuits of `lit`; needs
     /// [`PathModel::start_over`].
     pub fn link_end_over(&self, link: usize, lit: &Lit, scratch: &mut ModelScratch) -> f64 {
