@@ -22,6 +22,9 @@ const MOST_NODES: usize = 4_000_000_000;
 /// Width of an instant, relative to the period, below which it is not cut.
 const NARROWEST: f64 = 1e-12;
 
+/// Gain of a half whose end did not move, as a share of the distance to the period.
+const LEAST_GAIN: f64 = 0.1;
+
 /// What became of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -69,6 +72,16 @@ impl Ranges {
         }
         Some(halves)
     }
+
+    /// Width of the range with this number, relative to the widest.
+    fn width(&self, range: usize, most: &[u32], period_s: f64) -> f64 {
+        if range < 2 {
+            let [early, late] = self.instants[range];
+            return (late - early) / period_s;
+        }
+        let (state, link) = ((range - 2) / most.len(), (range - 2) % most.len());
+        f64::from(self.high[state][link] - self.low[state][link]) / f64::from(most[link].max(1))
+    }
 }
 
 /// Shows that no plan with at most one switching has this period, which the dark time must not exceed.
@@ -106,27 +119,23 @@ pub(super) fn none_within(
         if boxes > most_boxes || boxes * cuts * nodes > MOST_NODES {
             return Outcome::Open;
         }
-        // Cut where the fewest halves remain, then where the earlier of their ends is latest.
-        let mut chosen: Option<(usize, f64, Vec<Ranges>)> = None;
+        // Cut where the ends of both halves come closest to the period, weighed by the width of what is cut: else instants
+        // are cut to nothing, one hopeless half after the other, before circuits are cut at all.
+        let own_s = ground.end_s(&ranges);
+        let left_s = (period_s - own_s).max(f64::MIN_POSITIVE);
+        let gain = |end_s: f64| ((end_s - own_s) / left_s).clamp(0.0, 1.0) + LEAST_GAIN;
+        let mut chosen: Option<(f64, Vec<Ranges>)> = None;
         for range in 0..cuts {
             let Some(halves) = ranges.halves(range, period_s) else { continue };
             let ends = halves.each_ref().map(|half| ground.end_s(half));
-            let left: Vec<Ranges> = halves
-                .into_iter()
-                .zip(ends)
-                .filter(|(_, end_s)| *end_s <= period_s)
-                .map(|(half, _)| half)
-                .collect();
-            let latest_s = ends[0].min(ends[1]) + 1e-3 * ends[0].max(ends[1]).min(2.0 * period_s);
-            let better = |(count, known_s, _): &(usize, f64, _)| {
-                left.len() < *count || (left.len() == *count && latest_s > *known_s)
-            };
-            if chosen.as_ref().is_none_or(better) {
-                chosen = Some((left.len(), latest_s, left));
+            let merit = gain(ends[0]) * gain(ends[1]) * ranges.width(range, &most, period_s);
+            if chosen.as_ref().is_none_or(|(known, _)| merit > *known) {
+                let open = halves.into_iter().zip(ends).filter(|(_, end_s)| *end_s <= period_s);
+                chosen = Some((merit, open.map(|(half, _)| half).collect()));
             }
         }
         match chosen {
-            Some((_, _, left)) => open.extend(left),
+            Some((_, left)) => open.extend(left),
             None => return Outcome::Open,
         }
     }
