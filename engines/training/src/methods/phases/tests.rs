@@ -13,6 +13,8 @@ use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::collections::BTreeSet;
 
+mod mutations;
+
 /// tiny4 with one switching that takes 25 ms, which reaches the ideal network.
 fn tiny4(delay_s: f64) -> (TrainingScenario, Evaluator) {
     let mut job = presets::job("tiny4").unwrap().job();
@@ -65,63 +67,6 @@ fn a_plan_with_one_switching_passes_also_with_a_shorter_dark_time() {
     assert_eq!(codes(&with_delay(1e-5), &result, value), BTreeSet::new());
 }
 
-#[test]
-fn the_checker_refuses_plans_whose_circuits_move_otherwise() {
-    let (scenario, result, value) = moved();
-    let refused =
-        |what: &str, scenario: &TrainingScenario, result: &TrainingResult, value: f64, code: &str| {
-            let codes = codes(scenario, result, value);
-            assert!(codes.contains(code), "{what}: {codes:?} has no {code}");
-        };
-    refused("a longer dark time", &with_delay(0.2), &result, value, "circuit");
-    let change = |what: &str, code: &str, change: &dyn Fn(&mut TrainingResult)| {
-        let mut other = result.clone();
-        change(&mut other);
-        refused(what, &scenario, &other, value, code);
-    };
-    let events = |result: &mut TrainingResult| result.phases.as_mut().unwrap().events.len();
-    assert_eq!(events(&mut result.clone()), 2);
-    change("later", "circuit", &|plan| plan.phases.as_mut().unwrap().events[0].time_s += 0.05);
-    change("earlier", "circuit", &|plan| plan.phases.as_mut().unwrap().events[0].time_s -= 0.15);
-    change("no return", "circuit", &|plan| {
-        plan.phases.as_mut().unwrap().events.remove(0);
-        plan.phases.as_mut().unwrap().switchings = 0;
-    });
-    change("a return within the last transfers", "circuit", &|plan| {
-        plan.phases.as_mut().unwrap().events[1].time_s -= 0.05;
-    });
-    change("one circuit more", "ports", &|plan| plan.phases.as_mut().unwrap().events[0].circuits[1] += 3);
-    change("a link is missing", "topology", &|plan| {
-        plan.phases.as_mut().unwrap().events[0].circuits.pop();
-    });
-    change("states exchanged", "circuit", &|plan| {
-        let events = &mut plan.phases.as_mut().unwrap().events;
-        let first = events[0].circuits.clone();
-        events[0].circuits = events[1].circuits.clone();
-        events[1].circuits = first;
-    });
-    change("switchings understated", "phases", &|plan| plan.phases.as_mut().unwrap().switchings = 0);
-    change("ports understated", "ports_claim", &|plan| plan.ports_used -= 1);
-    change("events in the wrong order", "phases", &|plan| plan.phases.as_mut().unwrap().events.reverse());
-    change("no event", "phases", &|plan| plan.phases.as_mut().unwrap().events.clear());
-    change("an event after the period", "phases", &|plan| {
-        plan.phases.as_mut().unwrap().events[1].time_s = value;
-    });
-    change("fair rates", "phases", &|plan| plan.rate_control = RateControl::Fair);
-    change("a segment doubled", "conservation", &|plan| {
-        plan.tasks[0].segments[0].volume_bytes *= 2.0;
-    });
-    change("a start before its release", "release", &|plan| {
-        plan.tasks[0].start_s = 0.0;
-        plan.tasks[0].segments[0].start_s = 0.0;
-    });
-    refused("a shorter period", &scenario, &result, 0.99 * value, "makespan");
-    let mut fixed = presets::job("tiny4").unwrap().job();
-    refused("circuits that must stay", &TrainingScenario::Job(fixed.clone()), &result, value, "phases");
-    fixed.reconfiguration = Some(Reconfiguration { delay_s: 0.025, most_switchings: 0 });
-    refused("too many switchings", &TrainingScenario::Job(fixed), &result, value, "phases");
-}
-
 /// A preset whose circuits may move, with its best plan for one switching and the bound of the search.
 fn proven(
     name: &str,
@@ -149,14 +94,20 @@ fn proven(
     let proof = search(task, &mut Unwatched::default()).unwrap();
     assert!(proof.complete, "{name}");
     let best = proof.best.unwrap();
-    assert!(proof.bound > evaluator.ideal.makespan() * (1.0 + 1e-4), "{name} is not ideal");
     (scenario, planned(&evaluator, &best, delay_s), proof.bound)
 }
 
 #[test]
 fn the_checker_proves_the_bound_on_one_switching_by_itself() {
-    for (name, ports, delay_s) in [("tiny4", Some(2), 1e-3), ("one_stage_per_pod", None, 1e-3)] {
+    for (name, ports, delay_s) in [
+        ("tiny4", Some(2), 1e-3),
+        ("one_stage_per_pod", None, 1e-3),
+        ("one_stage_per_pod", None, 0.025),
+        ("small", None, 0.025),
+    ] {
         let (scenario, plan, bound_s) = proven(name, ports, delay_s);
+        let ideal_s = Evaluator::new(&scenario.build().unwrap().instance).unwrap().ideal.makespan();
+        assert!(bound_s > ideal_s * (1.0 + 1e-4), "{name} is not ideal");
         let check = |bound_s: f64| {
             let claims = Claims {
                 makespan_s: plan.value,
@@ -170,7 +121,6 @@ fn the_checker_proves_the_bound_on_one_switching_by_itself() {
         };
         let verdict = check(bound_s);
         assert_eq!(verdict.violations, Vec::new(), "{name}");
-        let ideal_s = Evaluator::new(&scenario.build().unwrap().instance).unwrap().ideal.makespan();
         let verified_s = verdict.verified.unwrap().value;
         assert!(
             verified_s >= bound_s - 1.1e-3 * (bound_s - ideal_s),
@@ -271,6 +221,6 @@ fn the_checker_refuses_changed_plans_of_many_switchings() {
         let segment = &mut plan.tasks[0].segments[0];
         (segment.start_s, segment.end_s) = (segment.start_s - 5e-3, segment.end_s - 5e-3);
     });
-    refused("switchings overstated", &|plan| plan.phases.as_mut().unwrap().switchings += 1);
+    refused("reconfigurations overstated", &|plan| plan.phases.as_mut().unwrap().switchings += 1);
     refused("ports understated", &|plan| plan.ports_used -= 1);
 }
