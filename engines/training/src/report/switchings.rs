@@ -43,14 +43,15 @@ pub(super) fn section(
     let mut dark_s = 0.0;
     for (index, event) in phases.events.iter().enumerate() {
         let before = previous(phases, index);
-        let until_s = phases.events.get(index + 1).map_or(f64::INFINITY, |next| next.time_s);
+        let after = if phases.events.len() > 1 { phases.events[0].time_s + period_s } else { f64::INFINITY };
+        let until_s = phases.events.get(index + 1).map_or(after, |next| next.time_s);
         for (link, (old, new)) in before.circuits.iter().zip(&event.circuits).enumerate() {
             if old == new {
                 continue;
             }
             let raised = new.saturating_sub(*old);
             dark_s += setting.evaluator.network.budget.cost(link) as f64 * f64::from(raised) * group.delay_s;
-            let (last, first) = uses(setting, result, link, event.time_s, until_s);
+            let (last, first) = uses(setting, result, link, (event.time_s, until_s, period_s));
             // Circuits that go may go when their last use is over; those that come must carry at their first use.
             let slack_s = if raised > 0 {
                 first.map(|(_, start_s)| start_s - event.time_s - group.delay_s)
@@ -87,7 +88,7 @@ pub(super) fn section(
         group.delay_s
     );
     let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");
-    let section = Section::empty("Switchings")
+    let section = Section::empty("Reconfigurations")
         .answer(answer)
         .legend("lanes: circuits of each pair of pods; red and yellow: some are dark; < > move the dark time")
         .block(
@@ -117,20 +118,29 @@ fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
     &phases.events[(index + count - 1) % count]
 }
 
-/// The last transfer on a link that ends by `time_s`, and the first that sends between then and `until_s`.
-fn uses(setting: &Setting, result: &TrainingResult, link: usize, time_s: f64, until_s: f64) -> (Use, Use) {
+/// The last transfer on a link that ends by `time_s`, and the first that sends between then and `until_s`, also in the
+/// iteration before and the one after.
+fn uses(
+    setting: &Setting,
+    result: &TrainingResult,
+    link: usize,
+    (time_s, until_s, period_s): (f64, f64, f64),
+) -> (Use, Use) {
     let network = &setting.evaluator.network;
     let (mut last, mut first): (Use, Use) = (None, None);
     let rounding_s = 1e-9 * time_s;
     for &task in network.carried[2 * link].iter().chain(&network.carried[2 * link + 1]) {
         let task = task as usize;
         for segment in result.tasks[task].segments.iter().filter(|segment| segment.volume_bytes > 0.0) {
-            if segment.end_s <= time_s + rounding_s && last.is_none_or(|(_, known)| segment.end_s > known) {
-                last = Some((task, segment.end_s));
-            }
-            let after = segment.start_s >= time_s - rounding_s && segment.start_s < until_s;
-            if after && first.is_none_or(|(_, known)| segment.start_s < known) {
-                first = Some((task, segment.start_s));
+            for shift_s in [-period_s, 0.0, period_s] {
+                let (start_s, end_s) = (segment.start_s + shift_s, segment.end_s + shift_s);
+                if end_s <= time_s + rounding_s && last.is_none_or(|(_, known)| end_s > known) {
+                    last = Some((task, end_s));
+                }
+                let after = start_s >= time_s - rounding_s && start_s < until_s;
+                if after && first.is_none_or(|(_, known)| start_s < known) {
+                    first = Some((task, start_s));
+                }
             }
         }
     }
