@@ -98,6 +98,17 @@ pub const TERMS: &[Term] = &[
     )
     .also(&["helper process"]),
     Term::new("parameter", "A value of a scenario or a method that a person can change.").also(&["knob"]),
+    Term::new(
+        "reconfiguration",
+        "An event within an iteration at which circuits change; a circuit that changes carries nothing until its \
+         dark time is over.",
+    )
+    .also(&["reconfigurations", "switching", "switchings"]),
+    Term::new(
+        "dark time",
+        "Time from the setting of a circuit until it carries traffic, guard time included.",
+    )
+    .also(&["reconfiguration delay", "switching delay"]),
     Term::new("sweep", "The same problem solved for several parameter values, one row each."),
 ];
 
