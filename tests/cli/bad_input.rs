@@ -32,7 +32,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("no_object.json", &["holds a list of 3", "is an object"]),
     ("no_schema.json", &["schema: is missing", "lightbay.scenario/1"]),
     ("not_json.json", &["is neither a scenario or plan", "nor a format that lightbay knows"]),
-    ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', the pod that sends"]),
+    ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', which is also the sending pod"]),
     ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 port,", "give it at least 2 ports"]),
     ("too_large_number.json", &["line 6, column", "number out of range"]),
     ("truncated.json", &["the file ends too early; check whether it was cut off"]),

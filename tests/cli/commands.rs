@@ -217,7 +217,7 @@ fn show_says_why_a_plan_is_not_ideal() {
         "contention delay",
         "leaves the ideal path",
         "second chain",
-        "Links with circuits to spare",
+        "Links with spare circuits",
         "add to the makespan",
     ]);
     let plan = place.json("plan.json");

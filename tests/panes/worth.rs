@@ -102,17 +102,13 @@ fn robustness_is_that_of_the_plan() {
                     difference(ends.fair_s - tried.planned.fair_s),
                 ]
             };
-            assert_eq!(
-                row(&screen, "Compute that varies", "as planned ")[..4],
-                cells(tried.planned),
-                "{screen}"
-            );
+            assert_eq!(row(&screen, "Compute jitter", "as planned ")[..4], cells(tried.planned), "{screen}");
             let (joint, fair) = tried.jitter.unwrap();
             let worst = cells(Ends { joint_s: joint.worst_s, fair_s: fair.worst_s });
-            assert_eq!(row(&screen, "Compute that varies", "worst of 100 samples")[..4], worst, "{screen}");
+            assert_eq!(row(&screen, "Compute jitter", "worst of 100 samples")[..4], worst, "{screen}");
             for slow in &tried.slow {
                 let name = format!("stage {} ", slow.place + 1);
-                assert_eq!(row(&screen, "One that computes", &name)[..4], cells(slow.ends), "{screen}");
+                assert_eq!(row(&screen, "One slow stage or pod", &name)[..4], cells(slow.ends), "{screen}");
             }
             for case in &tried.circuits {
                 let link = &setting.instance.links[case.link as usize];

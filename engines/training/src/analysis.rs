@@ -46,11 +46,11 @@ pub enum AnalysisError {
     Network(#[from] NetworkError),
     /// The circuits are not the same at all times.
     #[error(
-        "the circuits of the plan move within the iteration; the sections 'schedule' and 'switchings' explain it"
+        "the circuits of the plan change within the iteration; see the sections 'schedule' and 'switchings'"
     )]
     Moves,
     /// The result is of another scenario.
-    #[error("the plan has {tasks} tasks and {links} links, the scenario has others")]
+    #[error("the plan has {tasks} tasks and {links} links, which are not the numbers of the scenario")]
     Mismatch {
         /// Tasks of the result.
         tasks: usize,

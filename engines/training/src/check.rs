@@ -246,7 +246,7 @@ fn examine_instance(
         Ok(case) => examine(&case, result, claims, depth, found),
         Err(cycle) => {
             let ids: Vec<String> = cycle.iter().map(ToString::to_string).collect();
-            found.add(code::SCENARIO, format!("tasks {} wait for each other in a circle", ids.join(", ")));
+            found.add(code::SCENARIO, format!("tasks {} wait for each other in a cycle", ids.join(", ")));
             Examined::refused(found)
         }
     }
@@ -261,7 +261,7 @@ fn examine(
 ) -> Examined {
     sanity::instance(&case.net, &mut found);
     if !result.jobs.is_empty() {
-        found.add(code::JOBS, format!("{} jobs are listed, the scenario is one", result.jobs.len()));
+        found.add(code::JOBS, format!("{} jobs are listed, but the scenario has one", result.jobs.len()));
     }
     if found.is_empty() {
         finite(result, claims, &mut found);
@@ -278,7 +278,8 @@ fn examine(
             phases::ports(case, moving, result, &mut figures, &mut found);
         }
         if result.rate_control == RateControl::Fair {
-            found.add(code::PHASES, "circuits move at rates that are left to the network, must be joint");
+            found
+                .add(code::PHASES, "circuits that change within the iteration need the rate control 'joint'");
         }
     } else {
         circuits = circuits::topology(case, result, &mut found);

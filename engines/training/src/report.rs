@@ -82,7 +82,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "links",
         "Links",
-        "Which pairs of pods exchange how much, and how many circuits are useful, possible and set?",
+        "How much does each pair of pods exchange, and how many circuits are useful, possible and set?",
     ),
     SectionInfo::of_plan(
         "schedule",
@@ -92,25 +92,25 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "switchings",
         "Switchings",
-        "When do circuits move within the iteration, which ones, and why then?",
+        "When do circuits change within the iteration, which ones, and why at these times?",
     )
     .slides(DELAY, DARK_TIMES),
     SectionInfo::of_scenario(
         "delays",
         "Switching delays",
-        "What would one switching within the iteration gain with each kind of switch, and up to which dark time?",
+        "How much does one reconfiguration shorten the iteration with each kind of switch, and up to which dark time?",
     )
     .slides(DELAY, DARK_TIMES),
     SectionInfo::of_scenario(
         "frontier",
         "Ports over time",
-        "How few ports does an iteration of a given length need, with and without one switching?",
+        "How many ports does an iteration of a given length need, with and without one reconfiguration?",
     )
     .slides(DELAY, DARK_TIMES),
     SectionInfo::of_plan(
         "load",
         "Load of links",
-        "How full are the circuits of each link, and how long can its transfers wait?",
+        "How busy are the circuits of each link, and how long can its transfers wait?",
     ),
     SectionInfo::of_plan("path", "Critical path", "Why is the plan not ideal, and which tasks cost most?")
         .forms(path::ORDERS),
@@ -121,7 +121,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "alternatives",
         "Other circuits",
-        "What would an ideal network and simpler circuits reach?",
+        "How long is an iteration on an ideal network and with simpler circuits?",
     ),
     SectionInfo::of_plan(
         "sensitivity",
@@ -131,14 +131,14 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_plan(
         "robustness",
         "Robustness",
-        "How much longer is an iteration if compute times vary or circuits fail?",
+        "How much longer is an iteration if compute times grow, or circuits or ports fail?",
     ),
     SectionInfo::of_scenario(
         "reallocation",
         "Reallocation",
         "Which job has ports to spare, and which one gains from them?",
     ),
-    SectionInfo::of_plan("search", "Search", "How good is the best plan, provably?")
+    SectionInfo::of_plan("search", "Search", "How close is the best plan to its bound?")
         .forms(search::FORMS)
         .of_run(RunSort::Search),
     SectionInfo::of_plan("generations", "Generations", "Is the search still improving, or stuck?")
@@ -245,7 +245,7 @@ impl<'a> TrainingReport<'a> {
     fn setting(&self) -> Result<&Setting, Unavailable> {
         self.setting.as_ref().ok_or_else(|| {
             Unavailable::absent(
-                "no task crosses pods, so that circuits do not matter",
+                "no task crosses pods, so circuits do not matter",
                 "place the job on more pods",
             )
         })
@@ -254,8 +254,8 @@ impl<'a> TrainingReport<'a> {
     fn reconfiguration(&self) -> Result<Reconfiguration, Unavailable> {
         self.scenario.reconfiguration().copied().ok_or_else(|| {
             Unavailable::absent(
-                "circuits stay for whole iterations",
-                "set `switching_delay_s` or `switch` to let them move",
+                "circuits do not change within an iteration",
+                "set `switching_delay_s` or `switch` to let them change",
             )
         })
     }

@@ -16,7 +16,7 @@ pub(super) fn topology(case: &Case<'_>, result: &TrainingResult, found: &mut Fin
         match circuits.get_mut(link) {
             None => found.add(
                 code::TOPOLOGY,
-                format!("topology[{position}] is link {link}, the scenario has {expected} links"),
+                format!("topology[{position}] is link {link}, but the scenario has {expected} links"),
             ),
             Some(Some(_)) => found.add(code::TOPOLOGY, format!("{} is listed twice", case.link_label(link))),
             Some(free) => *free = Some(entry.circuits),
@@ -27,7 +27,7 @@ pub(super) fn topology(case: &Case<'_>, result: &TrainingResult, found: &mut Fin
             None => found.add(code::TOPOLOGY, format!("{} is missing", case.link_label(link))),
             Some(0) => found.add(
                 code::INTEGRALITY,
-                format!("{} has 0 circuits, a link needs at least 1", case.link_label(link)),
+                format!("{} has 0 circuits, but needs at least 1", case.link_label(link)),
             ),
             Some(_) => {}
         }

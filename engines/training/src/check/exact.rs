@@ -134,7 +134,7 @@ fn moving(
     if let (Some(bound_s), Some(stay_s)) = (claims.bound_s, stay)
         && exceeds(bound_s, stay_s)
     {
-        let text = format!("bound {bound_s:.9} s is wrong: circuits that stay allow {stay_s:.9} s");
+        let text = format!("bound {bound_s:.9} s is wrong: static circuits allow {stay_s:.9} s");
         found.add(code::BOUND, text);
         return (BoundTrust::None, None);
     }
@@ -145,7 +145,7 @@ fn moving(
     let mut value_s = stay.filter(|_| stays).unwrap_or_else(|| full_speed_s(ask.case));
     if ask.depth.is_exact() {
         if let Some(stay_s) = stay {
-            remarks.push(format!("circuits that stay take {stay_s:.9} s at least"));
+            remarks.push(format!("static circuits take at least {stay_s:.9} s"));
         }
         if let Some(bound_s) = claims.bound_s.filter(|bound_s| most == 1 && exceeds(*bound_s, value_s)) {
             value_s = one_switching(ask, delay_s, bound_s, value_s, remarks);
@@ -164,7 +164,7 @@ const FIRST_BOXES: usize = 40_000;
 /// Returns the largest bound up to `bound_s` that it can prove on plans with one switching, `ideal_s` if none; says what
 /// was tried.
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
-    const WHAT: &str = "the bound on plans with one switching";
+    const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
         remarks.push(format!("{WHAT} is not verified: too many transfers"));
         return ideal_s;
@@ -177,7 +177,7 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
             moving::Outcome::Proven { boxes } => {
                 let boxes = counted(boxes as u64, "box", "boxes");
                 remarks.push(format!(
-                    "{boxes} of states and instants tried: no plan with one switching takes less than {value_s:.9} s"
+                    "{boxes} of states and instants tried: no plan with one reconfiguration takes less than {value_s:.9} s"
                 ));
                 return value_s;
             }
@@ -188,7 +188,9 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
             }
         }
     }
-    remarks.push(format!("{WHAT} is not verified: more boxes of states and instants than are tried"));
+    remarks.push(format!(
+        "{WHAT} is not verified: its proof needs more boxes of states and instants than the checker tries"
+    ));
     ideal_s
 }
 
@@ -222,7 +224,7 @@ pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findin
     let Some(given) = claims.bound_covers else { return };
     let valid = match rates.bound_covers() {
         Some(text) if text == given => return,
-        Some(text) => format!("say '{text}', or nothing if it covers all plans"),
+        Some(text) => format!("set it to '{text}', or omit it if the bound covers all plans"),
         None => "a plan with scheduled rates needs a bound on all plans".to_owned(),
     };
     found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
@@ -286,7 +288,7 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
             )
         }
         Ok(best) => format!(
-            "{} tried: no plan takes less than {:.9} s; contention inside the graph keeps this from being exact",
+            "{} tried: no plan takes less than {:.9} s; contention inside the graph may make every plan longer than that",
             tried(best),
             best.value_s
         ),

@@ -33,7 +33,7 @@ pub(super) fn ideal(
     let communication_s = critical_communication_s(case, &run).filter(|length_s| *length_s > 0.0);
     let (Some(communication_s), Some(end_s)) = (communication_s, end_s) else {
         if communication_s.is_none() && result.nct.is_some() {
-            found.add(code::NCT, "an NCT is given, but nothing is communicated");
+            found.add(code::NCT, "'nct' is given, but the job has no communication");
         }
         return;
     };

@@ -91,7 +91,7 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     let stage_gpus = alone * together;
     if run.cp > 1 && job.measured.is_none() && !run.seq.is_multiple_of(2 * run.cp) {
         return Err(format!(
-            "'cp' is {}, twice of which does not divide the {} tokens of a sequence",
+            "'cp' is {}, but twice that number does not divide the {} tokens of a sequence",
             run.cp, run.seq
         ));
     }
@@ -160,7 +160,7 @@ fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     let column = u64::from(run.gpus) / u64::from(run.pp);
     let replicas = column / alone;
     if replicas == 0 || replicas * alone != column || pod == 0 {
-        return Err(format!("{column} GPUs of a stage are no whole groups of {alone}"));
+        return Err(format!("the {column} GPUs of a stage are not a multiple of groups of {alone}"));
     }
     match (pod.is_multiple_of(column), column.is_multiple_of(pod) && pod.is_multiple_of(alone)) {
         (true, _) => Ok((replicas, pod / replicas)),

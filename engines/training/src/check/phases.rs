@@ -30,7 +30,10 @@ impl<'a> Course<'a> {
     ) -> Option<Self> {
         let before = found.count();
         let Some(group) = case.net.reconfiguration else {
-            found.add(code::PHASES, "circuits move, the scenario lets them stay");
+            found.add(
+                code::PHASES,
+                "circuits change within the iteration, but the scenario does not allow it",
+            );
             return None;
         };
         let delay_s = group.delay_s;
@@ -38,7 +41,7 @@ impl<'a> Course<'a> {
             found.add(code::SCENARIO, format!("'delay_s' is {delay_s}, must be 0 or more"));
         }
         if !result.topology.is_empty() {
-            found.add(code::TOPOLOGY, "'topology' is given beside 'phases', must be empty");
+            found.add(code::TOPOLOGY, "'topology' must be empty if 'phases' is given");
         }
         let period_s = claims.makespan_s;
         // What a makespan of nothing means is said elsewhere.
@@ -82,7 +85,7 @@ impl<'a> Course<'a> {
 /// Moments and lists of circuits.
 fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     if phases.events.is_empty() {
-        found.add(code::PHASES, "no event says which circuits there are");
+        found.add(code::PHASES, "'events' is empty, but must list the circuits at least once");
     }
     for (index, event) in phases.events.iter().enumerate() {
         if !(event.time_s >= 0.0 && event.time_s < period_s) {
@@ -97,7 +100,8 @@ fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     }
     for (index, pair) in phases.events.windows(2).enumerate() {
         if pair[1].time_s <= pair[0].time_s {
-            let text = format!("events[{}] is at {} s, not after the one before", index + 1, pair[1].time_s);
+            let text =
+                format!("events[{}] is at {} s, not after the previous event", index + 1, pair[1].time_s);
             found.add(code::PHASES, text);
         }
     }
@@ -112,12 +116,17 @@ fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     };
     let set_up = (0..count).filter(rises).count().saturating_sub(1);
     if set_up != phases.switchings as usize {
-        let text =
-            format!("'switchings' is {}, the events have {set_up} beside the return", phases.switchings);
+        let text = format!(
+            "'switchings' is {}, but the events have {set_up}, not counting the return",
+            phases.switchings
+        );
         found.add(code::PHASES, text);
     }
     if set_up > most as usize {
-        found.add(code::PHASES, format!("{set_up} switchings are more than the scenario's {most}"));
+        found.add(
+            code::PHASES,
+            format!("{set_up} reconfigurations are more than the {most} that the scenario allows"),
+        );
     }
 }
 
@@ -147,7 +156,7 @@ pub(super) fn ports(
     if result.ports_used != total {
         found.add(
             code::PORTS_CLAIM,
-            format!("'ports_used' is {}, the pods use {total} at most", result.ports_used),
+            format!("'ports_used' is {}, but the peaks of the pods add up to {total}", result.ports_used),
         );
     }
     figures.push(Figure::exactly("total_ports", code::PORTS_CLAIM, total as f64));

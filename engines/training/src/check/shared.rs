@@ -54,7 +54,10 @@ pub(super) fn examine(
         if after > before * (1.0 + SAME_LENGTH) {
             found.add(
                 code::WORSE,
-                format!("job '{}' takes {after:.9} s, {before:.9} s on the ports that it brought", job.name),
+                format!(
+                    "job '{}' takes {after:.9} s, but {before:.9} s on the ports that it brought",
+                    job.name
+                ),
             );
         }
     }
@@ -95,7 +98,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
     let rates = shared.jobs.iter().map(|placed| placed.job.run.bandwidth_gbps);
     let (least, most) = rates.fold((f64::INFINITY, 0.0_f64), |(a, b), rate| (a.min(rate), b.max(rate)));
     if most - least > 1e-9 * most {
-        fault(format!("jobs of {least} and {most} Gb/s share ports, which have one rate"));
+        fault(format!("jobs of {least} and {most} Gb/s share ports, but all ports must have the same rate"));
     }
     if replicas.len() > 1 {
         fault(format!("jobs of {replicas:?} replicas share pods, but must have equal numbers of replicas"));
@@ -116,7 +119,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
         Some(PortsPerPod::ByPosition(ports)) => ports.iter().copied().map(u64::from).collect(),
     };
     if budget.len() != count || budget.iter().zip(&brought).any(|(budget, brought)| budget < brought) {
-        found.add(code::SCENARIO, format!("pods have {budget:?} ports, the jobs bring {brought:?}"));
+        found.add(code::SCENARIO, format!("pods have {budget:?} ports, but the jobs bring {brought:?}"));
         return None;
     }
     Some(Pods { budget, first, own })
@@ -130,14 +133,17 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
         found.add(code::JOBS, format!("jobs {given:?} are listed, the scenario has {names:?}"));
     }
     if !result.topology.is_empty() {
-        found.add(code::TOPOLOGY, "'topology' is not empty: of several jobs every one has its own");
+        found.add(code::TOPOLOGY, "'topology' is not empty, but each of several jobs has its own");
     }
     if !result.tasks.is_empty() {
-        found.add(code::TASK, "'tasks' is not empty: of several jobs every one has its own");
+        found.add(code::TASK, "'tasks' is not empty, but each of several jobs has its own");
     }
     for job in &result.jobs {
         if [&job.alone, &job.shared].iter().any(|plan| plan.result.rate_control != result.rate_control) {
-            found.add(code::JOBS, format!("job '{}' has rates of another control than the plan", job.name));
+            found.add(
+                code::JOBS,
+                format!("job '{}' has a rate control that differs from that of the plan", job.name),
+            );
         }
     }
     let figures = [
@@ -157,7 +163,7 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {
         let (name, pods) = (&job.name, own.len());
-        found.add(code::TRADED, format!("job '{name}' lists ports of {lengths:?} pods, it covers {pods}"));
+        found.add(code::TRADED, format!("job '{name}' lists ports of {lengths:?} pods, but covers {pods}"));
         return false;
     }
     let before = found.count();
@@ -197,7 +203,7 @@ fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
         let spare = budget.saturating_sub(brought);
         if taken > given + spare || given > taken {
             let text =
-                format!("at shared pod {pod} {taken} ports are taken, {given} given and {spare} are spare");
+                format!("shared pod {pod}: jobs take {taken} ports, give {given}, and {spare} are spare");
             found.add(code::TRADED, text);
         }
     }

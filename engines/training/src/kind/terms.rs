@@ -47,8 +47,7 @@ pub(super) const TERMS: &[Term] = &[
     ),
     Term::new(
         "max-min fair rates",
-        "Rates without control: transfers that share circuits share them fairly, and what one \
-         cannot use goes to the others.",
+        "Rates without control: transfers that share circuits get equal rates, and capacity that one of them cannot use goes to the others.",
     )
     .also(&["fair", "max-min fair"]),
     Term::new("scheduled rates", "Rates that are part of the plan: senders keep to its segments.")
@@ -56,15 +55,13 @@ pub(super) const TERMS: &[Term] = &[
     Term::new("makespan bound", "A makespan that no circuits can beat."),
     Term::new(
         "useful circuits",
-        "Circuits of a link beyond which no plan ends earlier: the most flows that can be active \
-         at once in its windows.",
+        "Number of circuits of a link above which no plan ends earlier: the maximum number of flows that can be active at once in its windows.",
     )
     .also(&["max useful"])
     .source("DELTA, Algorithm 2"),
     Term::new(
         "tail-exact",
-        "A job in which only transfers at the end of the iteration compete; the makespan of circuits is \
-         then computed exactly.",
+        "A job in which only transfers at the end of the iteration compete; the shortest makespan on given circuits is then computed exactly.",
     ),
     Term::new(
         "capacity loss",
@@ -82,7 +79,7 @@ pub(super) const TERMS: &[Term] = &[
          the shadow prices of ports and circuits.",
     )
     .also(&["shadow price", "prices"]),
-    Term::new("spare circuits", "Circuits of a link on which every task has slack: it could give one away.")
+    Term::new("spare circuits", "Circuits of a link on which every task has slack: the link could give up one of them.")
         .also(&["donors"]),
     Term::new("MFU", "Model FLOPs utilisation: the share of the peak rate of a GPU that training reaches."),
 ];

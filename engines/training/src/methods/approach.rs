@@ -77,7 +77,7 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
 fn stays(name: &str) -> Problem {
     Problem::new(
         "reconfiguration",
-        format!("lets circuits move within an iteration, which `{name}` does not plan"),
-        "take the method `delta-phases`, or set switch=none",
+        format!("lets circuits change within an iteration, which `{name}` does not support"),
+        "use the method `delta-phases`, or set switch=none",
     )
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct Auto;
 
 /// Circuits for which the first bound is computed.
-const WIDEST: &str = "every link with the most circuits that its pods can give";
+const WIDEST: &str = "every link with the maximum number of circuits that its pods allow";
 
 /// Gap up to which a bound and a plan are the same.
 const CLOSED: f64 = 1e-9;

@@ -23,8 +23,7 @@ pub fn carry(
     let budget = &evaluator.network.budget;
     let before = budget.total(&x);
     if fit(&evaluator, &mut x)? {
-        repairs
-            .push(format!("{} of {before} ports were taken away to fit the pods", before - budget.total(&x)));
+        repairs.push(format!("{} of {before} ports were dropped to fit the pods", before - budget.total(&x)));
     }
     let rates = match result.rate_control {
         RateControl::Fair => Rates::Fair,

@@ -68,7 +68,7 @@ pub(super) fn evolve(
     session.cx.phase(
         "genetic search",
         format!(
-            "{} islands of {}, at most {} generations",
+            "{} islands of {} individuals, at most {} generations",
             settings.islands, settings.population, settings.generations
         ),
     );

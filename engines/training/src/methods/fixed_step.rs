@@ -134,7 +134,7 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
             // Cells grow with the number of slots, and so do rows.
             let factor = columns.map_or(10.0, |columns| columns as f64 / most as f64).max(1.1);
             let remedy = format!(
-                "take longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
+                "use longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
                 slot_s * 1e3 * factor * 1.1
             );
             let what = format!("gives a model of {size}, but max_columns allows {most}");

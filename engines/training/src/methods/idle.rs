@@ -21,7 +21,7 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
         if nothing { info.params.iter().map(|param| param.name.as_ref()).collect() } else { vec![] };
     without_effect(
         names,
-        "where nothing crosses pods: there is one plan",
+        "if nothing crosses pods, because only one plan exists",
         "leave it out, or change the scenario so that something crosses pods",
     )
     .collect()
@@ -31,19 +31,20 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
 pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which proves no bound", info.name);
     let names = (!info.proves).then_some("gap");
-    without_effect(names, &why, "leave it out, or take a method that proves, such as delta-joint").collect()
+    without_effect(names, &why, "leave it out, or use a method that proves bounds, such as delta-joint")
+        .collect()
 }
 
 /// Knobs of circuits that move, on a method whose circuits stay.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, whose circuits stay for whole iterations", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
-    without_effect(names, &why, "leave it out, or take the method `delta-phases`").collect()
+    without_effect(names, &why, "leave it out, or use the method `delta-phases`").collect()
 }
 
 /// The seed of a method that draws no random numbers.
 pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
-    let why = format!("on {}, which draws no random numbers", info.name);
+    let why = format!("on {}, which uses no random numbers", info.name);
     without_effect(["seed"], &why, "leave it out").collect()
 }
 
@@ -83,7 +84,7 @@ pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
         idle.extend(without_effect(
             ["mip_gap", "solver_process"],
             why,
-            "take another proof, or leave it out",
+            "choose another proof, or leave it out",
         ));
     }
     idle.extend(orders(params));
@@ -108,7 +109,7 @@ pub(super) fn orders(params: &Params) -> Vec<Problem> {
 pub(super) fn intervals(params: &Params) -> Vec<Problem> {
     let mut idle = Vec::new();
     if params.text("windows") != Some("anchored") {
-        let why = "without anchored windows, which alone are laid around a run";
+        let why = "unless windows are centred at a schedule";
         idle.extend(without_effect(["margin", "anchor"], why, "set windows=anchored, or leave it out"));
     }
     if params.ints("circuits").is_some() {

@@ -134,7 +134,7 @@ fn begin(
     if start.hot || generations == 0 {
         return Ok(start.best.clone());
     }
-    session.cx.phase("genetic search", format!("{generations} generations, for a run to start from"));
+    session.cx.phase("genetic search", format!("{generations} generations, for a schedule to start from"));
     let evolved = evolve::search(session, &ask::genetic(generations), start, None)?;
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best.clone() })
 }
@@ -176,13 +176,16 @@ fn announce(
             "{tasks} tasks in {k} intervals, {} activities of {} without windows{}",
             shaped.windows.cells(),
             tasks as u64 * u64::from(k),
-            if round > 0 { format!("; around a better run, {round}") } else { String::new() },
+            if round > 0 { format!("; around a better schedule, {round}") } else { String::new() },
         ),
     );
     if let (Pruning::Anchored(asked), Some(margin)) = (shape.pruning, shaped.margin)
         && margin != asked
     {
-        cx.note(Severity::Info, format!("windows have a margin of {margin}: the run to start from needs it"));
+        cx.note(
+            Severity::Info,
+            format!("windows have a margin of {margin}: the schedule to start from needs it"),
+        );
     }
     if round == 0 {
         let all = crate::simulate::windows::IndexWindows::open(&counted, k);
@@ -208,7 +211,7 @@ fn run(
     point: Result<Vec<f64>, String>,
     reading: &mut IntervalReader<'_>,
 ) -> Result<Ending, MethodError> {
-    let start = solver::start_at(cx, point, "the run to start from", reading.best.makespan);
+    let start = solver::start_at(cx, point, "the schedule to start from", reading.best.makespan);
     Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
 }
 

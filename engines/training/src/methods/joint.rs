@@ -28,7 +28,7 @@ impl SessionMethod for Joint {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "delta-joint",
-            help: "Best circuits and rates together, with a bound and, within its limits, a proof.",
+            help: "Finds the best circuits and rates together, with a bound and, within its limits, a proof.",
             proves: true,
             hot_start: true,
             params: knobs::joint(),
@@ -129,7 +129,7 @@ pub(super) fn relax(
     params: &Params,
     start: &start::Start,
 ) -> Result<f64, MethodError> {
-    session.cx.phase("bound", "competition before the last transfers left out");
+    session.cx.phase("bound", "without competition before the last transfers");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = allocations::VectorTask::relaxed(&evaluator, &start.caps);
     // Limits of the listed vectors and of the open boxes.

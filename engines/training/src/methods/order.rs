@@ -53,7 +53,7 @@ impl SessionMethod for Ordered {
         ));
         MethodInfo {
             name: "delta-order",
-            help: "Best schedule of given circuits: local search over event orders, with a linear \
+            help: "Finds a short schedule of given circuits: local search over event orders, with a linear \
                  program for each order.",
             proves: false,
             hot_start: true,
@@ -93,7 +93,7 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
     if start.hot {
         return Ok(start.best);
     }
-    session.cx.phase("genetic search", "a short one, for circuits");
+    session.cx.phase("genetic search", "a short search for circuits");
     let settings = ga::GaSettings { generations: 60, stall_generations: 20, ..ga::GaSettings::default() };
     // The limits of a long search, which live edits change, are none of this one's.
     let evolved = evolve::search(session, &settings, &start, None)?;
@@ -169,7 +169,7 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
 /// Exchanges single circuits while the search over event orders, cut short, finds better schedules for them;
 /// returns whether a search was cut short.
 fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, MethodError> {
-    session.cx.phase("exchanges", "single circuits, judged by event orders");
+    session.cx.phase("exchanges", "single circuits, each evaluated by a search over event orders");
     let evaluator = Arc::clone(&session.evaluator);
     let budget = &evaluator.network.budget;
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();

@@ -46,14 +46,13 @@ const OVER: &str = "target_over";
 const TARGET: &str = "target_s";
 
 /// What a bound covers that holds for one switching alone.
-const ONE_SWITCHING: &str = "plans with one switching";
+const ONE_SWITCHING: &str = "plans with one reconfiguration";
 
 impl SessionMethod for MovingCircuits {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "delta-phases",
-            help: "Plans circuits that move within an iteration, and proves that no other switching \
-                 gains more.",
+            help: "Plans circuits that change within an iteration, and proves that no plan with one reconfiguration is shorter.",
             proves: true,
             hot_start: true,
             params: vec![
@@ -74,8 +73,7 @@ impl SessionMethod for MovingCircuits {
                     0.0,
                     1e4,
                     0.0,
-                    "Target of `fewest_ports` divided by the best iteration time with circuits that do \
-                     not move.",
+                    "Target of `fewest_ports` divided by the best iteration time with static circuits.",
                 )
                 .unit("%"),
                 ParamInfo::float(
@@ -84,7 +82,7 @@ impl SessionMethod for MovingCircuits {
                     1e9,
                     0.0,
                     "Target of `fewest_ports` as a time. Default: `target_over` times the best iteration \
-                     time with circuits that do not move.",
+                     time with static circuits.",
                 )
                 .unit("s")
                 .derived(),
@@ -98,10 +96,10 @@ impl SessionMethod for MovingCircuits {
         match scenario.reconfiguration() {
             None => {
                 let remedy = "set `switching_delay_s` or `switch`, or leave it out";
-                return without_effect(own, "where circuits stay", remedy).collect();
+                return without_effect(own, "while circuits are static", remedy).collect();
             }
             Some(group) if group.most_switchings == 0 => {
-                return without_effect(own, "beside most_switchings=0", "raise `most_switchings`").collect();
+                return without_effect(own, "with most_switchings=0", "raise `most_switchings`").collect();
             }
             Some(_) => {}
         }
@@ -109,7 +107,8 @@ impl SessionMethod for MovingCircuits {
             return without_effect(targets, "without `fewest_ports`", "set fewest_ports=true").collect();
         }
         let names = params.float(TARGET).is_some().then_some(OVER);
-        without_effect(names, "with `target_s`, which is the target", "leave one of them out").collect()
+        without_effect(names, "with `target_s`, which sets the target itself", "leave one of them out")
+            .collect()
     }
 
     fn moves(&self) -> bool {
@@ -121,8 +120,8 @@ impl SessionMethod for MovingCircuits {
             return Err(MethodError::Invalid(
                 Problem::new(
                     "reconfiguration",
-                    "is missing: `delta-phases` plans circuits that move within an iteration",
-                    "set `switching_delay_s` or `switch`, or take another method, such as `auto`",
+                    "is missing: `delta-phases` plans circuits that change within an iteration",
+                    "set `switching_delay_s` or `switch`, or use another method, such as `auto`",
                 )
                 .into(),
             ));
@@ -132,8 +131,8 @@ impl SessionMethod for MovingCircuits {
             return Err(MethodError::Invalid(
                 Problem::new(
                     "reconfiguration",
-                    format!("moves circuits of a scenario that is not tail-exact: {reason}"),
-                    "set switch=none and take `delta-joint`, or leave interleaving and buckets out",
+                    format!("changes circuits of a scenario that is not tail-exact: {reason}"),
+                    "set switch=none and use `delta-joint`, or leave interleaving and buckets out",
                 )
                 .into(),
             ));
@@ -142,7 +141,7 @@ impl SessionMethod for MovingCircuits {
         let resting = stay(session, &start)?;
         if group.most_switchings == 0 {
             session.cx.bound(resting.bound_s);
-            let why = "most_switchings is 0: the best circuits that stay for whole iterations";
+            let why = "most_switchings is 0: plans the best static circuits";
             session.cx.note(Severity::Info, why);
             hot::refuse(session, why);
             return Ok(resting.ending());
@@ -154,7 +153,9 @@ impl SessionMethod for MovingCircuits {
         session.cx.bound((ideal_s * (1.0 - 1e-12)).min(resting.makespan_s));
         if resting.makespan_s <= ideal_s * (1.0 + OPTIMAL_GAP) {
             let ports = ports_of_all(session);
-            let why = format!("circuits that stay are ideal already: nothing to gain in time; {ports}");
+            let why = format!(
+                "static circuits already reach the ideal makespan, so nothing can be gained in time; {ports}"
+            );
             hot::refuse(session, &why);
             session.cx.note(Severity::Info, why);
             return Ok(Outcome::done(Status::Optimal));
@@ -162,7 +163,7 @@ impl SessionMethod for MovingCircuits {
         if group.delay_s >= resting.makespan_s {
             session.cx.bound(resting.bound_s);
             let text = format!(
-                "no switching can help: a dark time of {} s exceeds the iteration of {:.6} s with circuits that stay",
+                "no reconfiguration can help: a dark time of {} s is at least as long as the iteration of {:.6} s with static circuits",
                 group.delay_s, resting.makespan_s
             );
             hot::refuse(session, &text);
@@ -196,7 +197,7 @@ impl Resting {
 
 /// Plans circuits that stay, to be beaten.
 fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, MethodError> {
-    session.cx.phase("static", "the best circuits that stay for whole iterations");
+    session.cx.phase("static", "the best circuits that do not change within an iteration");
     let evaluator = Arc::clone(&session.evaluator);
     let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
     // Its bound is about plans without switchings only, so that it is not to be stated as that of the scenario.
@@ -228,7 +229,7 @@ fn shortest(
     let known = hot.as_ref().map_or(task.known, |hot| hot.period_s);
     // Where more are allowed, the proof for one is not the answer.
     let boxes = if group.most_switchings == 1 { task.boxes } else { task.boxes.div_ceil(SHARE_OF_ONE) };
-    session.cx.phase("one switching", "boxes of states and instants by their lower bounds");
+    session.cx.phase("one reconfiguration", "boxes of states and instants by their lower bounds");
     let only_one = group.most_switchings == 1;
     let watch = &mut MovingSession { session, states_bound: only_one, supersedes: false };
     let proof = phases::search(MoveTask { known, boxes, ..task }, watch)?;
@@ -263,21 +264,21 @@ fn told_of_one(
     let (delay_s, stay_s) = (group.delay_s, resting.makespan_s);
     match best {
         Some(best) if best.switchings() <= 1 => format!(
-            "one switching of {delay_s} s takes {:.6} s in place of {stay_s:.6} s, {:.3} % less{}",
+            "one reconfiguration of {delay_s} s takes {:.6} s instead of {stay_s:.6} s, {:.3} % less{}",
             best.period_s,
             100.0 * (1.0 - best.period_s / stay_s),
-            if proof.complete { ", proven the best with one switching" } else { "" }
+            if proof.complete { ", proven the best with one reconfiguration" } else { "" }
         ),
         Some(best) => format!(
-            "no schedule with one switching of {delay_s} s is shorter than the {:.6} s of the plan given{}",
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the {:.6} s of the plan given{}",
             best.period_s,
-            if proof.complete { " (proven)" } else { ", as far as was searched" }
+            if proof.complete { " (proven)" } else { ", as far as searched" }
         ),
         None if proof.complete => format!(
-            "no schedule with one switching of {delay_s} s is shorter than the static {stay_s:.6} s (proven)"
+            "no schedule with one reconfiguration of {delay_s} s is shorter than the static {stay_s:.6} s (proven)"
         ),
         None => format!(
-            "found no schedule with one switching of {delay_s} s that is shorter than the static {stay_s:.6} s; none \
+            "found no schedule with one reconfiguration of {delay_s} s that is shorter than the static {stay_s:.6} s; none \
              is shorter than {:.6} s",
             proof.bound
         ),

@@ -27,10 +27,10 @@ pub(super) fn prove(
         Prover::Fastest => {
             let few = allocations::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
             let text = if few {
-                "circuit allocations are few enough to be listed, which proves fastest".to_owned()
+                "circuit allocations are few enough to list, which is the fastest proof".to_owned()
             } else {
                 format!(
-                    "{} links have too many circuit allocations to list, so an integer program is to prove",
+                    "{} links have too many circuit allocations to list, so an integer program computes the proof",
                     caps.len()
                 )
             };

@@ -179,7 +179,7 @@ impl ReallocationRun<'_, '_> {
     fn bounds(&mut self) -> Result<Vec<f64>, MethodError> {
         let mut bounds = Vec::with_capacity(self.team.members.len());
         for member in 0..self.team.members.len() {
-            let detail = format!("'{}' with every port that others could leave", self.name(member));
+            let detail = format!("'{}' with every port that other jobs could give up", self.name(member));
             self.cx.phase("bound", detail);
             bounds.push(self.ask(|team, effort, streams, watch| team.bound(member, effort, streams, watch))?);
         }
@@ -212,7 +212,10 @@ impl ReallocationRun<'_, '_> {
                 if done >= most {
                     return Ok(true);
                 }
-                self.cx.phase("trade", format!("'{}' with what others leave", self.name(member)));
+                self.cx.phase(
+                    "trade",
+                    format!("'{}' with the ports that other jobs leave free", self.name(member)),
+                );
                 let trade = self
                     .ask(|team, effort, streams, watch| team.trade(member, &ports, effort, streams, watch))?;
                 match trade {
@@ -238,9 +241,9 @@ impl ReallocationRun<'_, '_> {
             _ => format!("{before:.6} s to {after:.6} s"),
         };
         let ports = match u64::try_from(trade.ports) {
-            Ok(0) => "no port more".to_owned(),
-            Ok(ports) => counted(ports, "port more", "ports more"),
-            Err(_) => counted(trade.ports.unsigned_abs(), "port less", "ports less"),
+            Ok(0) => "no more ports".to_owned(),
+            Ok(ports) => counted(ports, "more port", "more ports"),
+            Err(_) => counted(trade.ports.unsigned_abs(), "fewer port", "fewer ports"),
         };
         let text = format!("'{}' goes from {nct} with {ports}", member.name);
         let name = format!("{} (s)", member.name);

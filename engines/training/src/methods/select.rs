@@ -39,7 +39,7 @@ impl SessionMethod for Select {
         params.extend(knobs::solver(&["mip_gap", "solver_process", "presolve", "lp_method"]));
         MethodInfo {
             name: "delta-select",
-            help: "Best circuits and rates together by an integer program over numbers of circuits.",
+            help: "Finds the best circuits and rates together by an integer program over circuit counts.",
             proves: true,
             hot_start: true,
             params,
@@ -118,7 +118,7 @@ pub(super) fn prove(
         return Ok(Proven { complete: true, limited: false });
     };
     if writing == Writing::Reduced {
-        solver::report_size(session.cx, selection.model(), "without what cannot matter");
+        solver::report_size(session.cx, selection.model(), "without columns that cannot affect the optimum");
     }
     let ending = run(session, params, &selection, (Goal::Makespan, limit_s), best)?;
     // The gap requested from the solver, plus rounding.
@@ -151,7 +151,7 @@ pub(super) fn fewest_ports(
     let instance = &session.instance;
     let ask = SelectionRequest { evaluator: &evaluator, instance, caps, limit_s, goal: Goal::Ports, writing };
     let Some(selection) = Selection::new(ask) else { return Ok(false) };
-    solver::report_size(session.cx, selection.model(), "without what cannot matter");
+    solver::report_size(session.cx, selection.model(), "without columns that cannot affect the optimum");
     let ending = run(session, &params, &selection, (Goal::Ports, limit_s), best)?;
     let counted = selection.range().low.iter().enumerate();
     // No plan has fewer ports than the lower ends of all ranges.
@@ -180,7 +180,7 @@ fn run(
         // One vector is left.
         let x = selection.range().low.clone();
         let value = selection.vector_s(&x);
-        reading.judge(session.cx, x, "the only circuits left")?;
+        reading.judge(session.cx, x, "the only remaining circuits")?;
         if let (Goal::Makespan, Some(value)) = (goal, value) {
             reading.state(session.cx, value);
         }
@@ -190,7 +190,7 @@ fn run(
     let start = match selection.checked_point(&reading.best.x) {
         Ok(point) => Start::Full(point),
         Err(broken) => {
-            let text = format!("the best plan is not a start for the solver: {broken}");
+            let text = format!("the solver cannot start from the best plan: {broken}");
             session.cx.note(Severity::Info, text);
             Start::None
         }

@@ -35,7 +35,7 @@ pub(super) fn start_at(
     match point {
         Ok(point) => Start::Full(point),
         Err(broken) => {
-            let why = format!("{what} is not a point of the model: {broken}");
+            let why = format!("{what} is not a feasible point of the model: {broken}");
             cx.hot_start_fate(HotStartFate::Rejected, why, Some(before_s), None);
             Start::None
         }

@@ -81,7 +81,7 @@ impl TrainingScenario {
             }
             Self::Shared(shared) => Err(Problem::new(
                 "jobs",
-                format!("are {} jobs that share pods, no single one", shared.jobs.len()),
+                format!("are {} jobs that share pods, but a single job is needed here", shared.jobs.len()),
                 "plan them with the method `reallocate`, or give one of them as `job`",
             )
             .into()),

@@ -112,7 +112,7 @@ impl Laid {
         if let (Some(floor_s), false) = (reduced.compute_s, reduced.tasks.is_empty()) {
             return Err(Problem::new(
                 "job",
-                format!("has a stage that computes for {floor_s:.3} s without ever waiting for a transfer, longer than any path through one"),
+                format!("has a stage that computes for {floor_s:.3} s without ever waiting for a transfer, which is longer than any path through a transfer"),
                 "balance the stages, or give the job more than one replica: circuits cannot shorten this iteration",
             )
             .into());

@@ -21,7 +21,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .answer(Phrase::new().answer(format!("{above} of {} oversubscribed", ways.len())))
         .legend(
             Phrase::new()
-                .muted("bar: most circuits in demand within each column   ")
+                .muted("bar: peak demand for circuits in each column   ")
                 .text("2")
                 .muted(": up to twice, ")
                 .text("3")

@@ -45,7 +45,7 @@ pub(super) fn section(
     let columns = vec![
         Column::words("switch", "switch"),
         Column::numbers("delay_s", "dark time", Unit::SECONDS),
-        Column::numbers("makespan_s", "one switching", Unit::SECONDS),
+        Column::numbers("makespan_s", "one reconfiguration", Unit::SECONDS),
         Column::numbers("bound_s", "at least", Unit::SECONDS),
         Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),
         Column::numbers("gain_s", "gain", Unit::MILLISECONDS),
@@ -64,21 +64,21 @@ pub(super) fn section(
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let even = match question.break_even()? {
-        None => "One switching gains nothing, not even without a dark time.".to_owned(),
+        None => "One reconfiguration does not shorten the iteration, even with a dark time of 0.".to_owned(),
         Some((gains_s, none_s)) => format!(
-            "One switching gains up to a dark time of {} s, and nothing from {} s on (proven).",
+            "One reconfiguration shortens the iteration for dark times up to {} s, and cannot for {} s or more (proven).",
             seconds(gains_s),
             seconds(none_s)
         ),
     };
-    let stays = format!("Circuits that stay take {} s.", seconds(stay_s));
+    let stays = format!("Static circuits take {} s.", seconds(stay_s));
     let curves = curves(&question, group)?;
     let section = Section::new("Switching delays", table)
         .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
-        .legend("< > move the dark time, and the plan follows")
+        .legend("< > change the dark time and update the plan")
         .on_screens("curves", "", curves);
     Ok(section.remark(format!("{stays} {even}")).remark(
-        "One switching and the return in every iteration. Only the last switch counts the bring-up of transceivers and NICs.",
+        "Every iteration has one reconfiguration and the return. Only the dark time of the last switch includes the bring-up of transceivers and NICs.",
     ))
 }
 
@@ -99,7 +99,7 @@ fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves
         axis_is_log: true,
         curves: vec![Curve {
             name: "makespan_s".to_owned(),
-            label: "one switching".to_owned(),
+            label: "one reconfiguration".to_owned(),
             unit: Unit::SECONDS,
             points,
             tone: Tone::Answer,
@@ -107,7 +107,7 @@ fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves
         }],
         lines: vec![
             line("ideal_s", "ideal", question.evaluator.ideal.makespan()),
-            line("static_s", "circuits that stay", question.stay_s),
+            line("static_s", "static circuits", question.stay_s),
         ],
         marks,
         ..Curves::default()
@@ -122,13 +122,13 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     let evaluator = &setting.evaluator;
     if let Some(reason) = evaluator.contention.loose.first() {
         return Err(Unavailable::absent(
-            format!("more than last transfers compete: {reason}"),
+            format!("not only the last transfers compete: {reason}"),
             "leave interleaving and buckets out",
         ));
     }
     let fixed = VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
     let proof = allocations::search(fixed, None, limited).map_err(|error| limited.why(error))?;
-    proof.best.ok_or_else(|| Unavailable::failed("no circuits fit the ports"))
+    proof.best.ok_or_else(|| Unavailable::failed("no circuit allocation fits the ports"))
 }
 
 /// A scenario whose circuits may move once.

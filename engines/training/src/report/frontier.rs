@@ -69,19 +69,18 @@ pub(super) fn section(
     }
     let seconds = |value| number(value, Unit::SECONDS);
     let text = format!(
-        "Switchings of {} and the return in every iteration; more than one are searched without a proof; circuits that stay take {} s, an ideal network {} s.",
+        "Each reconfiguration takes {}, and every iteration ends with the return. Plans with more than one are searched without a proof. Static circuits take {} s, an ideal network {} s.",
         delay_text(group.delay_s),
         seconds(best.makespan),
         seconds(ideal_s)
     );
     Ok(Section::new("Ports over time", table(setting, &targets, best.makespan))
         .context(Phrase::new().muted(format!("dark time {}", delay_text(group.delay_s))))
-        .legend("< > move the dark time, and the plan follows")
+        .legend("< > change the dark time and update the plan")
         .on_screens("curves", "", curves(&targets))
         .remark(text)
         .remark(
-            "Ports are counted pod by pod at the moment with the most ports in use. What is freed \
-             saves hardware only if it is not installed, or is lent to another job.",
+            "Ports are counted pod by pod at the moment with the most ports in use. Free ports save hardware only if they are not installed, or are lent to another job.",
         ))
 }
 
@@ -146,11 +145,11 @@ fn table(setting: &Setting, targets: &[Target], stay_s: f64) -> Table {
         Column::numbers("over", "over static", Unit::PERCENT),
         Column::numbers("nct", "NCT", Unit::RATIO.with_decimals(4)),
         Column::counts("static_ports", "ports, static"),
-        Column::counts("moving_ports", "one switching"),
+        Column::counts("moving_ports", "one reconfiguration"),
         Column::counts("at_least", "lower bound"),
         Column::counts("two_ports", "two"),
         Column::counts("any_ports", "any number"),
-        Column::counts("any_at_least", "lower bound of any"),
+        Column::counts("any_at_least", "lower bound, any"),
         Column::numbers("saved", "saved", Unit::PERCENT),
     ];
     let mut table = Table::new(["target", "targets"], columns);
@@ -195,11 +194,11 @@ fn curves(targets: &[Target]) -> Curves {
         axis_label: "iteration",
         axis_unit: Unit::SECONDS,
         curves: vec![
-            curve("static_ports", "circuits that stay", Tone::Text, &|target| {
+            curve("static_ports", "static circuits", Tone::Text, &|target| {
                 target.stays.map(|(ports, _)| ports)
             }),
-            curve("moving_ports", "one switching", Tone::Answer, &|target| target.moves),
-            curve("two_ports", "two switchings", Tone::Good, &|target| target.two),
+            curve("moving_ports", "one reconfiguration", Tone::Answer, &|target| target.moves),
+            curve("two_ports", "two reconfigurations", Tone::Good, &|target| target.two),
             curve("any_ports", "any number", Tone::Text, &|target| target.any),
             curve("any_at_least", "lower bound, any number", Tone::Muted, &|target| target.any_at_least),
         ],

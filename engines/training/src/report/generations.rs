@@ -73,7 +73,7 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts.add("ports", "ports of the best", stats.secondary);
     facts.add("stall", "stall", stats.stall);
     facts
-        .sentence(format!("generations without a better plan, of {} after which it ends", stats.stall_limit));
+        .sentence(format!("generations without a better plan; the search stops after {}", stats.stall_limit));
     facts.add("evaluations", "evaluations", stats.evaluations);
     facts.add("distinct", "distinct", distinct(stats));
     facts.sentence(format!("of {} in the population", stats.population));

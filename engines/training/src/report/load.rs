@@ -39,8 +39,8 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         row.item = Some(link as u32);
     }
     Section::new("Load of links", table).remark(
-        "Busy: bytes in the fuller direction as a share of what the circuits could carry in the iteration. Slack: how much \
-         later the most urgent transfer could end without delay for the iteration. Holds up: transfers of the critical path \
+        "Busy: bytes in the busier direction divided by what the circuits could carry in the iteration. Slack: how much \
+         later the most urgent transfer could end without delaying the iteration. Holds up: transfers of the critical path \
          wait for circuits here.",
     )
 }

@@ -36,7 +36,7 @@ pub(super) fn section(analysis: &Analysis) -> Section {
             let behind = ms(chain.end_s - second.end_s);
             section.block(
                 "second",
-                format!("Tasks of the second critical path alone, {behind} ms behind"),
+                format!("Tasks only on the second critical path, which ends {behind} ms earlier"),
                 tasks(analysis, second, &own),
             )
         }
@@ -73,7 +73,12 @@ fn summary(analysis: &Analysis) -> Facts {
     cause("contention_delay_s", "contention delay", costs.contention_s, "shared circuits and NICs");
     cause("paused_s", "paused (rate 0)", costs.held_s, "later starts than needed");
     if chain.spare_s > NOTHING_S {
-        cause("ahead_s", "ahead of ideal", -chain.spare_s, "slack of the ideal schedule that no delay used");
+        cause(
+            "ahead_s",
+            "ahead of ideal",
+            -chain.spare_s,
+            "slack of the ideal schedule that delays did not use up",
+        );
     }
     facts.number("makespan_s", "makespan", Unit::MILLISECONDS, Cell::new(chain.end_s).tone(Tone::Answer));
     match chain.leaves_ideal.and_then(|place| chain.tasks.get(place)) {
@@ -95,7 +100,7 @@ fn summary(analysis: &Analysis) -> Facts {
     let second = analysis.second.as_ref().and_then(|second| Some((second, second.tasks.last()?)));
     match second {
         None => {
-            facts.add("second_chain", "second chain", Cell::none().note("nothing else ends the iteration"));
+            facts.add("second_chain", "second chain", Cell::none().note("no other task ends the iteration"));
         }
         Some((second, last)) => {
             facts.number(

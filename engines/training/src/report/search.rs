@@ -86,15 +86,15 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     }
     Ok(match &run.search.standing {
         _ if !run.search.lines.is_empty() => section.block(FORMS[2], "", log(run)),
-        Some(standing) => no_log(section, format!("the solver stands at: {standing}")),
-        None => no_log(section, "only methods with a solver have one; v shows the curves".to_owned()),
+        Some(standing) => no_log(section, format!("latest state of the solver: {standing}")),
+        None => no_log(section, "only methods with a solver have a log; v shows the curves".to_owned()),
     })
 }
 
 /// The section without lines of a log.
 fn no_log(section: Section, remedy: String) -> Section {
     let mut facts = Facts::new();
-    facts.add("log", "no line of a solver's log", remedy);
+    facts.add("log", "no lines of a solver log", remedy);
     section.on_screens("log", "", facts).only_in(LOG)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn section(
     let proof = if prices.exact() {
         "Every figure is the difference of two proven optima."
     } else {
-        "Not every figure is the difference of two proven optima: some are estimates."
+        "Some figures are estimates; the others are differences of two proven optima."
     };
     let context = if prices.exact() {
         "against the proven best plan"

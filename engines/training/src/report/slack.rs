@@ -20,12 +20,11 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         .context(Phrase::new().muted(format!("{none} without slack at full rate{}", donors(analysis))))
         .answer(Phrase::new().answer(format!("critical path {critical} of {}", analysis.tasks.len())))
         .remark(
-            "Slack at full rate: how much later a task could end without delay for the iteration if everything after it ran \
-             at full rate; as planned: if everything after it took as long as in the plan. A star marks the critical path.",
+            "Slack at full rate: how much later a task could end without delaying the iteration if everything after it ran at full rate; as planned: if everything after it took as long as in the plan. A star marks the critical path.",
         )
         .block("spread", "Tasks by slack at full rate", spread(&bins))
         .block("tasks", "Tasks, those with least slack first", tasks(analysis))
-        .block("spare", "Links with circuits to spare", spare(analysis))
+        .block("spare", "Links with spare circuits", spare(analysis))
 }
 
 fn ms(seconds: f64) -> String {

@@ -19,8 +19,8 @@ pub(super) fn section(
 ) -> Result<Section, Unavailable> {
     let (Some(phases), Some(group)) = (&result.phases, instance.reconfiguration) else {
         return Err(Unavailable::absent(
-            "the circuits of the plan stay for whole iterations",
-            "set `switching_delay_s` or `switch` and plan with `delta-phases` to let them move",
+            "the circuits of the plan do not change within an iteration",
+            "set `switching_delay_s` or `switch` and plan with `delta-phases` to let them change",
         ));
     };
     let columns = vec![
@@ -80,17 +80,18 @@ pub(super) fn section(
         }
     }
     let ports: u64 = phases.peak_ports(instance).iter().sum();
-    let beside = counted(phases.switchings.into(), "switching", "switchings");
+    let beside = counted(phases.switchings.into(), "reconfiguration", "reconfigurations");
     let text = format!(
-        "{beside} of {} s in an iteration, beside the return; ports are dark for {dark_s:.6} port-seconds of it. \
-         {ports} ports are in use at the same moment, counted pod by pod: the others save hardware only if they are not \
-         installed, or are lent to another job while they are free.",
+        "{beside} of {} s in an iteration, not counting the return; ports are dark for {dark_s:.6} port-seconds. \
+         {ports} ports are in use at once, adding up the peaks of the pods: the other ports save hardware only if they are not installed, or are lent to another job while they are free.",
         group.delay_s
     );
     let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");
     let section = Section::empty("Reconfigurations")
         .answer(answer)
-        .legend("lanes: circuits of each pair of pods; red and yellow: some are dark; < > move the dark time")
+        .legend(
+            "lanes: circuits of each pair of pods; red and yellow: some are dark; < > change the dark time",
+        )
         .block(
             "circuits",
             "Circuits over the iteration",

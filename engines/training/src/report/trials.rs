@@ -32,12 +32,12 @@ pub(super) fn section(
         .context(Phrase::new().muted("circuits as planned, simulated again"))
         .answer(answer(&tried))
         .remark("Circuits are fixed; rates are recomputed for each case, scheduled or max-min fair.")
-        .block("cases", "Compute that varies, and circuits that fail together", cases(&tried))
-        .block("one_slow", "One that computes more slowly", slow(&tried, instance))
+        .block("cases", "Compute jitter, and circuits that fail together", cases(&tried))
+        .block("one_slow", "One slow stage or pod", slow(&tried, instance))
         .block("failed_circuit", "One failed circuit", failed_circuits(&tried, instance))
         .block(
             "failed_port",
-            "One failed port, of the best and of the worst link",
+            "One failed port, on the best and on the worst link",
             failed_ports(&tried, instance),
         );
     let together = tried.together.iter().filter(|cut| cut.circuits > 1);
@@ -124,13 +124,13 @@ fn cases(tried: &Robustness) -> Table {
             case(name, means, Some(Ends { joint_s: of(joint), fair_s: of(fair) }));
         };
         spread("mean", "the mean of all samples", |spread| spread.mean_s);
-        spread("95 %", "95 of 100 samples end by then", |spread| spread.p95_s);
+        spread("95 %", "95 of 100 samples end by this time", |spread| spread.p95_s);
         spread("worst", "the longest sample", |spread| spread.worst_s);
     }
     for cut in tried.together.iter().filter(|cut| cut.circuits > 1) {
         let worst = cut.worst.as_ref().map(|worst| worst.1).filter(|_| cut.cut_off == 0);
         let name = format!("{} circuits fail, the worst of {} choices", cut.circuits, cut.choices);
-        case(name, "the others are fixed", worst);
+        case(name, "the other circuits are fixed", worst);
     }
     table
 }
@@ -143,7 +143,7 @@ fn slow(tried: &Robustness, instance: &Instance) -> Table {
     let mut table = table(names, vec![Column::words(of, heading)]).overview(OVERVIEW);
     let mut order: Vec<_> = tried.slow.iter().collect();
     order.sort_by(|a, b| b.ends.joint_s.total_cmp(&a.ends.joint_s).then(a.place.cmp(&b.place)));
-    let means = format!("every compute there takes {slower} % longer");
+    let means = format!("all of its compute takes {slower} % longer");
     for slow in order {
         let name = if tried.by_stage {
             format!("stage {}", slow.place + 1)
@@ -220,7 +220,7 @@ fn failed_together<'a>(
                 Cell::new(word),
                 Cell::new(names.clone()),
             ];
-            let means = format!("adds {word} of all choices that cut nothing off");
+            let means = format!("adds {word} of all choices that cut no pods off");
             table.push(row(first, &names, &means, Some(*ends), tried));
         }
     }

@@ -134,7 +134,7 @@ fn check_links(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
 
 fn dangling(path: String, what: &str, id: u32, count: usize, problems: &mut Problems) {
     let remedy = match count {
-        0 => format!("there is no {what} at all"),
+        0 => format!("the instance has no {what}"),
         count => format!("give a {what} from 0 to {}", count - 1),
     };
     problems.add(path, format!("is '{id}', there is no such {what}"), remedy);
@@ -151,7 +151,7 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
     if known && task.src_pod == task.dst_pod {
         problems.add(
             format!("{path}.dst_pod"),
-            format!("is '{}', the pod that sends", task.dst_pod),
+            format!("is '{}', which is also the sending pod", task.dst_pod),
             "a transfer inside a pod is not a task; make it part of a delay",
         );
     } else if known && !links.contains_key(&pair(task.src_pod, task.dst_pod)) {

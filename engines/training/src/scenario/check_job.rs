@@ -69,7 +69,7 @@ fn check_replaced(run: &RunConfig, problems: &mut Problems) {
         if let Some(value) = run.field(&info.name).filter(|value| info.default.as_ref() != Some(value)) {
             problems.add(
                 format!("job.run.{}", info.name),
-                format!("is '{value}' beside `measured`, which replaces it"),
+                format!("is '{value}', but `measured` replaces it"),
                 format!("leave it out, or {}", replaced_remedy(&info.name)),
             );
         }
@@ -79,7 +79,11 @@ fn check_replaced(run: &RunConfig, problems: &mut Problems) {
 fn check_model(job: &Job, problems: &mut Problems) {
     match &job.model {
         None if job.measured.is_none() => {
-            problems.add("job.model", "is missing", "name a model, spell one out, or give `measured`");
+            problems.add(
+                "job.model",
+                "is missing",
+                "name a model, give the sizes of one, or give `measured`",
+            );
         }
         Some(ModelChoice::Preset(name)) if presets::model(name).is_none() => {
             let knob = job_knobs().iter().find(|info| info.name == "model");
@@ -118,7 +122,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
         if model.dense_layers.is_some_and(|dense| dense > 0) {
             problems.add(
                 "job.model.moe_layers",
-                "cannot be given together with 'dense_layers'",
+                "cannot be combined with 'dense_layers'",
                 "give one of the two",
             );
         }
@@ -152,7 +156,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     } else if run.gpus_per_pod.is_some() && run.gpus_per_pod_per_replica > 0 {
         problems.add(
             "job.run.gpus_per_pod",
-            "cannot be given together with 'gpus_per_pod_per_replica'",
+            "cannot be combined with 'gpus_per_pod_per_replica'",
             "give one of the two",
         );
     } else if run.gpus_per_pod.is_none() && run.gpus_per_pod_per_replica == 0 {
@@ -175,14 +179,14 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     if run.cp > 1 && job.measured.is_none() && !u64::from(run.seq).is_multiple_of(parts) {
         problems.add(
             "job.run.cp",
-            format!("is '{}', and {parts} equal parts do not make a sequence of {} tokens", run.cp, run.seq),
-            "give a number of which twice divides `seq`",
+            format!("is '{}', which needs {parts} equal parts of a sequence of {} tokens", run.cp, run.seq),
+            "give a number whose double divides `seq`",
         );
     }
     if !g.is_multiple_of(tp) {
         problems.add(
             "job.run.ep",
-            format!("times etp gives {g} GPUs per stage, no multiple of {width}"),
+            format!("times etp gives {g} GPUs per stage, which is not a multiple of {width}"),
             format!("make ep x etp a multiple of {tp}"),
         );
     }
@@ -192,7 +196,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         let choices = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
         problems.add(
             "job.run.gpus",
-            format!("is '{gpus}', no multiple of the {per_replica} GPUs of a replica ({g} per stage x {pp} stages)"),
+            format!("is '{gpus}', which is not a multiple of the {per_replica} GPUs of a replica ({g} per stage x {pp} stages)"),
             format!("give {choices}, or change `tp`, `ep` or `pp`"),
         );
     }
@@ -200,7 +204,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
     if !per_pod.is_multiple_of(g) {
         problems.add(
             "job.run.gpus_per_pod_per_replica",
-            format!("is '{per_pod}', no multiple of the {g} GPUs of a stage"),
+            format!("is '{per_pod}', which is not a multiple of the {g} GPUs of a stage"),
             format!("give a multiple of {g}: stages do not span pods"),
         );
     } else if per_pod > per_replica {
@@ -280,7 +284,7 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
         problems.add(
             "job.run.gpus",
             format!(
-                "gives {} replicas, but one was measured, which exchanges no gradients: their bytes are not known",
+                "gives {} replicas, but a single replica was measured, so the bytes of the gradient exchange are unknown",
                 shape.replicas
             ),
             "import the workload with that number of GPUs, or give `dp_bytes_per_gpu` and the `replicas` it holds for",

@@ -29,7 +29,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
         if matches!(measured.order, Order::Lists(_)) {
             problems.add(
                 FIELD,
-                format!("is '{chunks}' beside a literal order, whose steps name micro-batches but no chunks"),
+                format!("is '{chunks}', but the steps of a literal order name micro-batches and no chunks"),
                 "give 1, or the order '1f1b', which is interleaved",
             );
         }

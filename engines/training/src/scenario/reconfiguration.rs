@@ -84,8 +84,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             SWITCH,
             &names,
             NO_SWITCH,
-            "Type of switch whose circuits move within an iteration; it sets `switching_delay_s`. none: \
-             circuits do not move.",
+            "Type of switch whose circuits change within an iteration; it sets `switching_delay_s`. none: circuits do not change.",
         )
         .effect(Effect::Warm),
         ParamInfo::float(
@@ -93,7 +92,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             0.0,
             MAX_DELAY_S,
             0.0,
-            "Dark time of a circuit that moves within an iteration. Default: circuits do not move.",
+            "Dark time of a circuit that changes within an iteration. Default: circuits do not change.",
         )
         .unit("s")
         .effect(Effect::Warm)
@@ -103,7 +102,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
             0,
             i64::from(MAX_SWITCHINGS),
             i64::from(Reconfiguration::default().most_switchings),
-            "Maximum number of switchings per iteration, not counting the return to the initial \
+            "Maximum number of reconfigurations per iteration, not counting the return to the initial \
              circuits.",
         )
         .effect(Effect::Warm),
@@ -126,11 +125,7 @@ pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamVa
 
 /// The problem of a number of switchings beside circuits that stay.
 pub(super) fn without_switch() -> Problem {
-    Problem::new(
-        MOST,
-        "has no effect while circuits stay",
-        "set `switching_delay_s` or `switch`, and before it",
-    )
+    Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
 
 /// Changes one of the knobs to a value that its range has accepted; says whether the name is one of them.

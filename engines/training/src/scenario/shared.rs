@@ -175,7 +175,7 @@ impl SharedPods {
             if placed.job.reconfiguration.is_some() {
                 problems.add(
                     path("job.reconfiguration"),
-                    "moves circuits on pods that several jobs share, which cannot be planned",
+                    "changes circuits within an iteration on pods that several jobs share, which is not supported",
                     "leave it out, or plan the job alone as `job`",
                 );
             }

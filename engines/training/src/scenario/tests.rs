@@ -123,9 +123,9 @@ fn contradictions_of_a_job_are_named_with_a_remedy() {
     let text = TrainingScenario::Job(job.clone()).validate().unwrap_err().to_string();
     assert_eq!(
         text,
-        "job.run.gpus: is '20', no multiple of the 8 GPUs of a replica (2 per stage x 4 stages); \
+        "job.run.gpus: is '20', which is not a multiple of the 8 GPUs of a replica (2 per stage x 4 stages); \
          give 16 or 24, or change `tp`, `ep` or `pp`\n\
-         job.run.gpus_per_pod_per_replica: is '3', no multiple of the 2 GPUs of a stage; \
+         job.run.gpus_per_pod_per_replica: is '3', which is not a multiple of the 2 GPUs of a stage; \
          give a multiple of 2: stages do not span pods"
     );
     job = presets::job("tiny4").unwrap().job();
@@ -218,7 +218,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         ("/tasks/0/flows", json!(0), "tasks[0].flows: is '0'; give at least 1"),
         ("/tasks/1/id", json!(2), "tasks[1].id: is '2'; give 1: ids are dense and in order"),
         ("/tasks/0/src_gpus", json!([0]), "tasks[0].src_gpus: has 1 entries for 2 flows"),
-        ("/tasks/0/dst_pod", json!(0), "tasks[0].dst_pod: is '0', the pod that sends"),
+        ("/tasks/0/dst_pod", json!(0), "tasks[0].dst_pod: is '0', which is also the sending pod"),
         (
             "/tasks/0/dst_pod",
             json!(7),
@@ -323,7 +323,7 @@ fn what_measured_figures_replace_is_neither_written_nor_read_as_if_it_were_used(
     let said = problems(&file);
     assert_eq!(
         said,
-        "job.run.seq: is '8192' beside `measured`, which replaces it; leave it out, or import again with another \
+        "job.run.seq: is '8192', but `measured` replaces it; leave it out, or import again with another \
          sequence length"
     );
     let mut scenario = scenario;
@@ -498,7 +498,7 @@ fn extremes_of_every_knob_are_usable_or_refused() {
             let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
             if info.name == "most_switchings" {
                 let said = scenario.set(&info.name, None, &value).unwrap_err().to_string();
-                assert!(said.contains("has no effect while circuits stay"), "{said}");
+                assert!(said.contains("has no effect while circuits are static"), "{said}");
                 scenario.set("switch", None, &ParamValue::Text("mems".to_owned())).unwrap();
             }
             scenario.set(&info.name, None, &value).unwrap();
@@ -548,7 +548,7 @@ fn measured_times_are_interleaved_but_a_literal_order_is_not() {
     let text = problems(&job);
     assert_eq!(
         text,
-        "job.run.virtual_stages: is '2' beside a literal order, whose steps name micro-batches but no chunks; \
+        "job.run.virtual_stages: is '2', but the steps of a literal order name micro-batches and no chunks; \
          give 1, or the order '1f1b', which is interleaved"
     );
 }

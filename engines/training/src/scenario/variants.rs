@@ -29,7 +29,7 @@ impl TrainingScenario {
         let mut knobs: Vec<&str> = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((knob, values)) = part.split_once('=') else {
-                let remedy = "write a knob and its values, such as seq=2048,8192";
+                let remedy = "write a parameter and its values, such as seq=2048,8192";
                 return Err(Problem::new("robust", format!("has '{part}' without '='"), remedy));
             };
             let (knob, values) = (knob.trim(), values.split(',').map(str::trim));
@@ -60,7 +60,7 @@ impl TrainingScenario {
             return Err(Problem::new(
                 "robust",
                 "names no knob",
-                "write a knob and its values, such as seq=2048,8192",
+                "write a parameter and its values, such as seq=2048,8192",
             ));
         }
         differ(&variants, &knobs)?;

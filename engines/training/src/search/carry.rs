@@ -16,7 +16,7 @@ pub(crate) fn listed(result: &TrainingResult, links: usize) -> Option<Vec<u32>> 
 /// The sentence on a plan of which [`listed`] gives nothing.
 pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
     if result.phases.is_some() {
-        "the circuits of the plan move within the iteration"
+        "the circuits of the plan change within the iteration"
     } else {
         "the plan does not list the circuits of its own scenario"
     }

@@ -60,7 +60,7 @@ impl Configurations {
         for Variant { name, scenario } in variants {
             let instance = scenario.build()?.instance;
             if instance.pods != own.pods || instance.links != own.links {
-                let remedy = "vary what leaves the placement as it is, such as seq or bandwidth_gbps";
+                let remedy = "vary parameters that keep the placement, such as seq or bandwidth_gbps";
                 return Err(refuse(name, "has other pods, ports or links", remedy));
             }
             let evaluator =

@@ -170,5 +170,5 @@ fn a_layout_that_was_measured_is_refused_with_the_reason() {
         ..twin
     };
     let said = changed(&one, "gpus", &(2 * one.run.gpus).to_string()).unwrap_err();
-    assert!(said.starts_with("job.run.gpus: gives 2 replicas, but one was measured"), "{said}");
+    assert!(said.starts_with("job.run.gpus: gives 2 replicas, but a single replica was measured"), "{said}");
 }

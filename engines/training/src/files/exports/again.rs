@@ -24,7 +24,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
                  reduced DAG.",
             of: SubjectSort::Either,
             leaves_out: &[
-                "the job's parameters that the inputs were worked out from",
+                "the job parameters from which the inputs were derived",
                 "the plan, if one is given",
             ],
             against: None,
@@ -42,7 +42,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
             of: SubjectSort::Either,
             leaves_out: &[
-                "the job's parameters that the inputs were worked out from",
+                "the job parameters from which the inputs were derived",
                 "the bound of a plan (it holds for one replica)",
             ],
             against: None,

@@ -100,7 +100,7 @@ fn legend(drawing: &mut Drawing, y: f64, compute: bool) -> f64 {
     drawing.text(
         (MARGIN, y + 18.0),
         BODY,
-        "Height of a transfer: its rate in NICs; the line above a row is what the circuits of the link carry.",
+        "Height of a transfer: its rate in NICs; the line above a row is the capacity of the link's circuits.",
     );
     y + 18.0
 }

@@ -52,7 +52,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
             &["auto", "file", "aiob", "zero"],
             "Source of compute times: kernel times if given, otherwise the workload file; or none.",
         ),
-        ParamInfo::float("tflops", 0.001, 1e6, 989.0, "Peak of one GPU, to compute times from the model.")
+        ParamInfo::float("tflops", 0.001, 1e6, 989.0, "Peak rate of one GPU; compute times then follow from the model.")
             .derived()
             .unit("TFLOP/s"),
         ParamInfo::float(
@@ -64,8 +64,8 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
              tflops.",
         )
         .derived(),
-        choice("model", &presets::model_names(), "Model whose FLOPs are counted, with tflops.").derived(),
-        int("seq", 1 << 26, "Tokens of one micro-batch, with tflops.").unit("tokens"),
+        choice("model", &presets::model_names(), "Model whose FLOPs are counted; used with tflops.").derived(),
+        int("seq", 1 << 26, "Number of tokens per micro-batch; used with tflops.").unit("tokens"),
         int(
             "layers",
             1 << 16,
@@ -75,8 +75,7 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
         choice(
             "collectives",
             &["auto", "measured", "busbw", "alpha_beta", "zero"],
-            "Time of tensor- and expert-parallel collectives: measured if the file has it, otherwise \
-             from the table, otherwise from the model.",
+            "Time of tensor- and expert-parallel collectives: zero, measured (in the file), from a bus-bandwidth table (busbw), from latency and rate (alpha_beta), or the first of the last three that is available (auto).",
         ),
         rate(
             "collective_gbps",
@@ -94,15 +93,13 @@ pub fn aicb_knobs() -> Vec<ParamInfo> {
         choice(
             "parameter_gather",
             &["dp", "column"],
-            "Group of the all-gather in the row of the gradients' reduce-scatter: data parallel, or the \
-             one that its column names.",
+            "Group of the all-gather that shares a row with the reduce-scatter of the gradients: data parallel (dp), or the group in its column (column).",
         )
         .derived(),
         choice(
             "order",
             &["file", "1f1b"],
-            "Order of the passes: the one of the file if it has one, or \
-             1F1B.",
+            "Order of the passes: the order in the file if it states one (file), or 1F1B (1f1b).",
         ),
     ]
 }

@@ -41,12 +41,12 @@ pub(crate) fn formats() -> [FormatInfo; 3] {
         of(HF_CONFIG, "The config.json of a Hugging Face model; parameters set the run of the job.", "json"),
         of(
             CALCULON,
-            "A model of Calculon, with its execution and system if they are given; parameters set the rest, and win.",
+            "A model of Calculon, with its execution and system if they are given; parameters set the rest and override the files.",
             "json",
         ),
         of(
             MEGATRON,
-            "The arguments of Megatron-LM in a script, or the YAML of NeMo; parameters set the rest, and win.",
+            "The arguments of Megatron-LM in a script, or the YAML of NeMo; parameters set the rest and override the files.",
             "sh",
         ),
     ]

@@ -168,7 +168,7 @@ fn gradients_of_an_imported_job_follow_its_replicas_and_its_layout_is_kept() {
     // All GPUs of a stage in one pod: one replica, whose gradients nobody has counted.
     let whole = import(&[GPT22B], &["gpus_per_pod=32"]);
     let said = change(&whole.job, "gpus=128").unwrap_err();
-    assert!(said.contains("gives 2 replicas, but one was measured"), "{said}");
+    assert!(said.contains("gives 2 replicas, but a single replica was measured"), "{said}");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn pods_filled_rank_by_rank() {
     let both = ["gpus_per_pod=8", "gpus_per_pod_per_replica=8"];
     assert!(refused(&[GPT22B], &both).contains("gpus_per_pod: cannot be combined with"));
     let uneven = refused(&[GPT22B], &["gpus_per_pod_per_replica=12"]);
-    assert!(uneven.contains("no multiple of the 8 GPUs of a stage"), "{uneven}");
+    assert!(uneven.contains("not a multiple of the 8 GPUs of a stage"), "{uneven}");
 }
 
 #[test]

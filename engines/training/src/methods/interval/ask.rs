@@ -29,14 +29,13 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "windows",
             &["none", "dag", "anchored"],
             "anchored",
-            "Intervals in which a task may be active: all, as the DAG implies, or near those of a run.",
+            "Intervals in which a task may be active: all, those that the DAG allows, or those near its intervals in a schedule (anchored).",
         ),
         ParamInfo::choice(
             "anchor",
             &["start", "fair"],
             "start",
-            "Schedule at which anchored windows are centred: the one to start from, or its circuits at \
-             max-min fair rates.",
+            "Schedule at which anchored windows are centred: the starting schedule, or that of its circuits at max-min fair rates.",
         ),
         ParamInfo::int(
             "margin",
@@ -51,7 +50,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             0,
             1_000_000,
             0,
-            "Number of intervals; 0 uses those of the anchor and a few more.",
+            "Number of intervals; 0 uses the number of the anchor plus a few more.",
         ),
         ParamInfo::int_list(
             "circuits",

@@ -47,7 +47,7 @@ pub(super) fn ports(
     let caps = &caps;
     let mut least = None;
     if resting.makespan_s <= limit_s {
-        session.cx.phase("static ports", format!("fewest ports of circuits that stay, at {target_s:.6} s"));
+        session.cx.phase("static ports", format!("fewest ports of static circuits, at {target_s:.6} s"));
         let task = allocations::VectorTask::new(&evaluator, session.rates, caps);
         let from = Circuits { makespan: target_s, ..resting.best.clone() };
         let fewest = ports::fewest(task, &from, &mut RelaxedSession(session))?;
@@ -71,27 +71,29 @@ pub(super) fn ports(
         boxes: params.int(BOX_LIMIT).map_or(1, |boxes| boxes.max(1) as u64),
     };
     let hot = hot::take(session, task, group.most_switchings)?.map(|hot| hot.ports(&evaluator));
-    session.cx.phase("ports", format!("fewest ports with one switching, at {target_s:.6} s"));
+    session.cx.phase("ports", format!("fewest ports with one reconfiguration, at {target_s:.6} s"));
     let one = MoveTask { known: hot.map_or(task.known, |ports| ports as f64), ..task };
     let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
     let proof = phases::search(one, watch)?;
     let found = proof.best.as_ref().map(|best| best.ports(&evaluator));
     let stay = match least {
-        Some((ports, true)) => format!("circuits that stay need {ports} ports (proven)"),
-        Some((ports, false)) => format!("circuits that stay need {ports} ports at most"),
-        None => "circuits that stay do not reach it".to_owned(),
+        Some((ports, true)) => format!("static circuits need {ports} ports (proven)"),
+        Some((ports, false)) => format!("static circuits need at most {ports} ports"),
+        None => "static circuits do not reach it".to_owned(),
     };
     let bound = proof.bound.ceil();
     let moved = match (found, proof.complete) {
-        (Some(ports), true) => format!("one switching of {} s needs {ports} (proven)", group.delay_s),
-        (Some(ports), false) => format!("one switching of {} s needs {bound} to {ports}", group.delay_s),
+        (Some(ports), true) => format!("one reconfiguration of {} s needs {ports} (proven)", group.delay_s),
+        (Some(ports), false) => {
+            format!("one reconfiguration of {} s needs {bound} to {ports}", group.delay_s)
+        }
         (None, true) => format!(
-            "no schedule with one switching of {} s needs fewer{} (proven)",
+            "no schedule with one reconfiguration of {} s needs fewer{} (proven)",
             group.delay_s,
             hot.map_or_else(String::new, |ports| format!(" than the {ports} of the plan given"))
         ),
         (None, false) => format!(
-            "no schedule with fewer was found with one switching of {} s, none needs fewer than {bound}",
+            "found no schedule with fewer ports and one reconfiguration of {} s; none needs fewer than {bound}",
             group.delay_s
         ),
     };
@@ -99,7 +101,8 @@ pub(super) fn ports(
     let watch = &mut MovingSession { session, states_bound: false, supersedes: true };
     let any = phases::least_ports::<Stepped, _>(task, limit_s, watch)?;
     if let Some(any) = any {
-        let text = format!("no number of switchings needs fewer than {any} ports, whatever the dark time");
+        let text =
+            format!("no number of reconfigurations needs fewer than {any} ports, whatever the dark time");
         session.cx.note(Severity::Info, text);
     }
     let mut known = found.or(hot).or(least.map(|(ports, _)| ports));
@@ -110,12 +113,13 @@ pub(super) fn ports(
     }
     if known.is_none() && proof.complete && group.most_switchings == 1 {
         return Ok(Outcome::Infeasible(format!(
-            "no plan with one switching of {} s on these ports ends within {target_s:.6} s",
+            "no plan with one reconfiguration of {} s on these ports ends within {target_s:.6} s",
             group.delay_s
         )));
     }
     if known.is_none() {
-        let text = format!("found no plan that ends within {target_s:.6} s: the best one takes longer");
+        let text =
+            format!("found no plan that ends within {target_s:.6} s; the best plan found takes longer");
         session.cx.note(Severity::Warning, text);
     }
     Ok(Outcome::Done { status: Status::Feasible, limit: (!proof.complete).then_some(Limit::Work) })

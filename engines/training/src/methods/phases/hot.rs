@@ -45,12 +45,12 @@ pub(super) fn take(
     };
     let given = course(&events, plan.objective.value, task.delay_s);
     let Some(found) = phases::revalued(task, &given, most) else {
-        let why = "it is no better than circuits that stay, or its switchings are too many".to_owned();
+        let why = "it is no better than static circuits, or has too many reconfigurations".to_owned();
         session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
         return Ok(None);
     };
     let (fate, why) = if remarks.is_empty() {
-        (HotStartFate::Accepted, "its switchings fit as they are".to_owned())
+        (HotStartFate::Accepted, "its reconfigurations fit as they are".to_owned())
     } else {
         (HotStartFate::Repaired, remarks.join("; "))
     };

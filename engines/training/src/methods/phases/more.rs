@@ -21,20 +21,21 @@ pub(super) fn shorter(
     let found = searched(session, task, Some(from), most, one)?;
     let text = match &found {
         Some(found) => format!(
-            "{} of {} s take {:.6} s in place of {:.6} s",
-            counted(found.switchings().into(), "switching", "switchings"),
+            "{} of {} s: {:.6} s instead of {:.6} s",
+            counted(found.switchings().into(), "reconfiguration", "reconfigurations"),
             task.delay_s,
             found.period_s,
             task.known
         ),
         None => format!(
-            "found no schedule with up to {most} switchings of {} s that is shorter than {:.6} s",
+            "found no schedule with up to {most} reconfigurations of {} s that is shorter than {:.6} s",
             task.delay_s, task.known
         ),
     };
-    session
-        .cx
-        .note(Severity::Info, format!("{text}; no number of switchings takes less than {least_s:.6} s"));
+    session.cx.note(
+        Severity::Info,
+        format!("{text}; no number of reconfigurations takes less than {least_s:.6} s"),
+    );
     warn(session, most);
     Ok(least_s)
 }
@@ -51,13 +52,16 @@ pub(super) fn fewer(
     let ports = found.as_ref().map(|found| found.ports(task.evaluator));
     let text = match &found {
         Some(found) => format!(
-            "{} of {} s need {}",
-            counted(found.switchings().into(), "switching", "switchings"),
+            "{} of {} s: {} ports",
+            counted(found.switchings().into(), "reconfiguration", "reconfigurations"),
             task.delay_s,
             found.ports(task.evaluator)
         ),
         None => {
-            format!("found no schedule with fewer ports and up to {most} switchings of {} s", task.delay_s)
+            format!(
+                "found no schedule with fewer ports and up to {most} reconfigurations of {} s",
+                task.delay_s
+            )
         }
     };
     session.cx.note(Severity::Info, text);
@@ -83,14 +87,16 @@ fn searched(
             best = Some(found);
         }
     };
-    session.cx.phase("two switchings", "circuits of every link change at one of two instants");
+    session.cx.phase("two reconfigurations", "circuits of every link change at one of two instants");
     let watch = &mut MovingSession { session, states_bound: false, supersedes };
     keep(phases::search_two(task, one.best.as_ref(), watch)?, &mut task);
     session.cx.phase("on demand", "circuits of a link for the time in which it sends");
     let watch = &mut MovingSession { session, states_bound: false, supersedes };
     keep(phases::search_demand(task, most, watch)?, &mut task);
     if let Some(from) = from {
-        session.cx.phase("more switchings", "states are split, and their circuits and instants shifted");
+        session
+            .cx
+            .phase("more reconfigurations", "states are split, and their circuits and instants shifted");
         let from = best.clone().unwrap_or_else(|| from.clone());
         let watch = &mut MovingSession { session, states_bound: false, supersedes };
         best = phases::search_more(task, &from, most, watch)?.or(best);
@@ -105,6 +111,7 @@ fn most_of(session: &Session<'_, '_>) -> u32 {
 
 /// Says what is proven.
 fn warn(session: &mut Session<'_, '_>, most: u32) {
-    let text = format!("plans with 2 to {most} switchings were searched, but nothing is proven of them");
+    let text =
+        format!("plans with 2 to {most} reconfigurations were searched, but none of them is proven optimal");
     session.cx.note(Severity::Warning, text);
 }

@@ -136,7 +136,7 @@ fn orders_that_cannot_be_followed_are_refused() {
         lists[1] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
         lists[2] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
     });
-    assert!(waits.contains("job.measured.order[0][1]: is 'B1', which stage 2 never gets to"), "{waits}");
+    assert!(waits.contains("job.measured.order[0][1]: is 'B1', which stage 2 never reaches"), "{waits}");
 }
 
 #[test]

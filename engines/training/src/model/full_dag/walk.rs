@@ -244,7 +244,7 @@ impl StageWalk<'_> {
                 let from = if step.backward { stage + 2 } else { stage };
                 problems.add(
                     format!("job.measured.order[{stage}][{place}]"),
-                    format!("is '{step}', which stage {from} never gets to"),
+                    format!("is '{step}', which stage {from} never reaches"),
                     "the stages wait for each other; put the step later or the other stage's earlier",
                 );
             }

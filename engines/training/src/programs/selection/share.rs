@@ -288,7 +288,7 @@ impl Share {
                     // Full speed of the sink in the piece.
                     let fastest = Sum::default().plus(&sent, -1.0).plus(&lengths[piece], member.flows);
                     fastest.at_least_zero(&mut builder.model, || {
-                        format!("network cards of task {task} in piece {piece}")
+                        format!("NICs of task {task} in piece {piece}")
                     });
                 }
                 all.equal_zero(&mut builder.model, || format!("volume of task {task}"));

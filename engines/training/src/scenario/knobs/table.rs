@@ -16,7 +16,7 @@ const TURNED_FIRST: [&str; 8] =
 
 static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let models = presets::model_names();
-    let model = ParamInfo::choice("model", &models, models[0], "Model that is trained.").derived();
+    let model = ParamInfo::choice("model", &models, models[0], "Model to train.").derived();
     let model = model.hint(presets::OWN_MODEL);
     let ports = ParamInfo::int_or_list(
         "ports_per_pod",

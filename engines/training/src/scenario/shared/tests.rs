@@ -102,7 +102,10 @@ fn jobs_that_do_not_go_together_are_refused() {
         &["jobs[1].job.run.bandwidth_gbps: is '800', 'a' has 400"],
     );
     refused(&with(|job| job["first_pod"] = json!(3)), &["jobs: leave shared pod 2 without a job"]);
-    refused(&with(|job| job["job"]["run"]["tp"] = json!(3)), &["jobs[1].job.run.gpus: is '16', no multiple"]);
+    refused(
+        &with(|job| job["job"]["run"]["tp"] = json!(3)),
+        &["jobs[1].job.run.gpus: is '16', which is not a multiple"],
+    );
     refused(
         &json!({"jobs": [tiny("a"), tiny("b")], "ports_per_pod": [8, 7]}),
         &["ports_per_pod[1]: is '7', the jobs bring 8 ports; give at least 8"],

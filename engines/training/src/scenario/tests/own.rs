@@ -25,7 +25,7 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
     set("dense_layers=2").unwrap();
     let said = scenario.validate().unwrap_err().to_string();
-    assert!(said.contains("together with 'dense_layers'"), "{said}");
+    assert!(said.contains("combined with 'dense_layers'"), "{said}");
     let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
     for text in ["dense_layers=0", "moe_layers=3,1"] {
         set(text).unwrap();
@@ -57,7 +57,7 @@ fn replicas_share_pods() {
         );
     }
     job.run = RunConfig { gpus_per_pod: Some(128), ..RunConfig::of(8, 8, 512, 16, 64) };
-    assert!(job.shape().unwrap_err().to_string().contains("together with 'gpus_per_pod_per_replica'"));
+    assert!(job.shape().unwrap_err().to_string().contains("combined with 'gpus_per_pod_per_replica'"));
     job.run = RunConfig::of(8, 8, 512, 0, 64);
     assert!(job.shape().unwrap_err().to_string().contains("gpus_per_pod_per_replica: is missing"));
 }

@@ -208,7 +208,7 @@ fn ranks_share_sequences() {
     let mut job = presets::job("tiny4").unwrap().job();
     (job.run.cp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (3, 48, 12);
     let said = job.shape().unwrap_err().to_string();
-    assert!(said.contains("job.run.cp: is '3', and 6 equal parts do not make a sequence of 4096"), "{said}");
+    assert!(said.contains("job.run.cp: is '3', which needs 6 equal parts of a sequence of 4096"), "{said}");
 }
 
 /// Llama 3.1 405B on 16,384 GPUs, with whole layers on every stage.

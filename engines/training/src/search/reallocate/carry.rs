@@ -43,7 +43,7 @@ impl Team {
             repairs.extend(remarks.into_iter().map(|remark| format!("'{}': {remark}", member.name)));
             // Repair (DELTA Alg. 6): every job fits the ports that it brings, so all of them together fit the pods.
             if fit(&member.evaluator, &mut alone)? {
-                repairs.push(format!("'{}': circuits were taken away to fit its ports", member.name));
+                repairs.push(format!("'{}': circuits were removed to fit its ports", member.name));
             }
             member.alone = worth(&member.evaluator, alone, rates);
             member.now = member.alone.clone();
@@ -63,7 +63,10 @@ impl Team {
             if fits && plan.found.makespan < member.alone.found.makespan {
                 member.now = plan;
             } else if !fits && had != member.used(&member.alone) {
-                repairs.push(format!("'{}' does without ports of others that are gone", member.name));
+                repairs.push(format!(
+                    "'{}' loses ports of other jobs, which do not leave them free now",
+                    member.name
+                ));
             }
         }
         Ok(repairs)

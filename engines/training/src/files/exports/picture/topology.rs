@@ -48,7 +48,7 @@ pub(super) fn draw(
         let stroke = if pod.mirror { Stroke::dashed(1.0) } else { Stroke::solid(1.6) };
         let used = i64::from(pod.ports) - free[index];
         let about = if pod.mirror {
-            format!("{}: neighbours of the same place in other replicas", facts.pod(index))
+            format!("{}: neighbours at the same position in other replicas", facts.pod(index))
         } else {
             format!("{}: {used} of {} ports", facts.pod(index), pod.ports)
         };
@@ -61,7 +61,7 @@ pub(super) fn draw(
             drawing.text((centre.0, centre.1 + 12.0), SMALL.at(Anchor::Middle), &ports);
         }
     }
-    let ink = "In a circle: name, ports used of those it has. On a line: circuits.";
+    let ink = "Circle: pod, ports used / ports available. Line: number of circuits.";
     drawing.text((at.0, bottom + 14.0), SMALL, ink);
     bottom + 14.0
 }
