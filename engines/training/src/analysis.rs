@@ -1,7 +1,7 @@
-//! A plan explained: what every task could have done, which ones dictate the makespan, and how links are used.
+//! Analysis of a plan: how fast every task could have been, which tasks determine the makespan, and how links are used.
 //!
-//! Everything here follows from a scenario and a checked result; nothing is searched for. Panes and summaries read
-//! it, so that they never compute on their own.
+//! Everything is computed from a scenario and a checked result, without a search. Panes and summaries read it and
+//! compute nothing themselves.
 
 use crate::model::network::{Network, NetworkError};
 use crate::plan::{RateControl, TrainingResult};
@@ -31,7 +31,7 @@ pub use links::LinkFacts;
 pub use rates::{LinkRates, TaskRates};
 pub use slack::{SlackBin, slack_bins};
 
-/// Two event times closer than this are one, seconds.
+/// Two event times closer than this count as equal, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 /// Reason that a plan cannot be explained.
@@ -44,12 +44,12 @@ pub enum AnalysisError {
     /// The instance cannot be compiled.
     #[error("{0}")]
     Network(#[from] NetworkError),
-    /// The circuits are not the same at all times.
+    /// The circuits change within the iteration.
     #[error(
         "the circuits of the plan change within the iteration; see the sections 'schedule' and 'switchings'"
     )]
     Moves,
-    /// The result is of another scenario.
+    /// The result belongs to another scenario.
     #[error("the plan has {tasks} tasks and {links} links, which are not the numbers of the scenario")]
     Mismatch {
         /// Tasks of the result.
@@ -102,7 +102,7 @@ impl Setting {
     }
 }
 
-/// A task of a plan beside what it could have been.
+/// A task of a plan, compared with the ideal network and with fair sharing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskFacts {
     /// Start in the plan, seconds.
@@ -111,9 +111,10 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// Time by which it could finish later without moving the makespan if all after it ran at ideal speed, seconds.
+    /// Time by which it could finish later without delaying the makespan if everything after it ran at ideal speed,
+    /// seconds.
     pub slack_s: f64,
-    /// The same if all after it takes as long as in the plan, seconds: nothing on the critical path.
+    /// The same if everything after it takes as long as in the plan, seconds; 0 on the critical path.
     pub spare_s: f64,
     /// `true` if it is on the critical path.
     pub critical: bool,
@@ -137,18 +138,18 @@ impl TaskFacts {
 pub struct Activity {
     /// First interval in which it is active.
     pub first: usize,
-    /// Rate in NICs in each interval from there on; 0 where it is held back.
+    /// Rate in NICs in each interval from `first` on; 0 while it is paused.
     pub nics: Vec<f64>,
 }
 
 /// A plan explained.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// The scenario it is for.
+    /// Scenario of the plan.
     pub setting: Setting,
     /// Circuits of every link.
     pub circuits: Vec<u32>,
-    /// `true` if circuits move within the iteration: then `circuits` are the most of every link.
+    /// `true` if circuits change within the iteration: `circuits` then has the maximum of every link.
     pub moves: bool,
     /// Control of the rates.
     pub rate_control: RateControl,
@@ -160,16 +161,17 @@ pub struct Analysis {
     pub tasks: Vec<TaskFacts>,
     /// Tasks of the critical path from the first to the last.
     pub path: Vec<u32>,
-    /// The critical path against the ideal network.
+    /// The critical path, compared with the ideal network.
     pub chain: Chain,
-    /// The chain that ends last in another task than the critical path; `None` if nothing else ends the iteration.
+    /// The chain that ends last among those that end in another task than the critical path; `None` if there is no
+    /// other last task.
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,
     /// The same circuits under fair sharing: the plan itself if it leaves rates to the network.
     pub fair: Trace,
-    /// The same circuits with rates decided: the plan itself if it decides them, else the shorter of level-first and
-    /// fair sharing.
+    /// The same circuits at scheduled rates: the plan itself if it schedules rates, else the shorter of the level-first
+    /// and the fair schedule.
     pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,
@@ -203,8 +205,8 @@ impl Analysis {
         Self::with_circuits(setting, result, result.circuits())
     }
 
-    /// Explains when tasks run in a plan whose circuits may move. Then every link has its most circuits, and what fair
-    /// rates and one number of circuits would make of the plan is left out: fair times are those of the plan.
+    /// Explains when tasks run in a plan whose circuits may change. Every link then has its maximum number of circuits.
+    /// The comparison with fair rates on fixed circuits is left out: fair times are those of the plan.
     ///
     /// # Errors
     /// [`AnalysisError`] if the result does not belong to the scenario.
@@ -289,7 +291,7 @@ impl Analysis {
         })
     }
 
-    /// Predecessors of a task with delay in seconds, and whether each dictates its start.
+    /// Predecessors of a task with delay in seconds, and whether each determines its start.
     pub fn predecessors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let start = self.tasks[task as usize].start_s;
         let arcs = self.setting.evaluator.network.preds.of(task);
@@ -301,7 +303,7 @@ impl Analysis {
             .collect()
     }
 
-    /// Rates on a directed link, as the plan or the other rule on its circuits would have them.
+    /// Rates on a directed link in the plan, or under the other rate rule on the same circuits.
     pub fn rates(&self, direction: u32, control: RateControl) -> LinkRates {
         let trace = match control {
             RateControl::Fair => &self.fair,
@@ -310,7 +312,7 @@ impl Analysis {
         LinkRates::new(&self.setting.evaluator.network, trace, direction)
     }
 
-    /// Successors of a task with delay in seconds, and whether it dictates the start of each.
+    /// Successors of a task with delay in seconds, and whether it determines the start of each.
     pub fn successors(&self, task: u32) -> Vec<(u32, f64, bool)> {
         let finish = self.tasks[task as usize].finish_s;
         let arcs = self.setting.evaluator.network.succs.of(task);
@@ -337,7 +339,7 @@ impl Analysis {
     }
 }
 
-/// Demand on every directed link, with what its tasks cost on the critical path.
+/// Demand on every directed link, with the time that its tasks on the critical path cost.
 fn demands(network: &Network, circuits: &[u32], trace: &Trace, chain: &Chain) -> Vec<Demand> {
     let mut demands: Vec<Demand> = network
         .carried

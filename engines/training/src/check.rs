@@ -1,8 +1,8 @@
 //! The independent checker of training plans.
 //!
-//! It shares with the rest of the crate the types of scenarios and plans and the sizes of a workload, and nothing
-//! else: it places the stages itself, walks the full 1F1B graph of a job (an instance by its edges), replays fair
-//! plans with a simulator of its own, and recomputes every figure that a plan claims.
+//! It shares only the types of scenarios and plans and the sizes of a workload with the rest of the crate. It places
+//! the stages itself, walks the full 1F1B graph of a job (or the edges of an instance), replays fair plans with a
+//! separate simulator, and recomputes every figure that a plan claims.
 
 mod capacity;
 mod case;
@@ -39,7 +39,7 @@ pub mod code {
     pub const SCHEMA: &str = "schema";
     /// The scenario contradicts itself or cannot have a plan.
     pub const SCENARIO: &str = "scenario";
-    /// A link is missing, unknown, listed twice or out of order.
+    /// A link is missing, unknown, listed twice or in the wrong place.
     pub const TOPOLOGY: &str = "topology";
     /// A number of circuits is not a whole number from 1.
     pub const INTEGRALITY: &str = "integrality";
@@ -47,19 +47,19 @@ pub mod code {
     pub const PORTS: &str = "ports";
     /// The claimed number of ports is not the number used.
     pub const PORTS_CLAIM: &str = "ports_claim";
-    /// One of several jobs is missing, unknown or out of order.
+    /// One of several jobs is missing, unknown or in the wrong place.
     pub const JOBS: &str = "jobs";
     /// Ports given and taken do not add up.
     pub const TRADED: &str = "traded";
-    /// A job takes longer than on the ports that it brought.
+    /// A job takes longer than it would on the ports that it brought.
     pub const WORSE: &str = "worse";
-    /// A task is missing, unknown, listed twice or out of order.
+    /// A task is missing, unknown, listed twice or in the wrong place.
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
     pub const ORDER: &str = "order";
-    /// A task starts before the work ahead of it can be done, whatever the network does.
+    /// A task starts before the work ahead of it can end on any network.
     pub const RELEASE: &str = "release";
-    /// Segments of a task are empty, overlap or are out of order.
+    /// Segments of a task are empty, overlap or are not in ascending order.
     pub const SEGMENTS: &str = "segments";
     /// Segments of a task leave gaps or do not cover it.
     pub const CONTIGUITY: &str = "contiguity";
@@ -71,7 +71,7 @@ pub mod code {
     pub const PRECEDENCE: &str = "precedence";
     /// A directed link carries more than its circuits can.
     pub const CIRCUIT: &str = "circuit";
-    /// Circuits move where they may not, too often, or at moments that are none of the iteration.
+    /// Circuits change although the scenario does not allow it, too often, or at times outside the iteration.
     pub const PHASES: &str = "phases";
     /// A GPU sends more than its NIC can.
     pub const NIC_OUT: &str = "nic_out";
@@ -89,8 +89,8 @@ pub mod code {
 
 /// Relative tolerance of times, volumes and rates.
 ///
-/// Scaling all times of a schedule by 1 + 1e-9 mends every rate and volume that is too high by this share, so it cannot
-/// help the makespan by more.
+/// Stretching a schedule by the factor 1 + 1e-9 corrects every rate and volume that is too high by this fraction, so
+/// such an excess shortens the makespan by at most this fraction.
 const CHECK_RELATIVE: f64 = 1e-9;
 
 /// Claims of a plan outside its result.
@@ -98,30 +98,31 @@ const CHECK_RELATIVE: f64 = 1e-9;
 pub struct Claims<'a> {
     /// Objective value.
     pub makespan_s: f64,
-    /// Claimed lower bound of the makespan.
+    /// Claimed lower bound on the makespan.
     pub bound_s: Option<f64>,
-    /// The plans that the bound covers, if not all of the scenario.
+    /// The plans that the bound covers, if not all plans of the scenario.
     pub bound_covers: Option<&'a str>,
     /// Name of the method that claims it.
     pub method: &'a str,
-    /// Figures of the envelope, all of which have to be there and right; `None` for a part of a plan, which has no
+    /// Figures of the envelope, all of which must be present and correct; `None` for a part of a plan, which has no
     /// envelope.
     pub metrics: Option<&'a BTreeMap<String, f64>>,
-    /// Configurations that the plan is said to serve best in the worst case.
+    /// Configurations for which the plan claims the least worst-case NCT.
     pub robust: Option<&'a str>,
 }
 
 /// Tolerance of the checker for the rounding of times, seconds.
 ///
-/// A schedule of N pieces could use it N times one after the other, so all of them share 1e-9 of the makespan, but
-/// never less than a few units in the last place: subtracting times that long ago leaves no better numbers. Our own
-/// schedules need a thousandth of that: their volumes are right to 1e-12 and their starts to the last place, also those
-/// that a program of HiGHS decided, because times are worked out anew from its circuits and rates.
+/// A schedule of N pieces could use the tolerance N times in a row, so all pieces together share 1e-9 of the makespan.
+/// The tolerance is never below a few units in the last place, because differences of large times are no more exact
+/// than that. Schedules of the methods need a thousandth of that: their volumes are exact to 1e-12 and their starts to
+/// the last place. This also holds for schedules from a HiGHS model, because their times are recomputed from its
+/// circuits and rates.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Of one time.
     time_s: f64,
-    /// Of figures that depend on the whole schedule.
+    /// Tolerance for figures that depend on the whole schedule.
     makespan_s: f64,
 }
 
@@ -136,18 +137,18 @@ impl Slack {
         }
     }
 
-    /// Returns `true` if two times of one moment are equal.
+    /// Returns `true` if two times of the same event are equal.
     fn same_time(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.time_s
     }
 
-    /// Returns `true` if two ends of the iteration, or times worked out along all of it, are equal.
+    /// Returns `true` if two ends of the iteration, or two times that are computed along all of it, are equal.
     fn same_end(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.makespan_s
     }
 }
 
-/// A plan that was looked at: the verdict, and every figure that its envelope has to carry if nothing is wrong.
+/// Result of examining a plan: the verdict, and every figure that its envelope must have if nothing is wrong.
 struct Examined {
     verdict: Verdict,
     figures: Vec<Figure>,
@@ -158,7 +159,7 @@ impl Examined {
         Self { verdict: Verdict::refused(found.finish()), figures: Vec::new() }
     }
 
-    /// The verdict with the figures of the envelope compared. Of a plan that is wrong anyway some may not be known.
+    /// The verdict with the figures of the envelope compared. Some figures of an invalid plan may be unknown.
     fn compared(mut self, claims: &Claims<'_>) -> Verdict {
         let Some(metrics) = claims.metrics else { return self.verdict };
         if self.verdict.violations.is_empty() {
@@ -173,7 +174,7 @@ impl Examined {
     }
 }
 
-/// Checks a plan for any scenario of the kind, with everything that its envelope claims of it.
+/// Checks a plan for any scenario of the kind, with every claim of its envelope.
 pub fn check_plan(
     scenario: &TrainingScenario,
     result: &TrainingResult,
@@ -197,7 +198,7 @@ pub fn check_plan(
     examined.compared(claims)
 }
 
-/// Figures of a plan that passed of which the checker knows only a range.
+/// Figures of an accepted plan for which the checker knows only a range.
 pub fn claimed(
     scenario: &TrainingScenario,
     result: &TrainingResult,

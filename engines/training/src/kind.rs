@@ -1,4 +1,4 @@
-//! The kind `training`: ties scenario, result, checker and hot starts to the contract of the core.
+//! The kind `training`: implements the traits of the core for scenario, result, checker and hot starts.
 
 mod listed;
 mod metrics;
@@ -44,7 +44,7 @@ impl Kind for Training {
     const SWEEPS: SweepInfo = SweepInfo {
         methods: &["prop-alloc", "sqrt-alloc", "iter-halve", "delta-topo", "delta-joint"],
         figure: "nct",
-        // No plan is faster than an ideal network.
+        // No plan is faster than the ideal network.
         best: Some(("ideal", 1.0)),
         ..SweepInfo::over(
             &["bandwidth_gbps", "seq", "micro_batches", "ports_per_pod", "mfu"],

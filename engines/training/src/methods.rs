@@ -57,7 +57,7 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     methods
 }
 
-/// The methods whose question is one model, for other solvers.
+/// The methods that solve a single model, which can be exported for other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Training>>> {
     vec![
         Arc::new(ProgramOf(select::SelectionProgram)),

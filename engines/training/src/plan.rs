@@ -53,7 +53,7 @@ pub struct TrainingResult {
     /// `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobResult>,
-    /// Of circuits that move within the iteration: when, and to what. Then `topology` is empty, and `ports_used` sums
+    /// Of circuits that change within the iteration: when, and to what. Then `topology` is empty, and `ports_used` sums
     /// the most that each pod uses at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,

@@ -9,12 +9,12 @@
 //! | [`load`] | how full the circuits of links are |
 //! | [`task`] | sentences on a task |
 //! | [`schedule`] | start, end and mean rate of every task |
-//! | [`delays`] | what one switching gains with switches of each kind |
-//! | [`switchings`] | circuits that move within the iteration |
+//! | [`delays`] | what one reconfiguration gains with switches of each kind |
+//! | [`switchings`] | circuits that change within the iteration |
 //! | [`path`] | why the plan is not ideal |
 //! | [`slack`] | how much later tasks could end, and links with circuits to spare |
 //! | [`contention`] | flows on directed links against their circuits |
-//! | [`sensitivity`] | what one port more and one circuit less change |
+//! | [`sensitivity`] | what one port more and one circuit fewer change |
 //! | [`surplus`] | ports that one job could give away |
 //! | [`trials`] | what becomes of the plan if something fails |
 //! | [`differences`] | what two plans differ in beyond their figures |

@@ -1,17 +1,17 @@
 //! Losses of a chain of tasks against the ideal network, task by task and by cause.
 //!
-//! The finish of a task on the chain is later than on the ideal network by what it inherits and by what it loses
-//! itself: `finish - ideal finish = late predecessor + held back + too few circuits + contention`. From one task to
-//! the next some of that lateness may vanish: on the ideal network the next task (or the end of the iteration) waits
-//! for something else anyway. This *room* takes back what was lost last, so that a task that may dawdle for free is
-//! not blamed for it. What is left is what each task costs; the costs of a chain add up to how much later it ends
-//! than the ideal iteration.
+//! The finish of a task on the chain is later than on the ideal network by the delay that it inherits and the delay
+//! that it adds: `finish - ideal finish = late predecessor + held back + too few circuits + contention`. From one task
+//! to the next, some of that delay may vanish, because on the ideal network the next task (or the end of the iteration)
+//! waits for something else anyway. This *room* is subtracted from the latest losses, so that a task is not charged for
+//! a delay that costs nothing. The remaining losses are the costs of the tasks. The costs of a chain add up to its end
+//! minus the ideal makespan.
 
 use crate::simulate::critical_path::CriticalPath;
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::Trace;
 
-/// Room on the ideal network up to which a task is on one of its critical paths, seconds.
+/// A task with at most this much room on the ideal network is on one of its critical paths, seconds.
 const IDEALLY_CRITICAL_S: f64 = 1e-7;
 
 /// Seconds by cause.
@@ -37,7 +37,7 @@ impl Causes {
 pub struct ChainTask {
     /// The task.
     pub task: u32,
-    /// Rigid work and waiting between the task before it, or the begin of the iteration, and its start, seconds.
+    /// Fixed work and waiting between the previous task, or the beginning of the iteration, and its start, seconds.
     pub before_s: f64,
     /// Start, seconds.
     pub start_s: f64,
@@ -45,17 +45,17 @@ pub struct ChainTask {
     pub takes_s: f64,
     /// Duration on the ideal network, seconds: V/(F*B) unless NICs are shared there too.
     pub ideal_s: f64,
-    /// Later start than on the ideal network because what came before was late, seconds.
+    /// Delay of its start against the ideal network that it inherits from its predecessors, seconds.
     pub late_s: f64,
     /// Its own losses, by cause.
     pub loses: Causes,
-    /// Room after it on the ideal network: lateness that vanishes before the next task or the end, seconds.
+    /// Room after it on the ideal network: delay that vanishes before the next task or the end, seconds.
     pub room_s: f64,
     /// Part of its losses that reaches the end of the chain, by cause.
     pub costs: Causes,
 }
 
-/// A chain of tasks each of which starts when the one before it allows, against the ideal network.
+/// A chain of tasks, each of which starts when the previous one allows, compared with the ideal network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
     /// From the first to the last.
@@ -66,18 +66,18 @@ pub struct Chain {
     pub comm_s: f64,
     /// Everything else up to the end, seconds.
     pub rigid_s: f64,
-    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. Negative if the chain ends before that.
+    /// End minus ideal makespan, seconds: `costs.sum_s() - spare_s`. Negative if the chain ends earlier.
     pub loss_s: f64,
     /// Costs of all tasks.
     pub costs: Causes,
-    /// Room that nothing was lost in, seconds: 0 on a chain that is late all the way.
+    /// Room that exceeds the losses before it, seconds: 0 on a chain that is late throughout.
     pub spare_s: f64,
-    /// Place in the chain of the first task that has room on the ideal network: there the chain leaves every ideal
+    /// Position in the chain of the first task that has room on the ideal network, where the chain leaves every ideal
     /// critical path. `None` if it follows one to its end.
     pub leaves_ideal: Option<usize>,
 }
 
-/// A sort of loss.
+/// A kind of loss.
 #[derive(Clone, Copy)]
 enum Cause {
     Held,
@@ -85,10 +85,10 @@ enum Cause {
     Contention,
 }
 
-/// Lateness that has not vanished, the newest last.
+/// Losses that have not vanished, the latest one last.
 #[derive(Default)]
 struct Lateness {
-    /// Place in the chain, cause, seconds.
+    /// Position in the chain, cause, seconds.
     lost: Vec<(usize, Cause, f64)>,
     /// Seconds ahead of the ideal network.
     ahead_s: f64,
@@ -107,7 +107,7 @@ impl Lateness {
         }
     }
 
-    /// Takes back what was lost last.
+    /// Subtracts room from the latest losses.
     fn vanish(&mut self, mut seconds: f64) {
         while seconds > 0.0 {
             let Some((_, _, last)) = self.lost.last_mut() else {
@@ -125,8 +125,8 @@ impl Lateness {
 }
 
 impl Chain {
-    /// Splits the loss of a chain of `trace`, a run of `circuits`. `ideal_slack` is the slack of each task on the ideal
-    /// network, seconds.
+    /// Splits the loss of a chain of `trace`, a simulated run on `circuits`. `ideal_slack` is the slack of each task on
+    /// the ideal network, seconds.
     pub fn new(
         evaluator: &Evaluator,
         circuits: &[u32],
@@ -138,7 +138,7 @@ impl Chain {
         let ideal = &evaluator.ideal.trace;
         let mut late = Lateness::default();
         let mut tasks: Vec<ChainTask> = Vec::with_capacity(path.tasks.len());
-        // Of the task before: its finish, and by how much that is later than on the ideal network.
+        // Finish of the previous task, and by how much it is later than on the ideal network.
         let mut before: Option<(f64, f64)> = None;
         for (place, &task) in path.tasks.iter().enumerate() {
             let at = task as usize;

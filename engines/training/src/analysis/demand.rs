@@ -1,4 +1,4 @@
-//! Demand of the active tasks of a directed link against its circuits, over time.
+//! Demand of the active tasks of a directed link, compared with its circuits, over time.
 
 use crate::model::network::Network;
 use crate::simulate::iteration::Trace;
@@ -10,29 +10,30 @@ pub struct DemandStep {
     pub from_s: f64,
     /// Last moment, seconds.
     pub to_s: f64,
-    /// Flows of the active tasks together: each would take a whole NIC.
+    /// Total flows of the active tasks; each could fill a whole NIC.
     pub flows: f64,
 }
 
-/// Demand on a directed link against its capacity.
+/// Demand on a directed link, compared with its capacity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// From the first start to the last finish, without gaps; a stretch without an active task asks for 0.
+    /// From the first start to the last finish, without gaps; the demand of a stretch without an active task is 0.
     pub steps: Vec<DemandStep>,
-    /// Circuits: NICs that it can carry.
+    /// Circuits: Capacity, in NICs.
     pub circuits: u32,
-    /// Time in which more is requested than the circuits carry, seconds.
+    /// Time in which the demand exceeds the capacity of the circuits, seconds.
     pub above_s: f64,
     /// Maximum number of flows active at the same time.
     pub peak_flows: u32,
-    /// Seconds that its tasks take beyond V/(F*B) each, together.
+    /// Sum over its tasks of the duration minus V/(F*B), seconds.
     pub late_s: f64,
     /// Part of the makespan that its tasks on the critical path cost, seconds.
     pub costs_s: f64,
 }
 
 impl Demand {
-    /// Demand of the tasks `carried` by a directed link with `circuits`. What they cost is not known here.
+    /// Demand of the tasks `carried` by a directed link with `circuits`. Leaves out their cost, which is not known
+    /// here.
     pub fn new(network: &Network, trace: &Trace, carried: &[u32], circuits: u32) -> Self {
         let steps = steps(carried, &network.flows, &trace.start, &trace.finish);
         let above = |step: &&DemandStep| step.flows > f64::from(circuits);
@@ -55,7 +56,7 @@ fn steps(carried: &[u32], flows: &[f64], start: &[f64], finish: &[f64]) -> Vec<D
         .map(|task| *task as usize)
         .flat_map(|task| [(start[task], flows[task]), (finish[task], -flows[task])])
         .collect();
-    // At the same moment an end comes before a start: tasks that follow each other do not overlap.
+    // At equal times an end comes before a start, so that tasks that follow each other do not overlap.
     changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut steps: Vec<DemandStep> = Vec::with_capacity(changes.len());
     let mut now = 0.0;

@@ -13,11 +13,11 @@ use crate::scenario::workload::Workload;
 pub struct Step {
     /// Kind of the node.
     pub kind: NodeKind,
-    /// Stage, from 0; of a transfer the sending one.
+    /// Stage, from 0; for a transfer, the sending stage.
     pub stage: u32,
     /// Micro-batch, from 0.
     pub micro_batch: u32,
-    /// Chunk of the stage, from 0; of a transfer the sending one.
+    /// Chunk of the stage, from 0; for a transfer, the sending chunk.
     pub chunk: u32,
     /// Start, seconds.
     pub start_s: f64,
@@ -30,7 +30,7 @@ pub struct Step {
 /// All nodes of one replica in an order of execution.
 ///
 /// # Errors
-/// [`AnalysisError`] if the job cannot be laid out or the result belongs to another.
+/// [`AnalysisError`] if the job cannot be laid out or the result belongs to another scenario.
 pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, AnalysisError> {
     let shape = job.shape().map_err(AnalysisError::Scenario)?;
     let mismatch = || AnalysisError::Mismatch { tasks: result.tasks.len(), links: result.topology.len() };

@@ -11,21 +11,21 @@ pub struct LinkFacts {
     pub circuits: u32,
     /// Useful circuits (DELTA Alg. 2).
     pub bound: u32,
-    /// Bytes sent in the busier direction, as a share of what its circuits could carry over the iteration.
+    /// Bytes sent in the busier direction divided by what its circuits could carry over the iteration.
     pub busy: f64,
     /// Maximum number of flows active at the same time in one direction.
     pub peak_flows: u32,
     /// Minimum slack of its tasks, seconds.
     pub slack_s: f64,
-    /// Minimum of what its tasks can spare as planned, seconds.
+    /// Minimum slack of its tasks as planned, seconds.
     pub spare_s: f64,
     /// `true` if flows of a critical task wait for circuits here.
     pub holds_up: bool,
 }
 
 impl LinkFacts {
-    /// Returns `true` if all of its tasks could end later as things are and it has a circuit to spare: it could give a
-    /// port.
+    /// Returns `true` if all of its tasks have slack as planned and it has more than one circuit, so that it could give
+    /// up a port.
     pub fn donates(&self) -> bool {
         self.spare_s > NONE_S && self.circuits > 1
     }
@@ -60,7 +60,8 @@ pub(super) fn facts(
                 slack_s: all().map(|task| tasks[task as usize].slack_s).fold(f64::INFINITY, f64::min),
                 holds_up: all().any(|task| {
                     let facts = &tasks[task as usize];
-                    // More than numerical noise above the least duration means the circuits, not the NICs, decide.
+                    // A duration that exceeds the minimum by more than rounding means that the circuits limit the task,
+                    // not the NICs.
                     facts.critical && facts.takes_s() > facts.least_s * (1.0 + 1e-6)
                 }),
             }

@@ -1,14 +1,14 @@
 //! Prices of ports and circuits: the time by which an iteration would be shorter with one more port in a pod, or longer
-//! with one circuit less on a link.
+//! with one circuit fewer on a link.
 //!
-//! A price is the difference of two best plans, one before and one after the change, both under the rates of the plan
-//! at hand. Where only last transfers compete the search over circuits proves both, so the price is exact; elsewhere
-//! and where there are too many circuit allocations the circuits are exchanged one at a time, and the price is an
-//! estimate. The search starts from the plan, and is left out where a bound says that nothing can be gained.
+//! A price is the difference of two best plans, one before and one after the change, both under the rate rule of this
+//! plan. Where only last transfers compete, the search over circuits proves both plans optimal, so the price is exact.
+//! Elsewhere, and where there are too many circuit allocations, circuits are exchanged one at a time, and the price is
+//! an estimate. The search starts from the plan, and is skipped where a bound shows that nothing can be gained.
 //!
-//! Of a job whose replicas are planned as one, a pod is a position: a port more is one more in that pod of every
-//! replica, and a circuit less is one less in every replica. A circuit that fails in a single replica costs as much,
-//! because the slowest replica decides when gradients are exchanged.
+//! In a job whose replicas are planned as one, a pod stands for a position: one more port means one more in that pod of
+//! every replica, and one circuit fewer means one fewer in every replica. A circuit that fails in a single replica
+//! costs as much, because the slowest replica decides when gradients are exchanged.
 
 use crate::analysis::Setting;
 use crate::search::allocations;
@@ -18,7 +18,7 @@ use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Unwatched, Watch};
 
-/// Further ports that are tried in a pod where one more gains nothing.
+/// Maximum number of further ports to try in a pod in which one more gains nothing.
 pub const MORE_PORTS: u32 = 4;
 
 /// Prices of all ports and circuits around a plan.
@@ -28,15 +28,15 @@ pub struct Prices {
     pub rates: Rates,
     /// Makespan of the plan's circuits under those rates, seconds.
     pub plan_makespan_s: f64,
-    /// Makespan of the best circuits for the ports that there are, seconds: what gains and losses are counted from.
+    /// Makespan of the best circuits for the present ports, seconds: the reference for gains and losses.
     pub best_makespan_s: f64,
-    /// `true` if no circuits are better than those.
+    /// `true` if those circuits are proven optimal.
     pub proven: bool,
-    /// Communication on the critical path of the ideal network, seconds: NCT counts in it.
+    /// Communication on the critical path of the ideal network, seconds: the unit of NCT.
     pub comm_ideal_s: f64,
     /// Real pods, those with the largest gain first.
     pub pods: Vec<PortPrice>,
-    /// Links, those with the largest loss first; links that may not lose their only circuit lead.
+    /// Links, those with the largest loss first; links with a single circuit, which they cannot lose, come first.
     pub links: Vec<CircuitPrice>,
 }
 
@@ -53,22 +53,23 @@ pub struct PortPrice {
     pub gain_s: f64,
     /// `true` if both plans are proven.
     pub exact: bool,
-    /// The fewest further ports that shorten it, and by how much; `None` if [`MORE_PORTS`] do not.
+    /// Minimum number of further ports that shorten the iteration, and by how much; `None` if [`MORE_PORTS`] ports do
+    /// not.
     pub first: Option<(u32, f64)>,
 }
 
-/// Price of one circuit less on a link.
+/// Price of one circuit fewer on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircuitPrice {
     /// The link.
     pub link: u32,
     /// Circuits of the plan.
     pub circuits: u32,
-    /// Cost of losing one; `None` if the link has only one, without which nothing arrives.
+    /// Cost of losing one; `None` if the link has a single circuit, which it cannot lose.
     pub loss: Option<Loss>,
 }
 
-/// Cost of one circuit less.
+/// Cost of one circuit fewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
     /// Time by which the best plan with fewer circuits on this link is longer, seconds.
@@ -100,7 +101,7 @@ impl Prices {
         };
         let plan = found(x.to_vec(), &mut scratch);
         let mut base = best(evaluator, rates, None, plan.clone(), watch)?;
-        // Fewer circuits first: where nothing is proven, these searches may find a better plan for all.
+        // Prices of circuits come first: where nothing is proven, these searches may find a better reference plan.
         let mut fewer = Vec::with_capacity(x.len());
         for (link, &circuits) in x.iter().enumerate() {
             watch.checkpoint()?;
@@ -112,7 +113,7 @@ impl Prices {
             less[link] -= 1;
             let kept = found(less, &mut scratch);
             let known = if base.found.x[link] < circuits { base.found.clone() } else { kept.clone() };
-            // The overall best plan is also the best one of every subset that contains it.
+            // The best plan of all is also the best plan of every subset that contains it.
             let replanned = if known.makespan <= base.found.makespan {
                 BestKnown { found: known, proven: base.proven }
             } else {
@@ -187,10 +188,10 @@ impl Prices {
     }
 }
 
-/// Circuit allocations times tasks that all prices together may look at to count as quick.
+/// Maximum number of circuit allocations times tasks that all prices together may evaluate to count as quick.
 const QUICK: u64 = 60_000_000;
 
-/// Returns `true` if all prices are proven by vectors few enough to be listed in less than a second.
+/// Returns `true` if all prices can be proven by listing circuit allocations, in less than a second.
 pub fn quick(setting: &Setting) -> bool {
     let evaluator = &setting.evaluator;
     let network = &evaluator.network;

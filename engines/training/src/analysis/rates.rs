@@ -13,7 +13,7 @@ pub struct TaskRates {
     pub nics: Vec<f64>,
 }
 
-/// Rates on a directed link between the moments at which one of them changes.
+/// Rates on a directed link in stretches in which all of them are constant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRates {
     /// Ends of the stretches, ascending, seconds: one more than stretches.

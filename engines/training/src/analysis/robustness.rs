@@ -1,11 +1,11 @@
 //! Robustness of a plan: compute that is not as fast as planned, and circuits or ports that fail.
 //!
-//! The circuits stay as planned; only the rates follow what happens. So every case is simulated again, at decided
-//! (joint) and at max-min fair rates. Compute varies for every stage, micro-batch and direction by itself, and in
-//! every replica differently: gradients are exchanged when the slowest replica is ready.
+//! The circuits stay as planned, while the rates adapt. Every case is therefore simulated again, at scheduled (joint)
+//! and at max-min fair rates. Compute times vary independently for every stage, micro-batch, direction and replica;
+//! gradients are exchanged when the slowest replica is ready.
 //!
-//! Of a job whose replicas are planned as one, a failed circuit is one in a single replica: the others wait for it, so
-//! it costs as much as if it failed in all of them.
+//! In a job whose replicas are planned as one, a circuit fails in a single replica. The other replicas wait for it, so
+//! it costs as much as a failure in all of them.
 
 mod failures;
 mod shake;
@@ -24,15 +24,15 @@ use shake::Shaker;
 /// Settings of the trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trials {
-    /// Largest relative change of every compute, from 0 to 1.
+    /// Maximum relative change of every compute time, from 0 to 1.
     pub jitter: f64,
-    /// Random draws of all computes.
+    /// Number of random samples of all compute times.
     pub draws: u32,
-    /// Seed of the draws.
+    /// Seed of the random samples.
     pub seed: u64,
-    /// Factor by which a slow stage computes longer.
+    /// Factor on the compute times of a slow stage.
     pub slow_factor: f64,
-    /// Circuits that fail at the same time at most.
+    /// Maximum number of circuits that fail at the same time.
     pub failures: u32,
 }
 
@@ -45,7 +45,7 @@ impl Default for Trials {
 /// Makespan of one case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ends {
-    /// At decided rates, seconds.
+    /// At scheduled rates, seconds.
     pub joint_s: f64,
     /// At max-min fair rates, seconds.
     pub fair_s: f64,
@@ -65,12 +65,12 @@ impl Ends {
     }
 }
 
-/// Distribution of makespans over random draws.
+/// Distribution of makespans over random samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// Mean, seconds.
     pub mean_s: f64,
-    /// Nineteen of twenty draws end by then, seconds.
+    /// 95th percentile of the samples, seconds.
     pub p95_s: f64,
     /// The longest, seconds.
     pub worst_s: f64,
@@ -94,16 +94,16 @@ pub struct Slow {
     pub ends: Ends,
 }
 
-/// A plan under all trials.
+/// Results of all trials of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Robustness {
     /// Settings of the trials.
     pub trials: Trials,
     /// Nothing goes wrong.
     pub planned: Ends,
-    /// Random compute times at decided and at fair rates; `None` without draws.
+    /// Random compute times at scheduled and at fair rates; `None` without draws.
     pub jitter: Option<(Spread, Spread)>,
-    /// `true` if compute is known by stage; of an instance only pods are known.
+    /// `true` if compute is known by stage; in an instance it is known by pod only.
     pub by_stage: bool,
     /// One slow stage or pod, in their order.
     pub slow: Vec<Slow>,
@@ -111,7 +111,7 @@ pub struct Robustness {
     pub circuits: Vec<CircuitFailure>,
     /// One failed port in each real pod, in pod order.
     pub ports: Vec<PortFailure>,
-    /// One, two, ... circuits that fail together, as far as that was tried.
+    /// One, two, ... Circuits that fail together, as far as they were tried.
     pub together: Vec<Together>,
 }
 

@@ -2,24 +2,25 @@
 
 use super::TaskFacts;
 
-/// Slack up to this is none: the task is on a critical path, seconds.
+/// A task with at most this slack is on a critical path, seconds.
 pub(super) const NONE_S: f64 = 1e-6;
 
-/// Upper ends of the bins after the first, seconds; the last bin has no end.
+/// Upper ends of the bins after the first, seconds; the last bin is unbounded.
 const ENDS_S: [f64; 5] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 /// Tasks with about the same slack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlackBin {
-    /// They have more than this, seconds; the first bin begins at 0.
+    /// Slack that all of them exceed, seconds; the first bin begins at 0.
     pub above_s: f64,
-    /// They have at most this, seconds; infinite for the last one.
+    /// Maximum slack of the bin, seconds; infinite for the last bin.
     pub to_s: f64,
     /// Number of tasks in the bin.
     pub tasks: usize,
 }
 
-/// Tasks by slack: those without any first, then by powers of ten. Bins beyond the largest slack are left out.
+/// Numbers of tasks by slack: first those without slack, then by powers of ten. Bins beyond the largest slack are left
+/// out.
 pub fn slack_bins(tasks: &[TaskFacts]) -> Vec<SlackBin> {
     let ends = || [NONE_S].into_iter().chain(ENDS_S).chain([f64::INFINITY]);
     let mut bins: Vec<SlackBin> = [0.0]

@@ -1,4 +1,4 @@
-//! Links and network cards that several transfers share: at no time more than they carry.
+//! Check that shared links and NICs are never loaded beyond their capacity.
 
 use super::case::Case;
 use super::nics::NicGroup;
@@ -14,7 +14,7 @@ struct Piece {
     task: usize,
 }
 
-/// The interval in which a resource is overloaded most.
+/// The interval with the largest overload of a resource.
 struct Overload {
     start_s: f64,
     end_s: f64,
@@ -25,9 +25,9 @@ struct Overload {
 
 /// Circuits of links that carry.
 pub(super) enum Carrying<'a> {
-    /// The same at all times.
+    /// Circuits that do not change.
     Steady(&'a [u32]),
-    /// Circuits that move.
+    /// Circuits that change.
     Moving(Course<'a>),
 }
 
@@ -85,7 +85,7 @@ pub(super) fn links(
     }
 }
 
-/// Checks every network card that more than one flow may use.
+/// Checks every NIC that more than one flow may use.
 pub(super) fn nics(
     case: &Case<'_>,
     groups: &[NicGroup],
@@ -122,7 +122,7 @@ pub(super) fn nics(
     }
 }
 
-/// The segments of a task, at `share` of its rate.
+/// The segments of a task, with `share` times its rate.
 fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Item = Piece> + '_ {
     schedule
         .segments
@@ -136,7 +136,7 @@ fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Ite
         })
 }
 
-/// The interval in which the rates exceed most what `capacity` gives for a moment, if there is one. It changes at
+/// The interval in which the rates exceed `capacity` most, if they exceed it at all. The capacity changes at
 /// `changes_s` only.
 fn overload(
     pieces: &[Piece],
@@ -148,14 +148,15 @@ fn overload(
     bounds.extend(changes_s);
     bounds.sort_by(f64::total_cmp);
     bounds.dedup_by(|later, kept| *later - *kept <= slack.time_s);
-    // The kept bound of a cluster is its first, so the cluster of a time is the last bound not after it.
+    // Each cluster of nearly equal times is represented by its first one, so the cluster of a time is the last
+    // representative at or before it.
     let interval = |time_s: f64| bounds.partition_point(|bound| *bound <= time_s).saturating_sub(1);
     let mut change = vec![0.0; bounds.len()];
     for piece in pieces {
         change[interval(piece.start_s)] += piece.rate;
         change[interval(piece.end_s)] -= piece.rate;
     }
-    // The rounding error of rates that were added and subtracted again.
+    // Rounding error of adding and subtracting rates.
     let rounding = 8.0 * f64::EPSILON * pieces.iter().map(|piece| piece.rate).sum::<f64>();
     let mut rate = 0.0;
     let mut worst: Option<(usize, f64, f64)> = None;

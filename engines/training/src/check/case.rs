@@ -1,6 +1,6 @@
-//! Case that a plan is checked against: the network with its transfers, and the order in which work must happen.
+//! The case against which a plan is checked: the network with its transfers, and the precedence of all work.
 //!
-//! Both forms of a scenario end here. An instance contributes its edges, one node per task; a job its full
+//! Both forms of a scenario are converted to it. An instance contributes its edges, one node per task; a job its full
 //! 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come first.
 
 use crate::scenario::instance::{Instance, Task};
@@ -19,7 +19,7 @@ pub(super) struct Case<'a> {
 /// Work of one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Work {
-    /// Takes this many seconds for any network does.
+    /// Takes this number of seconds on any network.
     Fixed(f64),
     /// The inter-pod transfer with this task index.
     Transfer(usize),
@@ -81,7 +81,7 @@ impl Dag {
 }
 
 impl<'a> Case<'a> {
-    /// An instance that passed [`super::sanity::instance`].
+    /// Case of an instance that passed [`super::sanity::instance`].
     ///
     /// # Errors
     /// The tasks of a cycle.
@@ -131,7 +131,7 @@ impl<'a> Case<'a> {
                 }
             })
         };
-        // A task without a link is a fault of the scenario and was refused before.
+        // A task without a link makes the scenario invalid and was refused before.
         self.net.tasks.iter().map(|task| directed(task).unwrap_or(0)).collect()
     }
 
@@ -187,7 +187,7 @@ fn topological_order(instance: &Instance) -> Result<Vec<usize>, Vec<usize>> {
     if order.len() == count { Ok(order) } else { Err(one_cycle(instance, &missing)) }
 }
 
-/// One cycle among the tasks that never became free.
+/// One cycle among the tasks whose predecessors never ended.
 fn one_cycle(instance: &Instance, missing: &[usize]) -> Vec<usize> {
     let blocked_by = |task: usize| {
         instance

@@ -1,8 +1,8 @@
 //! Verification of a claimed bound: it is recomputed by trying every circuit allocation that could be best.
 //!
 //! For given circuits a transfer takes at least `V / (min(F, x) B)`. Where transfers contend for a link and nothing
-//! follows them, their common end has a closed form (below), so that the value for the vector is exact; elsewhere
-//! it is a lower bound. More circuits never hurt, so only vectors to which no circuit can be added matter.
+//! follows them, their common end has a closed form (below), so the value of the allocation is exact; elsewhere it is a
+//! lower bound. More circuits never lengthen an iteration, so only allocations to which no circuit can be added matter.
 
 use super::case::Case;
 use super::nics::NicGroup;
@@ -29,10 +29,10 @@ const MOST_VECTORS: usize = 20_000;
 const QUICK_VISITS: usize = 300_000;
 /// Graph nodes that a thorough check visits for all vectors together.
 const MOST_VISITS: usize = 2_000_000_000;
-/// Contending transfers of one link whose subsets are all looked at.
+/// Maximum number of contending transfers of a link for which all subsets are enumerated.
 const MOST_TOGETHER: usize = 14;
 
-/// The best value over all circuit allocations.
+/// Best value over all circuit allocations.
 struct Best {
     value_s: f64,
     circuits: Vec<u32>,
@@ -41,7 +41,7 @@ struct Best {
     tried: usize,
 }
 
-/// Question to a search over circuit allocations.
+/// Input of a search over circuit allocations.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     pub case: &'a Case<'a>,
@@ -56,7 +56,7 @@ pub(super) struct Floor {
     pub covers: Option<&'static str>,
 }
 
-/// Judges the claimed bound. Returns how far it is confirmed, and the bound that the checker itself reached.
+/// Judges the claimed bound. Returns whether it is confirmed, and the bound that the checker itself proves.
 pub(super) fn bound(
     ask: &Ask<'_>,
     claims: &Claims<'_>,
@@ -99,7 +99,7 @@ pub(super) fn bound(
         );
         return NONE;
     }
-    // Fair rates are slower than decided ones, so a bound on plans at max-min fair rates can be higher.
+    // Plans at max-min fair rates are never faster than plans at scheduled rates, so a bound on them can be higher.
     let open =
         claims.bound_s.is_none_or(|bound_s| claims.bound_covers.is_some() && exceeds(bound_s, floor.value_s));
     if open && ask.rates == RateControl::Fair && ask.depth.is_exact() {
@@ -122,7 +122,7 @@ pub(super) fn bound(
     judge(&floor, claims, remarks)
 }
 
-/// Judges a bound where circuits may move: `best` with circuits that stay is a plan too, but no bound.
+/// Judges a bound where circuits may change: `best` with static circuits is a valid plan, but not a bound.
 fn moving(
     ask: &Ask<'_>,
     best: Option<Best>,
@@ -140,7 +140,7 @@ fn moving(
     }
     let delay_s = ask.case.net.reconfiguration.map_or(0.0, |group| group.delay_s);
     let most = ask.case.net.reconfiguration.map_or(0, |group| group.most_switchings);
-    // Nothing that moves within a shorter iteration than its dark time ever carries.
+    // A circuit that changes within an iteration shorter than its dark time never carries traffic.
     let stays = most == 0 || stay.is_some_and(|stay_s| delay_s >= stay_s);
     let mut value_s = stay.filter(|_| stays).unwrap_or_else(|| full_speed_s(ask.case));
     if ask.depth.is_exact() {
@@ -155,14 +155,14 @@ fn moving(
     judge(&Floor { value_s, covers: None }, claims, remarks)
 }
 
-/// Share of what a bound adds to that of an ideal network by which a proof that is near a plan may miss it: boxes that
-/// tell less apart are too many.
+/// Part of the difference between a bound and the ideal makespan that a second attempt gives up: a proof of the full
+/// bound may need too many boxes.
 const NEARLY: f64 = 1e-3;
-/// Boxes after which less than the whole bound is tried to prove.
+/// Number of boxes after which the checker tries to prove a slightly lower bound instead.
 const FIRST_BOXES: usize = 40_000;
 
-/// Returns the largest bound up to `bound_s` that it can prove on plans with one switching, `ideal_s` if none; says what
-/// was tried.
+/// Returns the largest bound up to `bound_s` that it can prove on plans with one reconfiguration, `ideal_s` if none;
+/// adds remarks on what was tried.
 fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remarks: &mut Vec<String>) -> f64 {
     const WHAT: &str = "the bound on plans with one reconfiguration";
     let Some(contention) = Contention::of(ask.case, ask.nics, MOST_VISITS) else {
@@ -171,7 +171,7 @@ fn one_switching(ask: &Ask<'_>, delay_s: f64, bound_s: f64, ideal_s: f64, remark
     };
     let nearly_s = bound_s - NEARLY * (bound_s - ideal_s);
     for (value_s, most_boxes) in [(bound_s, FIRST_BOXES), (nearly_s, moving::MOST_BOXES)] {
-        // Rounding of sums of times is not to decide.
+        // Rounding of sums of times must not decide the result.
         let period_s = value_s * (1.0 - CHECK_RELATIVE);
         match moving::none_within(ask, &contention, delay_s, period_s, most_boxes) {
             moving::Outcome::Proven { boxes } => {
@@ -201,7 +201,7 @@ pub(super) fn judge(
     remarks: &mut Vec<String>,
 ) -> (BoundTrust, Option<VerifiedBound>) {
     let floor_s = floor.value_s;
-    // A bound that differs from the plan by rounding only counts as met.
+    // A bound that differs from the plan only by rounding counts as reached.
     let met = (floor_s - claims.makespan_s).abs() <= CHECK_RELATIVE * claims.makespan_s.abs();
     let value = if met { claims.makespan_s } else { floor_s };
     let covers = floor.covers.map(str::to_owned);
@@ -219,7 +219,7 @@ pub(super) fn judge(
     }
 }
 
-/// A bound covers all plans or, of a plan at max-min fair rates, those at max-min fair rates.
+/// Checks which plans the bound covers: all plans or, for a plan at max-min fair rates, those at max-min fair rates.
 pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findings) {
     let Some(given) = claims.bound_covers else { return };
     let valid = match rates.bound_covers() {
@@ -254,14 +254,14 @@ pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
 /// Reason for giving up a search over circuit allocations.
 #[derive(Clone, Copy, Debug)]
 enum GivenUp {
-    /// The vectors, or the transfers that may meet, are too many.
+    /// Too many allocations, or too many transfers that may overlap.
     TooMany,
-    /// The time was over.
+    /// The time limit was reached.
     OutOfTime,
 }
 
 impl GivenUp {
-    /// Returns the remark of a thorough check on it.
+    /// Returns the remark that a thorough check adds.
     fn remark(self, what: &str, depth: Depth) -> Option<String> {
         match self {
             Self::OutOfTime => depth.not_within(what),
@@ -304,7 +304,7 @@ fn full_speed_s(case: &Case<'_>) -> f64 {
     walk(&case.dag, |task, earliest| earliest.at_s + case.net.tasks[task].volume_bytes / case.full_rate(task))
 }
 
-/// Tries all circuit allocations worth trying.
+/// Evaluates all circuit allocations that can be best.
 fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
     let case = ask.case;
     let visits = if ask.depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
@@ -325,13 +325,13 @@ fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
     best.ok_or(GivenUp::TooMany)
 }
 
-/// The least makespan with given circuits, and whether a plan reaches it; `None` if the graph is too large to tell.
+/// Minimum makespan on given circuits, and whether a plan reaches it; `None` if the graph is too large.
 pub(super) fn least_s(case: &Case<'_>, nics: &[NicGroup], circuits: &[u32]) -> Option<(f64, bool)> {
     let contention = Contention::of(case, nics, MOST_VISITS)?;
     Some((with_circuits_s(case, &contention, circuits), contention.exact))
 }
 
-/// The least makespan with given circuits; exact if the contention is.
+/// Minimum makespan on given circuits; exact if the contention is exact.
 fn with_circuits_s(case: &Case<'_>, contention: &Contention, circuits: &[u32]) -> f64 {
     let nic_rate = case.nic_rate();
     let mut release_s = vec![0.0; case.net.tasks.len()];
@@ -362,10 +362,11 @@ struct Sink {
     rate: f64,
 }
 
-/// The least time by which all sinks (sorted by release) can be done on a link of capacity `capacity`.
+/// The earliest time by which all sinks (sorted by release) can end on a link of capacity `capacity`.
 ///
-/// A piece of time can carry, of any subset S, `min(sum of rates in S, capacity)` times its length: the rank of a
-/// polymatroid. Polymatroids add up, so all volumes fit if and only if those of every subset fit.
+/// In a piece of time, any subset S of the sinks can send at most `min(sum of rates in S, capacity)` times its length,
+/// which is the rank of a polymatroid. Sums of polymatroids are polymatroids, so all volumes fit if and only if those
+/// of every subset fit.
 fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     let Some(last) = sinks.last() else { return 0.0 };
     let subset_end_s = |within: &dyn Fn(usize) -> bool| {
@@ -390,23 +391,23 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     }
 }
 
-/// A circuit allocation with what it gives.
+/// A circuit allocation with its value.
 pub(super) struct Valued {
     pub circuits: Vec<u32>,
     /// Ports that it takes of every pod that is not a mirror.
     pub ports: Vec<u64>,
-    /// Makespan that no plan on it beats.
+    /// Lower bound on the makespan of its plans.
     pub least_s: f64,
     /// Makespan of a plan on it.
     pub reached_s: f64,
 }
 
-/// All circuit allocations of a thorough check; `None` if they are too many or the time is over.
+/// All circuit allocations of a thorough check; `None` if there are too many or the time limit is reached.
 pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
     let (case, nics) = (ask.case, ask.nics);
     let contention = Contention::of(case, nics, MOST_VISITS)?;
     let fair = ask.rates == RateControl::Fair;
-    // Beyond the useful number circuits change nothing where contention is fully understood.
+    // Circuits beyond the useful number change nothing if the contention is exact.
     let unlimited = vec![u32::MAX; case.net.links.len()];
     let useful = if contention.exact { &contention.useful } else { &unlimited };
     let most = (MOST_VISITS / 10 / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
@@ -437,7 +438,7 @@ pub(super) fn allocations(ask: &Ask<'_>) -> Option<Vec<Valued>> {
 fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     let (case, nics) = (ask.case, ask.nics);
     let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;
-    // Beyond the useful number circuits change nothing only where contention is fully understood.
+    // Circuits beyond the useful number change nothing only if the contention is exact.
     let space = if contention.exact {
         Space::of(case, &contention.useful)
     } else {

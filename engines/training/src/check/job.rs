@@ -1,4 +1,5 @@
-//! The scenario of a job: its own placement, its own transfers and the whole 1F1B graph, nothing merged or dropped.
+//! The case of a job: the checker's own placement and transfers, and the whole 1F1B graph without merged or dropped
+//! nodes.
 //!
 //! All replicas behave alike, so one is walked: its pods are 0..G, and G mirror pods represent the ring neighbours.
 
@@ -15,7 +16,7 @@ mod orders;
 
 use graph::Builder;
 
-/// Computes of all stages together that a check can hold in memory.
+/// Maximum number of compute nodes of all stages that a check can hold in memory.
 const MOST_COMPUTES: u64 = 16_000_000;
 
 /// Derives network, transfers and full graph; `None` with `scenario` violations if the job contradicts itself.
@@ -151,7 +152,8 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     })
 }
 
-/// Replicas that share a pod, and GPUs of each in it: ranks lie one after the other, those of a stage together.
+/// Number of replicas that share a pod, and GPUs of each in it; ranks are consecutive, and those of a stage are
+/// adjacent.
 fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     let run = &job.run;
     let Some(pod) = run.gpus_per_pod.map(u64::from) else {
@@ -171,7 +173,7 @@ fn sharing(job: &Job, alone: u64) -> Result<(u64, u64), String> {
     }
 }
 
-/// Checks that layers, experts and the GPUs of a stage can be split as the job says.
+/// Checks that layers, experts and the GPUs of a stage can be split as the job specifies.
 fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     let run = &job.run;
     let experts = u64::from(run.ep) * u64::from(run.etp);
@@ -192,7 +194,7 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
         Some(moe) if moe.experts % run.ep != 0 => {
             Err(format!("'ep' is {}, which does not divide the {} experts", run.ep, moe.experts))
         }
-        // Whole layers end up in a bucket; a stage has at least this many.
+        // Buckets hold whole layers; a stage has at least this number of layers.
         _ if job.measured.is_none() && run.dp_buckets > 1 && run.dp_buckets > model.layers / run.pp => {
             Err(format!("'dp_buckets' is {}, a stage has {} layers", run.dp_buckets, model.layers / run.pp))
         }
@@ -200,7 +202,7 @@ fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
     }
 }
 
-/// Checks that stages can hold as many chunks as the job says.
+/// Checks that stages can hold as many chunks as the job specifies.
 fn interleavable(job: &Job) -> Result<(), String> {
     let run = &job.run;
     let chunks = run.virtual_stages;
@@ -250,7 +252,7 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
             mirror: true,
         }));
     }
-    // The last stage sends to the first one if that has more chunks; two pods have the link anyway.
+    // The last stage sends to the first if that has further chunks; with two pods the link exists anyway.
     let closing = shape.virtual_stages > 1 && pods_per_replica > 2;
     let pipeline = (1..pods_per_replica)
         .map(|position| (position - 1, position))

@@ -1,10 +1,10 @@
-//! Network cards that several transfers may use at once.
+//! NICs that several transfers may use at once.
 
 use super::case::Case;
 use crate::scenario::instance::{GpuSet, Task};
 use std::collections::BTreeMap;
 
-/// GPUs whose network cards serve exactly the same tasks in one direction.
+/// GPUs whose NICs serve exactly the same tasks in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NicGroup {
     /// `true` if it is the sending side.
@@ -15,7 +15,7 @@ pub(super) struct NicGroup {
     pub members: Vec<(usize, u32)>,
 }
 
-/// All groups that can bind: two tasks, or several flows of one task, on the same card.
+/// All groups that can limit rates: two tasks, or several flows of one task, on the same NIC.
 pub(super) fn nic_groups(case: &Case<'_>) -> Vec<NicGroup> {
     let mut groups = side(case, true, |task| &task.src_gpus);
     groups.extend(side(case, false, |task| &task.dst_gpus));

@@ -1,8 +1,8 @@
-//! Circuits that move within an iteration: their states, their ports, and what carries at a moment.
+//! Check of circuits that change within an iteration: states, ports, and the circuits that carry at each moment.
 //!
-//! A circuit that is set up is dark for a time; one that stays carries on. So what carries at t are the circuits that
-//! stood at every moment from t less the dark time to t. The iteration repeats, so that moments before its start are
-//! those before its end.
+//! A new circuit is dark for a time; a circuit that stays keeps carrying. So the circuits that carry at time t are
+//! those that were set at every moment from t minus the dark time to t. The iteration repeats, so moments before its
+//! start are those before its end.
 
 use super::case::Case;
 use super::sanity::port_use;
@@ -15,12 +15,12 @@ pub(super) struct Course<'a> {
     phases: &'a Phases,
     delay_s: f64,
     period_s: f64,
-    /// Moments at which what carries can change, seconds.
+    /// Moments at which the carrying circuits can change, seconds.
     pub changes_s: Vec<f64>,
 }
 
 impl<'a> Course<'a> {
-    /// The circuits of a plan if their form is right.
+    /// The circuits of a plan, if they are well-formed.
     pub fn of(
         case: &Case<'_>,
         phases: &'a Phases,
@@ -44,7 +44,7 @@ impl<'a> Course<'a> {
             found.add(code::TOPOLOGY, "'topology' must be empty if 'phases' is given");
         }
         let period_s = claims.makespan_s;
-        // What a makespan of nothing means is said elsewhere.
+        // A makespan of 0 is reported elsewhere.
         form(case, phases, period_s, found);
         if found.count() == before {
             switchings(phases, group.most_switchings, found);
@@ -57,11 +57,11 @@ impl<'a> Course<'a> {
         Some(Self { phases, delay_s, period_s, changes_s })
     }
 
-    /// Circuits of a link that carry at a moment of the iteration: the fewest that stood in the dark time before it.
+    /// Circuits of a link that carry at a moment of the iteration: the minimum count during the dark time before it.
     pub fn carried(&self, link: usize, time_s: f64) -> u32 {
         let events = &self.phases.events;
         let count = events.len();
-        // The state in force, then those before it until one began before the dark time did.
+        // Start from the current state and go back until a state began before the dark time did.
         let mut index = events.partition_point(|event| event.time_s <= time_s);
         let mut periods = 0.0;
         let mut fewest = u32::MAX;
@@ -107,7 +107,7 @@ fn form(case: &Case<'_>, phases: &Phases, period_s: f64, found: &mut Findings) {
     }
 }
 
-/// Instants at which circuits are set up, beside the return.
+/// Checks the number of instants at which circuits are set up, not counting the return.
 fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     let count = phases.events.len();
     let rises = |index: &usize| {
@@ -165,7 +165,7 @@ pub(super) fn ports(
     }
 }
 
-/// Every finish with its tail lies within the period, at whose end the circuits begin anew.
+/// Checks that every finish, with the work after it, lies within the period, after which the circuits repeat.
 pub(super) fn within_period(end_s: f64, claims: &Claims<'_>, slack: Slack, found: &mut Findings) {
     if end_s > claims.makespan_s + slack.time_s {
         let text = format!("the schedule ends at {end_s:.9} s, the period at {:.9} s", claims.makespan_s);

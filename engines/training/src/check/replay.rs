@@ -1,16 +1,17 @@
-//! A plain simulator: every transfer starts as soon as it may, all flows share the network max-min fairly.
+//! A plain simulator: every transfer starts as soon as its predecessors allow, and all flows share the network max-min
+//! fairly.
 //!
-//! It keeps no state between events: whenever a transfer starts or ends, the rates of all active ones are filled
-//! again, from zero, until every flow has met a full resource or its network card.
+//! It keeps no state between events: whenever a transfer starts or ends, the rates of all active transfers are filled
+//! again from zero, until every flow is limited by a full resource or its NIC.
 
 use super::case::{Case, Dag, Work};
 use super::nics::NicGroup;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Relative difference of the times of simultaneous events, by rounding.
+/// Maximum relative difference of simultaneous event times that rounding can cause.
 const SAME_EVENT: f64 = 1e-14;
-/// Maximum difference of the times of simultaneous events, seconds, where rounding explains no more.
+/// Upper limit on that difference, seconds, unless a few units in the last place exceed it.
 const SAME_EVENT_S: f64 = 1e-12;
 
 /// Times of one simulated iteration, seconds.
@@ -26,7 +27,7 @@ pub(super) struct Replay {
     pub makespan_s: f64,
 }
 
-/// Network resources and how much of each one unit of per-flow rate of a task takes.
+/// Network resources, and how much of each a task uses per unit of per-flow rate.
 struct ReplayNetwork {
     nic_rate: f64,
     capacity: Vec<f64>,
@@ -36,9 +37,9 @@ struct ReplayNetwork {
     weight: Vec<f64>,
 }
 
-/// Simulates with `circuits` per link, or on the ideal network (network cards only) without.
+/// Simulates with `circuits` per link, or on the ideal network (NICs only) without.
 ///
-/// `None` if numbers leave the range of time, which takes absurd volumes or delays.
+/// `None` if times overflow, which only extreme volumes or delays cause.
 pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Option<Replay> {
     let mut network = ReplayNetwork::new(case, nics, circuits);
     let tasks = case.net.tasks.len();
@@ -154,7 +155,7 @@ impl ReplayNetwork {
                     at_nic_rate || self.uses[*task].iter().any(|(resource, _)| full(*resource))
                 })
                 .collect();
-            // Rounding can leave a crumb on the resource that limited the step: then all stop here.
+            // Rounding can leave a tiny capacity on the resource that limited the step: then all tasks are frozen here.
             let frozen = if frozen.is_empty() { open.clone() } else { frozen };
             for task in &frozen {
                 rate[*task] = level * f64::from(case.net.tasks[*task].flows);
@@ -167,7 +168,7 @@ impl ReplayNetwork {
     }
 }
 
-/// Progress of the replay: the nodes with what they wait for, and the transfers that are ready.
+/// Progress of the replay: the predecessors that each node waits for, and the transfers that are ready.
 struct ReplayProgress<'a> {
     dag: &'a Dag,
     succs: Vec<Vec<(usize, f64)>>,
@@ -221,7 +222,7 @@ impl<'a> ReplayProgress<'a> {
         self.release(free);
     }
 
-    /// Nodes that wait for nothing any more after `node` has ended.
+    /// Nodes whose last predecessor was `node`.
     fn settle(&mut self, node: usize) -> Vec<usize> {
         let mut free = Vec::new();
         for &(succ, delay_s) in &self.succs[node] {
@@ -234,7 +235,7 @@ impl<'a> ReplayProgress<'a> {
         free
     }
 
-    /// Fixed work of a known start has a known end at once; transfers are queued.
+    /// Fixed work with a known start gets its end immediately; transfers are queued.
     fn release(&mut self, mut free: Vec<usize>) {
         while let Some(node) = free.pop() {
             match self.dag.nodes()[node].work {

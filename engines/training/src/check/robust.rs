@@ -1,8 +1,8 @@
-//! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. A configuration that
-//! is exchanged for an easier one may leave the worst NCT as it is; the mean makespan changes.
+//! The worst NCT and the mean makespan that a plan claims over several configurations of its scenario. If a plan
+//! replaces a configuration by an easier one, the worst NCT may not change, but the mean makespan does.
 //!
-//! Each configuration is laid out and walked again on the circuits of the plan. Where contention is fully understood
-//! its end is known exactly; elsewhere it is at least that of the walk, and no later than max-min fairness gives.
+//! The checker lays out each configuration and walks it on the circuits of the plan. If its contention is exact, its
+//! makespan is known exactly; otherwise it lies between that of the walk and that of max-min fair rates.
 
 use super::case::Case;
 use super::exact::least_s;
@@ -23,7 +23,7 @@ const MEAN_MAKESPAN: &str = "mean_makespan_s";
 /// first only within a range.
 ///
 /// # Errors
-/// Configurations that are none of the scenario, or circuits that cannot be simulated with one of them.
+/// Configurations that the scenario does not have, or circuits that cannot be simulated with one of them.
 pub(super) fn figures(
     scenario: &TrainingScenario,
     text: &str,
@@ -68,7 +68,7 @@ pub(super) fn figures(
     Ok((figures, remark))
 }
 
-/// Smallest and largest figures that decided rates can have on the circuits.
+/// Smallest and largest figures that scheduled rates can reach on the circuits.
 struct RateRange {
     nct: (f64, f64),
     makespan_s: (f64, f64),

@@ -1,14 +1,14 @@
-//! Check that a scenario makes sense at all: without that nothing about a plan can be said.
+//! Check that a scenario is valid, without which no plan can be checked.
 
 use super::{Findings, code};
 use crate::scenario::instance::{Instance, Link};
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
 
-/// Smallest volume that can be told from none.
+/// Smallest volume that counts as more than zero.
 const LEAST_BYTES: f64 = 1.0;
 
-/// Faults of a network and its tasks, all of them, as `scenario` violations.
+/// Reports all faults of a network and its tasks as `scenario` violations.
 pub(super) fn instance(net: &Instance, found: &mut Findings) {
     let mut fault = |message: String| found.add(code::SCENARIO, message);
     let bandwidth = net.nic_bandwidth_gbps;
@@ -94,7 +94,7 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
     }
 }
 
-/// Every link needs at least one circuit; a pod that cannot pay for that has no plan.
+/// Checks that every pod has ports for one circuit on each of its links; otherwise no plan exists.
 fn ports(net: &Instance, found: &mut Findings) {
     let needed = port_use(net, &vec![1; net.links.len()]);
     for (pod, needed) in net.pods.iter().zip(needed) {
@@ -112,7 +112,7 @@ fn ports(net: &Instance, found: &mut Findings) {
     }
 }
 
-/// Ports that `circuits` (one count per link) take in every pod, mirrors included.
+/// Ports that `circuits` (one count per link) use in every pod, mirrors included.
 pub(super) fn port_use(net: &Instance, circuits: &[u32]) -> Vec<u64> {
     let mut used = vec![0_u64; net.pods.len()];
     for (link, circuits) in net.links.iter().zip(circuits) {

@@ -1,4 +1,4 @@
-//! Each task by itself: is it there, does its schedule hang together, does it carry the right bytes.
+//! Check of each task by itself: it is present, its segments are contiguous, and it sends its volume.
 
 use super::case::Case;
 use super::{CHECK_RELATIVE, Findings, Slack, code};
@@ -47,7 +47,7 @@ pub(super) fn tasks<'a>(
     seen.into_iter().collect()
 }
 
-/// Order, segments, flow cap and volume of one task.
+/// Checks order, segments, maximum rate and volume of one task.
 pub(super) fn task(
     case: &Case<'_>,
     task: usize,
@@ -75,7 +75,7 @@ pub(super) fn task(
     }
 }
 
-/// Segments go forward in time, touch each other and cover the task.
+/// Checks that segments are in ascending order, contiguous, and cover the task.
 fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Findings) {
     let segments = &schedule.segments;
     for (index, segment) in segments.iter().enumerate() {
@@ -136,7 +136,7 @@ fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Find
     }
 }
 
-/// No segment is faster than all flows at full NIC rate.
+/// Checks that no segment is faster than all flows at full NIC rate.
 fn rates(
     case: &Case<'_>,
     task: usize,

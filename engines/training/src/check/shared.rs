@@ -1,4 +1,4 @@
-//! Plans for several jobs on one set of pods: every job by itself, then what they have in common.
+//! Check of plans for several jobs on the same pods: every job by itself, then the shared pods and figures.
 
 mod joint;
 
@@ -12,8 +12,9 @@ use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, same};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeSet;
 
-/// Relative difference up to which a job takes as long as alone: what `min_ports` may give up for fewer ports. It
-/// loosens a promise of the method, no figure: every makespan is that of its schedule to 1e-9.
+/// Relative difference up to which a job counts as no slower than alone: `min_ports` may lengthen an iteration by this
+/// fraction to use fewer ports. It relaxes only the promise that no job becomes slower; every makespan must match its
+/// schedule to 1e-9.
 const SAME_LENGTH: f64 = 1e-7;
 
 /// The shared pods as the checker sees them.
@@ -26,8 +27,8 @@ struct Pods {
     own: Vec<Vec<u32>>,
 }
 
-/// Checks a plan for several jobs: each job on its own ports and on those that the plan allots it, the ports that
-/// change hands, and the figures of all together.
+/// Checks a plan for several jobs: each job on its own ports and on those that the plan allots it, the ports that are
+/// traded, and the totals.
 pub(super) fn examine(
     shared: &SharedPods,
     result: &TrainingResult,
@@ -125,7 +126,7 @@ fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
     Some(Pods { budget, first, own })
 }
 
-/// Every job of the scenario once, in order, and nothing that belongs to a single one.
+/// Checks that every job of the scenario is listed once, in order, and that no fields of single-job plans are set.
 fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     let names: Vec<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
     let given: Vec<&str> = result.jobs.iter().map(|job| job.name.as_str()).collect();
@@ -158,7 +159,7 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     }
 }
 
-/// Returns `true` if what a job may use is what it brought, less what it gave, plus what it took.
+/// Returns `true` if the ports that a job may use are those that it brought, minus those given, plus those taken.
 fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {
@@ -185,7 +186,7 @@ fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     before == found.count()
 }
 
-/// Every shared pod: no more in use than it has, and nothing taken that nobody gave.
+/// Checks every shared pod: it has the ports in use, and jobs take only ports that are spare or given.
 fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
     for (pod, &budget) in pods.budget.iter().enumerate() {
         let (mut allotted, mut brought, mut given, mut taken) = (0, 0, 0, 0);
@@ -209,7 +210,7 @@ fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
     }
 }
 
-/// One job with one set of ports, checked as if there were no other.
+/// Checks one job on one set of ports, independently of the other jobs.
 fn part(
     job: &Job,
     ports: &[u32],
@@ -230,7 +231,7 @@ fn with_ports(job: &Job, ports: &[u32]) -> Job {
     Job { ports_per_pod: Some(PortsPerPod::ByPosition(ports.to_vec())), ..job.clone() }
 }
 
-/// The mean of one figure of every job by their weights; `None` if a job has no such figure.
+/// Weighted mean of one figure over all jobs; `None` if a job has no such figure.
 fn mean(
     shared: &SharedPods,
     result: &TrainingResult,
@@ -244,7 +245,7 @@ fn mean(
     Some(sum / weights)
 }
 
-/// Sums and means of all jobs, as the plan claims them. Returns those that the envelope has to carry.
+/// Checks the claimed sums and means over all jobs. Returns the figures that the envelope must have.
 fn figures(
     shared: &SharedPods,
     pods: &Pods,
@@ -291,8 +292,7 @@ fn figures(
     expected.into_iter().filter_map(figure).collect()
 }
 
-/// Checks a claimed bound: no job can beat the makespan that it would reach if the others kept one circuit on each
-/// link.
+/// Checks a claimed bound: no job can be faster than if the other jobs kept only one circuit on each link.
 fn bound(
     shared: &SharedPods,
     pods: &Pods,
@@ -323,7 +323,7 @@ fn bound(
             *needed += least;
         }
     }
-    // The best plan at fair rates says nothing about a bound on all plans.
+    // The best plan at fair rates does not refute a bound on all plans.
     let rates = if claims.bound_covers.is_some() { rates } else { RateControl::Joint };
     let (mut floor_s, mut weights) = (0.0, 0.0);
     let mut covers = None;
@@ -347,7 +347,7 @@ fn bound(
     }
     let mut floor = exact::Floor { value_s: floor_s / weights, covers };
     if depth.is_exact() && exact::exceeds(bound_s, floor.value_s) {
-        // A job that gives ports may not become slower by it.
+        // A job that gives ports must not become slower.
         let limits_s: Vec<f64> =
             result.jobs.iter().map(|job| job.alone.makespan_s * (1.0 + SAME_LENGTH)).collect();
         let Some(joint) = joint::optimum(&members, &pods.budget, rates, &limits_s, depth) else {

@@ -1,4 +1,4 @@
-//! Check of the starts of tasks, of the end of the iteration, and of fair plans against what fairness gives.
+//! Check of the starts of tasks, of the end of the iteration, and of fair plans against max-min fair rates.
 
 use super::case::Case;
 use super::nics::NicGroup;
@@ -88,7 +88,7 @@ pub(super) fn fair(
             || !slack.same_end(schedules[*task].finish_s, run.finish_s[*task])
     };
     let others: Vec<usize> = (0..schedules.len()).filter(differs).collect();
-    // One difference moves everything after it, so only the earliest one is reported.
+    // One difference shifts everything after it, so only the earliest one is reported.
     let first = others.iter().copied().min_by(|a, b| run.start_s[*a].total_cmp(&run.start_s[*b]));
     if let Some(task) = first {
         found.add(

@@ -1,4 +1,5 @@
-//! Walks the precedence graph with given transfer times: what may start when, and when the iteration ends.
+//! Walk over the precedence graph with given transfer times, which gives the earliest starts and the end of the
+//! iteration.
 
 use super::case::{Case, Dag, Work};
 use super::replay::Replay;
@@ -7,18 +8,18 @@ use std::collections::BTreeMap;
 /// The earliest moment at which a node may start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Earliest {
-    /// All predecessors considered, seconds.
+    /// Over all predecessors, seconds.
     pub at_s: f64,
     /// The transfer that determines it, if one does.
     pub from: Option<usize>,
-    /// Counting only work that waits for no transfer, seconds.
+    /// Over work that waits for no transfer only, seconds.
     pub rigid_s: f64,
 }
 
 /// Visits every node in order; `finish(task, earliest)` says when a transfer ends. Returns the end of the iteration.
 pub(super) fn walk(dag: &Dag, mut finish: impl FnMut(usize, Earliest) -> f64) -> f64 {
     let mut end_s = vec![0.0_f64; dag.nodes().len()];
-    // Of fixed work: end counting rigid predecessors only, and the last transfer on the binding path.
+    // For fixed work: end over fixed predecessors only, and the last transfer on the binding path.
     let mut rigid_end_s = vec![f64::NEG_INFINITY; dag.nodes().len()];
     let mut origin: Vec<Option<usize>> = vec![None; dag.nodes().len()];
     let mut makespan_s = 0.0_f64;
@@ -47,16 +48,16 @@ pub(super) fn walk(dag: &Dag, mut finish: impl FnMut(usize, Earliest) -> f64) ->
     makespan_s
 }
 
-/// Slack under which a predecessor counts as tight on the critical path, seconds.
+/// A predecessor with less slack than this is tight on the critical path, seconds.
 const TIGHT_S: f64 = 1e-7;
-/// Times closer than this are equal when a tie is broken by task id, seconds.
+/// Times closer than this count as equal, and the task id breaks the tie, seconds.
 const TIE_S: f64 = 1e-9;
 
 /// Seconds of communication on the critical path of a simulated run; `None` without transfers.
 ///
 /// The path starts at the transfer with the largest end (work after it included) and goes back through
-/// tight predecessors, the latest first and the smallest id among equals. Of transfers with the same end the one that
-/// finishes last is on the path of all of them.
+/// tight predecessors, the latest first and the smallest id among equals. Among transfers with the same end, the one
+/// that finishes last is on the path of all of them.
 pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);
@@ -65,7 +66,7 @@ pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<
     let tied = ends.filter(|(_, end_s)| *end_s >= last - TIE_S);
     let mut current = latest(tied.map(|(task, _)| (task, run.finish_s[task])))?;
     let mut communication_s = 0.0;
-    // Starts fall strictly along the path, so that it is no longer than the number of tasks.
+    // Starts decrease strictly along the path, so it has at most one entry per task.
     for _ in 0..case.net.tasks.len() {
         communication_s += run.finish_s[current] - run.start_s[current];
         let tight = tight_predecessors(&case.dag, run, node_of[current], run.start_s[current]);
@@ -96,7 +97,7 @@ pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
     rest_s
 }
 
-/// Transfers from which fixed work leads to `node` without slack.
+/// Transfers that lead to `node` through fixed work without slack.
 fn tight_predecessors(dag: &Dag, run: &Replay, node: usize, start_s: f64) -> Vec<usize> {
     // Node -> longest fixed work between its end and the start of `node`; largest index first, so that each is final.
     let mut open: BTreeMap<usize, f64> = BTreeMap::new();

@@ -152,8 +152,8 @@ fn export_plan(
     }
 }
 
-/// The plan with its proof repeated by the checker where that can be done: what is written for a review should not rest
-/// on the word of the method.
+/// The plan, with its proof repeated by the checker where possible, so that a file for a review does not rely on the
+/// claim of the method.
 fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Problems> {
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
@@ -161,7 +161,7 @@ fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Pr
     again::verified(plan.plan().clone(), Depth::Exact(Deadline::after(EXACT_LIMIT)), "the plan").map(Arc::new)
 }
 
-/// The plans that reports are written of: the plan, and of several jobs also the plan of each.
+/// The plans that get reports: the plan itself, and for several jobs also the plan of each job.
 ///
 /// # Errors
 /// A plan that the checker refuses.
@@ -174,8 +174,8 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// Standing of a plan: reached, proven, and beside simple allocations. Nothing for several jobs, whose plans
-/// are judged one by one.
+/// Standing of a plan: its makespan, its proof, and a comparison with simple allocations. Nothing for several jobs,
+/// whose plans are judged one by one.
 ///
 /// # Errors
 /// A plan that cannot be explained.
@@ -194,7 +194,7 @@ fn all(params: &Params) -> bool {
     params.text("replicas") == Some("all")
 }
 
-/// Writes what scenarios and plans have in common.
+/// Writes the formats that scenarios and plans have in common.
 fn write(facts: &Facts, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     let stem = file_stem(&facts.name);
     if format == CSV {

@@ -1,4 +1,4 @@
-//! Training plans in the neutral records that other kinds understand: all replicas, no mirrors.
+//! Training plans as neutral records for other kinds: all replicas, no mirrors.
 
 use crate::model::collapse::expanded;
 use crate::plan::{LinkCircuits, TrainingResult};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Circuits between the real pods of all replicas. `None` for an instance with mirrors (its replicas are not in the
-/// file), for a job that cannot be expanded, and for circuits that move within an iteration.
+/// file), for a job that cannot be expanded, and for circuits that change within an iteration.
 pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<CircuitMatrix> {
     if result.phases.is_some() {
         return None;
@@ -40,8 +40,8 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
     })
 }
 
-/// Circuits between the real pods of all replicas from one change within the iteration on, counted from 1. `None` as for
-/// [`circuits`], for circuits that stay, and for a change that is not there.
+/// Circuits between the real pods of all replicas after change number `phase` within the iteration, counted from 1.
+/// `None` as for [`circuits`], for static circuits, and for a change that is not there.
 pub fn circuits_of_phase(
     scenario: &TrainingScenario,
     result: &TrainingResult,
@@ -54,12 +54,12 @@ pub fn circuits_of_phase(
     };
     let topology = event.circuits.iter().enumerate().map(set).collect();
     let mut matrix = circuits(scenario, &TrainingResult { topology, phases: None, ..result.clone() })?;
-    // Links without circuits for a while are no pairs that are wanted.
+    // Links without circuits in this phase are not target pairs.
     matrix.circuits.retain(|(_, _, count)| *count > 0);
     Some(matrix)
 }
 
-/// Returns the parts of a plan that are in no circuit.
+/// Returns the parts of a plan that circuits do not contain.
 fn left_out() -> Vec<String> {
     ["the times and rates of the flows", "the order of the tasks", TRAFFIC_BETWEEN_PODS]
         .map(str::to_owned)
@@ -75,7 +75,7 @@ pub fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
     }
 }
 
-/// Adds the circuits of a result between the pods that `at` gives for those of its instance.
+/// Adds the circuits of a result; `at` maps the pods of its instance to pods of the matrix.
 fn add_circuits(
     instance: &Instance,
     result: &TrainingResult,
@@ -103,7 +103,7 @@ impl SharedPlaces {
         (0..self.replicas).flat_map(of_replica).collect()
     }
 
-    /// The place of a pod of an expanded job that covers `own` shared pods from `first` on.
+    /// The shared pod of a pod of an expanded job that covers `own` shared pods from `first` on.
     fn place(&self, pod: u32, own: u32, first: u32) -> u32 {
         pod / own * self.pods + first + pod % own
     }

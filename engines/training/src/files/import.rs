@@ -1,8 +1,8 @@
-//! From other tools' workloads to a training job: AICB and SimAI files become a job with measured figures.
+//! Conversion of workloads of other tools to a training job: AICB and SimAI files become a job with measured figures.
 //!
-//! Reading the files is the business of the formats crate. Here stages get their place in pods, tensor- and
-//! expert-parallel collectives their time (they stay in the pod and belong to the compute of a micro-batch), and
-//! gradients the bytes that cross between replicas. What no file says is taken from a knob, or assumed and said so.
+//! The formats crate reads the files. This module places stages in pods, computes the time of tensor- and
+//! expert-parallel collectives (which stay in the pod and count as compute of a micro-batch), and computes the gradient
+//! bytes that cross between replicas. Values that no file states come from a parameter, or are assumed and reported.
 
 mod collectives;
 mod compute;
@@ -36,9 +36,9 @@ pub const AICB_HELP: &str =
 /// A file to import.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportFile<'a> {
-    /// As the user wrote it, for messages.
+    /// Name as the user wrote it, for messages.
     pub name: &'a str,
-    /// Its content, perhaps gzip-compressed.
+    /// Content of the file, possibly gzip-compressed.
     pub bytes: &'a [u8],
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn aicb_format() -> FormatInfo {
         .with(aicb_knobs())
 }
 
-/// Scenario that calls or a text of SimAI describe.
+/// Scenario that per-call CSV or SimAI text describes.
 ///
 /// # Errors
 /// As [`import_aicb`].
@@ -77,12 +77,12 @@ pub struct ImportedJob {
     pub name: String,
     /// The job, with measured figures.
     pub job: Job,
-    /// Account of the import: parts found, parts skipped, values assumed.
+    /// Summary of the import: parts found, parts skipped, values assumed.
     pub summary: ImportSummary,
 }
 
-/// Reads a workload and the tables that came with it, and makes a job of them. `params` are values of
-/// [`aicb_knobs`]; with `strict`, everything that had to be assumed is a problem.
+/// Reads a workload and its tables, and makes a job of them. `params` are values of [`aicb_knobs`]; with `strict`,
+/// every assumption is a problem.
 ///
 /// # Errors
 /// Every problem of every file, of the knobs, and of the job.
@@ -90,7 +90,7 @@ pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> R
     let inputs = read_all(files)?;
     let options = merge_options(params)?;
     job_of(&inputs, &options, params, strict).map_err(|problems| match workload_file(&inputs) {
-        // What the files lack together is looked for in the workload.
+        // Missing values of the whole import are reported at the workload.
         Some(file) if problems.source.is_empty() => problems.named(&file.name),
         _ => problems,
     })
@@ -226,7 +226,7 @@ fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
     })
 }
 
-/// The literal order, unless it is the usual one or not wanted.
+/// The literal order, unless it is 1F1B or not requested.
 fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) -> Order {
     if params.text("order") == Some("1f1b") {
         if workload.stages.iter().any(|stage| stage.order.is_some()) {
@@ -251,12 +251,12 @@ fn step(slot: Slot) -> Step {
     Step { backward: slot.pass == Pass::Backward, micro_batch: slot.micro_batch.saturating_sub(1) }
 }
 
-/// The file that is a workload, of those that only complete it.
+/// The workload among the files; the others only complete it.
 fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
     inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
 }
 
-/// A `u32` field of the run; larger values are refused by name.
+/// A `u32` field of the run; a larger value is a problem of that field.
 fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
     u32::try_from(value).unwrap_or_else(|_| {
         problems.add(name, format!("'{value}' is too large"), format!("at most {} are possible", u32::MAX));
@@ -264,7 +264,7 @@ fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
     })
 }
 
-/// The run before anything is measured: sizes only, everything else at its default.
+/// The run before measured values are added: sizes only, everything else at its default.
 fn base_run(sizes: [u32; 3], gpus: u32, per_pod: u32, micro_batches: u32) -> RunConfig {
     let [tp, pp, ep] = sizes;
     let mut run = RunConfig::of(tp, pp, gpus, per_pod, micro_batches);

@@ -1,10 +1,10 @@
-//! Words of training jobs.
+//! Terms of training jobs.
 
 use lightbay_core::term::Term;
 
 const DELTA: &str = "DELTA";
 
-/// Words of this kind in addition to its figures.
+/// Terms of this kind in addition to its figures.
 pub(super) const TERMS: &[Term] = &[
     Term::new("pod", "GPUs joined by a network of their own; circuits join pods."),
     Term::new(

@@ -1,4 +1,4 @@
-//! `prop-alloc`, `sqrt-alloc`, `iter-halve`: the traffic matrix decides, fair rates judge.
+//! `prop-alloc`, `sqrt-alloc`, `iter-halve`: circuits from the traffic matrix, evaluated at fair rates.
 
 use super::approach::SessionMethod;
 use super::idle;

@@ -1,4 +1,4 @@
-//! Beginning of every method: the scenario is compiled, and where nothing crosses pods the plan is made.
+//! Common start of all methods: compiles the scenario, and makes the plan if nothing crosses pods.
 
 use super::idle;
 use super::session::{OpenedTask, Session};
@@ -16,22 +16,22 @@ pub(super) trait SessionMethod: Send + Sync {
     /// Returns the description of the method with its parameters.
     fn info(&self) -> MethodInfo;
 
-    /// Rates at which it judges circuits.
+    /// Rates at which it evaluates circuits.
     fn rates(&self, _params: &Params) -> Rates {
         Rates::Best
     }
 
-    /// Returns `true` if it can move circuits within an iteration.
+    /// Returns `true` if it can change circuits within an iteration.
     fn moves(&self) -> bool {
         false
     }
 
-    /// Parameters and knobs that cannot act on the scenario or beside other parameters.
+    /// Parameters and knobs without effect on the scenario or in combination with other parameters.
     fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
         Vec::new()
     }
 
-    /// Plans a scenario in which something crosses pods.
+    /// Plans a scenario in which some transfer crosses pods.
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError>;
 }
 
@@ -50,7 +50,7 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
         if !self.0.moves() {
             idle.extend(idle::moves(&info));
         }
-        // Where nothing is planned, what else leaves a parameter without effect does not matter.
+        // If nothing is planned, all parameters are without effect, and further reasons do not matter.
         let own = self.0.idle(scenario, params);
         let known: Vec<String> = idle.iter().map(|problem| problem.path.clone()).collect();
         idle.extend(own.into_iter().filter(|problem| !known.contains(&problem.path)));
@@ -73,7 +73,7 @@ impl<A: SessionMethod> Method<Training> for InSession<A> {
     }
 }
 
-/// The problem of a method whose plans and bounds know nothing of circuits that move.
+/// The problem of a method whose plans and bounds do not support circuits that change.
 fn stays(name: &str) -> Problem {
     Problem::new(
         "reconfiguration",

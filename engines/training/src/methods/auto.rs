@@ -1,5 +1,5 @@
-//! `auto`: everything that helps, in the order in which it pays (docs/methods/training.md, section 12). Quick searches
-//! first, then what proves; as soon as a bound meets the best plan, the rest is left out.
+//! `auto`: all methods in the order of their benefit per time (docs/methods/training.md, section 12). Quick searches
+//! come first, then proofs; as soon as a bound meets the best plan, the rest is skipped.
 
 use super::approach::SessionMethod;
 use super::session::{Session, state_bound};
@@ -21,10 +21,10 @@ pub(super) struct Auto;
 /// Circuits for which the first bound is computed.
 const WIDEST: &str = "every link with the maximum number of circuits that its pods allow";
 
-/// Gap up to which a bound and a plan are the same.
+/// Gap up to which a bound and a plan count as equal.
 const CLOSED: f64 = 1e-9;
 
-/// Generations without improvement after which a genetic search gives way to what follows.
+/// Generations without improvement after which the genetic search ends and the next phase begins.
 const STALL: i64 = 25;
 
 impl SessionMethod for Auto {
@@ -50,7 +50,7 @@ impl SessionMethod for Auto {
         }
         let mut start = start::start(session)?;
         let (status, limit) = search(session, params, &mut start)?;
-        // Ports are saved last: they must not cost time.
+        // Ports are minimised last, because this must not lengthen the iteration.
         session.fewest_ports(&mut start.best, &start.caps)?;
         Ok(Outcome::Done { status, limit })
     }
@@ -64,7 +64,7 @@ fn short(mut knob: ParamInfo) -> ParamInfo {
     knob
 }
 
-/// All phases that look for a shorter makespan.
+/// Runs all phases that look for a shorter makespan.
 fn search(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -75,13 +75,13 @@ fn search(
     if closed(session, start) {
         return Ok((Status::Optimal, None));
     }
-    // At fair rates first: their best circuits are good seeds for rates that the plan chooses.
+    // First at fair rates: the best circuits there are good seeds for scheduled rates.
     for rates in [Rates::Fair, Rates::Best] {
         session.rates = rates;
         let evolved = evolve::evolve(session, params, start, bound);
         session.rates = Rates::Best;
         let best = evolved?.best;
-        // The plan may choose its rates, so the circuits are judged again.
+        // The plan may schedule rates, so the circuits are evaluated again.
         let best = if rates == Rates::Fair { session.evaluate(best.x, "genetic search")? } else { best };
         if best.better_than(&start.best) {
             start.best = best;
@@ -107,11 +107,12 @@ fn search(
     Ok((status, limit))
 }
 
-/// A first bound, from every link with the most circuits that its pods can give while others have their fewest.
+/// A first bound: every link has the maximum number of circuits that its pods allow if all other links have their
+/// minimum.
 pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);
-    // Counts that cannot lead below the best makespan are left out of the range.
+    // Counts that cannot improve on the best makespan are removed from the range.
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
     // Rounding must not make the bound exceed a makespan.
     let bound = evaluator.bound(&range.high, &mut Scratch::default()) * (1.0 - 1e-12);

@@ -1,4 +1,4 @@
-//! A plan on a changed scenario.
+//! Transfer of a plan to a changed scenario.
 
 use super::session::{candidate, compile};
 use crate::plan::{RateControl, TrainingResult};
@@ -10,7 +10,7 @@ use lightbay_core::kind::Carried;
 /// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
 ///
 /// # Errors
-/// One sentence that says why it cannot.
+/// One sentence that gives the reason.
 pub fn carry(
     result: &TrainingResult,
     from: &TrainingScenario,

@@ -1,4 +1,4 @@
-//! `delta-fast` and `delta-level`: the genetic search, judged by fair or by level-first rates.
+//! `delta-fast` and `delta-level`: the genetic search, with circuits evaluated at fair or at level-first rates.
 
 use super::approach::SessionMethod;
 use super::session::Session;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Evolve {
     /// Its name.
     pub name: &'static str,
-    /// Rates at which it judges circuits.
+    /// Rates at which it evaluates circuits.
     pub rates: Rates,
 }
 
@@ -57,7 +57,7 @@ impl SessionMethod for Evolve {
     }
 }
 
-/// The genetic search as a phase of a method; `target` is a makespan that nothing can beat.
+/// The genetic search as a phase of a method; `target` is a lower bound on the makespan, at which it ends.
 pub(super) fn evolve(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -69,7 +69,7 @@ impl SessionMethod for FixedSteps {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
-        // The size is known before anything else is done.
+        // Check the size before the model is built.
         let network = &session.evaluator.network;
         schedule(network, &Baseline::ALL[0].allocate(network), params)?;
         let start = start::start(session)?;
@@ -118,11 +118,11 @@ fn slot_s(params: &Params) -> f64 {
     params.float("dt_ms").unwrap_or(20.0) * 1e-3
 }
 
-/// A schedule in slots whose model is small enough, or what to do instead.
+/// A schedule in slots whose model is small enough, or the problem with a remedy.
 fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, MethodError> {
     let slot_s = slot_s(params);
     let most = params.int("max_columns").and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX);
-    // One cell of every task per slot is the least there can be; so many slots need no second look.
+    // A model has at least one cell per slot; with more slots than that it is too large, whatever the schedule.
     let longest = u32::try_from(most).unwrap_or(MOST_SLOTS).min(MOST_SLOTS);
     let slots = Slots::level_first(network, x, slot_s, longest);
     let columns = slots.as_ref().map(|slots| SlotWindows::new(network, slot_s, slots.end).columns());
@@ -131,7 +131,7 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
         (_, columns) => {
             let size = columns
                 .map_or_else(|| format!("more than {longest} slots"), |c| format!("about {c} columns"));
-            // Cells grow with the number of slots, and so do rows.
+            // Cells and rows grow with the number of slots.
             let factor = columns.map_or(10.0, |columns| columns as f64 / most as f64).max(1.1);
             let remedy = format!(
                 "use longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
@@ -143,7 +143,7 @@ fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, Meth
     }
 }
 
-/// The model whose horizon is the end of a schedule in slots on given circuits.
+/// The model whose horizon is the end of a schedule in slots on the given circuits.
 fn write(
     network: &Network,
     names: &Names,
@@ -196,7 +196,7 @@ impl Reader<Training> for SlotReader<'_> {
         Ok(())
     }
 
-    /// Plans without slots are shorter than the model knows, so its bound says nothing about them.
+    /// Plans without slots can be shorter than any plan of the model, so the bound of the model does not cover them.
     fn bound(&mut self, _cx: &mut Context<'_, Training>, _bound: f64) -> Result<(), MethodError> {
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! Parameters that cannot act on a scenario or beside others, as [`Method::idle`](lightbay_core::method::Method::idle)
-//! returns them.
+//! Parameters without effect on a scenario or in combination with others, as
+//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
 
 use crate::scenario::{TrainingScenario, reconfiguration};
 use lightbay_core::method::{MethodInfo, without_effect};
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 
-/// Parameters that act in the generations of a genetic search.
+/// Parameters that are used in the generations of a genetic search.
 const OF_GENERATIONS: [&str; 7] =
     ["elites", "tournament", "crossover", "mutation", "stall_generations", "migration", "wall_limit_s"];
 
@@ -27,7 +27,7 @@ pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) ->
     .collect()
 }
 
-/// The gap of a method that has no bound to compare with.
+/// The parameter `gap` of a method without a bound.
 pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, which proves no bound", info.name);
     let names = (!info.proves).then_some("gap");
@@ -35,7 +35,7 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
         .collect()
 }
 
-/// Knobs of circuits that move, on a method whose circuits stay.
+/// Knobs of circuits that change, on a method whose circuits are static.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
     let why = format!("on {}, whose circuits stay for whole iterations", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
@@ -70,7 +70,7 @@ pub(super) fn genetic(params: &Params) -> Vec<Problem> {
     idle
 }
 
-/// Parameters of the methods that plan circuits and rates together by whatever helps.
+/// Parameters of the methods that plan circuits and rates together.
 pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
     let mut idle = genetic(params);
     if params.text("robust").is_some_and(|text| !text.trim().is_empty()) {

@@ -33,13 +33,14 @@ pub(super) struct IntervalMethod;
 /// Number of the random stream that seeds the solver; islands count from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 3;
 
-/// Room for ports at equal makespan, relative (Eq. 4).
+/// Relative lengthening of the makespan that the port minimisation allows (Eq. 4).
 const EQUAL: f64 = 1e-7;
 
-/// Rows between two reports of how far the writing of a model is.
+/// Rows between two progress reports while a model is built.
 const REPORTED: u64 = 50_000;
 
-/// Maximum number of times that a pinned model is rebuilt around a better schedule: a safeguard, because every round must improve.
+/// Maximum number of times that a pinned model is rebuilt around a better schedule: a safeguard, because every round
+/// must improve the schedule.
 const ROUNDS: u32 = 50;
 
 impl SessionMethod for IntervalMethod {
@@ -112,7 +113,7 @@ impl SessionMethod for IntervalMethod {
     }
 }
 
-/// The run to start from: the given circuits, the plan of a hot start, or what a short genetic search finds.
+/// The circuits to start from: the given ones, those of a hot start, or the best ones of a short genetic search.
 fn begin(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -159,7 +160,7 @@ fn covers(
     }
 }
 
-/// Says how large the model is and what the windows saved.
+/// Reports the size of the model and the reduction by windows.
 fn announce(
     cx: &mut Context<'_, Training>,
     shape: &Shape,
@@ -190,7 +191,7 @@ fn announce(
     if round == 0 {
         let all = crate::simulate::windows::IndexWindows::open(&counted, k);
         if all == shaped.windows {
-            // Nothing was left out, so there is no need to write it twice.
+            // Nothing was left out, so both models have the same size.
             solver::report_size(cx, &shaped.model.model, "written in full");
         } else {
             let mut building = Building::new(&mut *cx, "rows", None, REPORTED);
@@ -203,7 +204,7 @@ fn announce(
     Ok(())
 }
 
-/// Solves a model from a point, or says which row makes it none.
+/// Solves a model from a starting point, or notes which row the point breaks.
 fn run(
     cx: &mut Context<'_, Training>,
     params: &Params,
@@ -215,7 +216,7 @@ fn run(
     Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
 }
 
-/// The second goal (Eq. 4): the same model with the fewest ports at the makespan reached.
+/// The second objective (Eq. 4): the same model minimises ports at the makespan reached.
 fn fewest_ports(
     cx: &mut Context<'_, Training>,
     params: &Params,

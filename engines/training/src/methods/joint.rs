@@ -1,7 +1,7 @@
 //! `delta-joint`: circuits and rates together. On tail-exact scenarios the search over circuits proves the best
-//! plan; elsewhere a search over circuits and the order of competing transfers does, as far as its limits
-//! reach, beside a genetic search judged by fair and level-first schedules and, where that is not enough, linear
-//! programs over event orders.
+//! plan; elsewhere a search over circuits and the order of competing transfers proves it within its limits. A genetic
+//! search at fair and level-first rates supports it, followed by linear programs over event orders if a proof is
+//! missing.
 
 use super::approach::SessionMethod;
 use super::session::{RelaxedSession, Session};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The search with proof at joint rates.
 pub(super) struct Joint;
 
-/// Gap up to which a proof of ours is complete.
+/// Gap up to which a proof counts as complete.
 const PROVEN: f64 = 1e-9;
 
 impl SessionMethod for Joint {
@@ -56,8 +56,8 @@ impl SessionMethod for Joint {
     }
 }
 
-/// Plans where more than the last transfers compete: a bound, the search over orders, and in between a genetic search,
-/// unless one was made already; without a proof linear programs over event orders. Improves `start.best`; returns the
+/// Plans where not only the last transfers compete: a bound, the search over orders, a genetic search unless one was
+/// made already, and, if no proof was found, linear programs over event orders. Improves `start.best`; returns the
 /// status with which the method ends, and the limit that ended it.
 pub(super) fn contended(
     session: &mut Session<'_, '_>,
@@ -69,17 +69,17 @@ pub(super) fn contended(
         let text = format!("not tail-exact, so the order of competing transfers is searched: {reason}");
         session.cx.note(Severity::Info, text);
     }
-    // The relaxation is the floor of the search over orders.
+    // The relaxation gives the lower bound of the search over orders.
     let floor = relax(session, params, start)?;
     let mut closed = close(session, start, &start.best, floor)?;
     let mut limit = None;
     if let Some(best) = closed.best.take() {
         start.best = best;
     }
-    // The genetic search was made already by `auto`.
+    // `auto` has already run the genetic search.
     if !closed.complete && !evolved {
-        // Other circuits may do better; then the search has less to look at.
-        // Its target is the bound: a plan there is the best.
+        // Other circuits may be better, which leaves less for the search over orders. Its target is the bound: a plan
+        // at the bound is optimal.
         let target = closed.bound * (1.0 + PROVEN / 2.0);
         let evolved = evolve::evolve(session, params, start, Some(target))?;
         limit = evolved.limit;
@@ -92,7 +92,7 @@ pub(super) fn contended(
         }
     }
     if !closed.complete && gap(start.best.makespan, closed.bound) > PROVEN {
-        // No proof within the limits; these circuits may still have a better schedule.
+        // No proof within the limits: the circuits may have a better schedule.
         let improved = order::improve(session, &start.best.x)?;
         start.best.makespan = start.best.makespan.min(improved.makespan);
     }
@@ -103,7 +103,7 @@ pub(super) fn contended(
     Ok((Status::Heuristic, limit.or(closed.stopped.then_some(Limit::Work))))
 }
 
-/// The search over circuits and orders as a phase; nothing is better than `floor`.
+/// The search over circuits and orders as a phase; `floor` is a lower bound.
 fn close(
     session: &mut Session<'_, '_>,
     start: &start::Start,
@@ -115,7 +115,7 @@ fn close(
     session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
     session.ordering_since_s = Some(session.cx.elapsed_s());
     let settings = event_orders::ProofLimits::default();
-    // The tree starts from the best plan and its floor.
+    // The tree starts from the best plan and the lower bound.
     let search =
         event_orders::TreeSearch::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
     let closed = search.run()?;
@@ -123,7 +123,7 @@ fn close(
     Ok(closed)
 }
 
-/// The bound that holds whatever competes: start times at full speed and the sharing among last transfers.
+/// A bound that holds for any competition: start times at full speed and the sharing among last transfers.
 pub(super) fn relax(
     session: &mut Session<'_, '_>,
     params: &Params,

@@ -8,7 +8,7 @@ use crate::search::order;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
-/// Returns the knob for a search for the fewest ports afterwards.
+/// Returns the knob for a port minimisation after the makespan.
 pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool(
         "min_ports",
@@ -17,7 +17,7 @@ pub(super) fn min_ports() -> ParamInfo {
     )
 }
 
-/// Settings of the methods that plan circuits and rates together by whatever helps.
+/// Settings of the methods that plan circuits and rates together.
 pub(super) fn joint() -> Vec<ParamInfo> {
     let mut params = vec![min_ports(), prover()];
     params.extend(solver(&["mip_gap", "solver_process"]));
@@ -182,7 +182,7 @@ pub(super) fn writing_of(params: &Params) -> Writing {
     if params.text("writing") == Some("full") { Writing::Full } else { Writing::Reduced }
 }
 
-/// The solver's knobs that bear on a method: what it solves starts from full points and hardly ever branches.
+/// The solver's knobs that affect a method whose models start from full points and hardly ever branch.
 pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
     let mut knobs = lightbay_highs::solve::knobs();
     knobs.retain(|knob| names.contains(&knob.name.as_ref()));
@@ -211,7 +211,7 @@ pub(super) fn prover() -> ParamInfo {
     )
 }
 
-/// Reads which search proves.
+/// Reads which search computes the proof.
 pub(super) fn prover_of(params: &Params) -> Prover {
     match params.text("proof") {
         Some("outer") => Prover::Outer,

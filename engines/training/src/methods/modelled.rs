@@ -1,4 +1,4 @@
-//! The integer programs of methods for other solvers, and the way back from their points.
+//! Integer programs of methods for other solvers, and conversion of their points to plans.
 
 use super::session::compile;
 use crate::Training;
@@ -15,12 +15,12 @@ use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
 
-/// Feasibility of points that other solvers wrote with few digits.
+/// Feasibility tolerance for points that other solvers write with few digits.
 const TOLERANCE: f64 = 1e-5;
 
 /// An integer program that a method writes, see [`ProgramOf`].
 pub(super) trait WrittenProgram: Send + Sync {
-    /// A model and where its columns are.
+    /// A model with the meaning of its columns.
     type Written;
 
     /// Name of the method.
@@ -50,7 +50,7 @@ pub(super) struct ModelInput {
     pub instance: Instance,
     /// The baselines at fair rates, in their order.
     pub baselines: Vec<Circuits>,
-    /// Maximum number of circuits of every link that a plan as good as the best of them can use.
+    /// Maximum number of circuits of every link that a plan as good as the best baseline can use.
     pub caps: Vec<u32>,
 }
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Plans that the bound of this method covers.
 const ONLY: &str = "these circuits only";
 
-/// Gap up to which the bound of given circuits is met.
+/// Gap up to which the bound of given circuits counts as met.
 const PROVEN: f64 = 1e-9;
 
 /// Maximum number of linear programs per neighbouring allocation: each only has to beat the best schedule known.
@@ -76,7 +76,7 @@ impl SessionMethod for Ordered {
         let improved = improve(session, &best.x)?;
         let mut cut_short = improved.cut_short;
         best.makespan = best.makespan.min(improved.makespan);
-        // The linear programs prove nothing; the tree may.
+        // The linear programs give no proof; the tree search may.
         if best.makespan > floor * (1.0 + PROVEN) {
             cut_short &= !prove(session, &mut best, floor)?;
         }
@@ -95,23 +95,23 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
     }
     session.cx.phase("genetic search", "a short search for circuits");
     let settings = ga::GaSettings { generations: 60, stall_generations: 20, ..ga::GaSettings::default() };
-    // The limits of a long search, which live edits change, are none of this one's.
+    // Live edits change the limits of the long search and do not apply here.
     let evolved = evolve::search(session, &settings, &start, None)?;
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
 }
 
 /// The search over event orders as a phase of a method, from both simulated schedules of circuits `x` and, if the
-/// run was started from a plan with these circuits, from its schedule. Hands over what it finds.
+/// run was started from a plan with these circuits, from its schedule. Reports the schedules that it finds.
 pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improved, MethodError> {
     session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
     let evaluator = Arc::clone(&session.evaluator);
     let mut scratch = Scratch::default();
-    // Both simulated schedules give orders to start from.
+    // Both simulated schedules give starting orders.
     let mut starts =
         vec![evaluator.trace(x, Rates::Level, &mut scratch), evaluator.trace(x, Rates::Fair, &mut scratch)];
     if let Some(hot) = session.cx.hot_start()
         && hot.same_scenario
-        // A hot start with these circuits adds its order.
+        // A hot start with these circuits adds its event order.
         && carry::listed(&hot.plan.plan().result, x.len()).as_deref() == Some(x)
     {
         let trace = schedule_of(session, &hot.plan.plan().result);
@@ -127,7 +127,7 @@ pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improv
     order::improve(&evaluator, x, &starts, limits, session)
 }
 
-/// The schedule that a plan carries.
+/// The schedule of a plan.
 fn schedule_of(session: &Session<'_, '_>, result: &TrainingResult) -> Trace {
     let mut trace = Trace::default();
     for (task, schedule) in result.tasks.iter().enumerate() {
@@ -144,13 +144,13 @@ fn schedule_of(session: &Session<'_, '_>, result: &TrainingResult) -> Trace {
     trace
 }
 
-/// Bounds what can be reached on the circuits of `best` by deciding in which order transfers start and end, and
-/// improves it where that finds a better schedule. Returns whether the bound is met.
+/// Computes a bound for the circuits of `best` by branching on the order in which transfers start and end; improves
+/// `best` if it finds a better schedule. Returns whether the bound is met.
 fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Result<bool, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
     session.cx.phase("orders", "a bound for these circuits");
     session.ordering_since_s = Some(session.cx.elapsed_s());
-    // Caps are the circuits themselves, so that the tree has one allocation.
+    // The caps equal the circuits, so the tree has a single allocation.
     let caps = best.x.clone();
     let settings = event_orders::ProofLimits::default();
     let mut watch = GivenCircuits { session, x: &caps };
@@ -183,7 +183,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     let makespan =
         polish(repair::PortLimits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
             let bound = evaluator.bound(x, &mut scratch);
-            // Circuits whose bound is not better need no programs.
+            // Circuits whose bound is not better need no linear programs.
             if bound >= known {
                 return Some(bound);
             }
@@ -191,7 +191,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
                 evaluator.trace(x, Rates::Level, &mut scratch),
                 evaluator.trace(x, Rates::Fair, &mut scratch),
             ];
-            // A short search each: many neighbours are judged.
+            // Each search is short, because many neighbours are evaluated.
             let limits = OrderLimits { lps: limits.lps.min(LPS_EACH), ..limits.clone() };
             match order::improve(&evaluator, x, &starts, limits, &mut FixedLimits(session)) {
                 Ok(improved) => {
@@ -214,8 +214,8 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     stopped.map(|()| cut_short)
 }
 
-/// A search about given circuits only: a schedule that needs fewer runs on these as well, and bounds cover them
-/// alone.
+/// A search for given circuits only: schedules that use fewer circuits are assigned to the given ones, and bounds cover
+/// only these.
 struct GivenCircuits<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
     x: &'s [u32],
@@ -253,7 +253,7 @@ impl Watch<Proposal> for GivenCircuits<'_, '_, '_> {
     }
 }
 
-/// A session whose limits are not those of the parameters.
+/// A session with fixed limits instead of those of the parameters.
 struct FixedLimits<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
 
 impl Watch<Proposal> for FixedLimits<'_, '_, '_> {

@@ -1,4 +1,4 @@
-//! `delta-phases`: circuits that move within an iteration, or the proof that none should.
+//! `delta-phases`: circuits that change within an iteration, or a proof that static circuits are best.
 
 mod fewest;
 mod hot;
@@ -26,17 +26,17 @@ use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
-/// Circuits that move within an iteration.
+/// Circuits that change within an iteration.
 pub(super) struct MovingCircuits;
 
 /// Boxes after which the proof is given up: minutes of search.
 const BOXES: i64 = 500_000;
 
-/// Part of the boxes for one switching where more are allowed.
+/// Part of the boxes for one reconfiguration where more are allowed.
 const SHARE_OF_ONE: u64 = 25;
 
-/// Distance of plan and bound at which one switching counts as solved, as a share of the communication of the ideal network:
-/// instants move makespans one to one, so that what is less costs boxes without end.
+/// Distance of plan and bound at which one reconfiguration counts as solved, as a share of the communication of the ideal network:
+/// a shift of an instant shifts the makespan by the same time, so a smaller distance would need too many boxes.
 const CLOSE: f64 = 1e-5;
 
 /// Names of parameters.
@@ -45,7 +45,7 @@ const FEWEST: &str = "fewest_ports";
 const OVER: &str = "target_over";
 const TARGET: &str = "target_s";
 
-/// What a bound covers that holds for one switching alone.
+/// Coverage text of a bound that holds only for plans with one reconfiguration.
 const ONE_SWITCHING: &str = "plans with one reconfiguration";
 
 impl SessionMethod for MovingCircuits {
@@ -180,7 +180,7 @@ fn ports_of_all(session: &Session<'_, '_>) -> String {
     format!("{used} of {} ports", session.evaluator.network.budget.capacity())
 }
 
-/// The best plan whose circuits stay.
+/// The best plan with static circuits.
 struct Resting {
     best: Circuits,
     makespan_s: f64,
@@ -195,19 +195,19 @@ impl Resting {
     }
 }
 
-/// Plans circuits that stay, to be beaten.
+/// Plans static circuits as the reference.
 fn stay(session: &mut Session<'_, '_>, start: &start::Start) -> Result<Resting, MethodError> {
     session.cx.phase("static", "the best circuits that do not change within an iteration");
     let evaluator = Arc::clone(&session.evaluator);
     let task = allocations::VectorTask::new(&evaluator, session.rates, &start.caps);
-    // Its bound is about plans without switchings only, so that it is not to be stated as that of the scenario.
+    // Its bound covers only plans without reconfigurations, so it must not be reported as the bound of the scenario.
     let proof = allocations::search(task, Some(&start.best), &mut RelaxedSession(session))?;
     let best = proof.best.unwrap_or_else(|| start.best.clone());
     session.found(best.clone().into(), "static optimum")?;
     Ok(Resting { makespan_s: best.makespan, bound_s: proof.bound, complete: !proof.cut_short, best })
 }
 
-/// Searches plans whose circuits move, the shortest iteration first of all with one switching.
+/// Searches for the shortest iteration with circuits that change, first with one reconfiguration.
 fn shortest(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -227,7 +227,7 @@ fn shortest(
     };
     let hot = hot::take(session, task, group.most_switchings)?;
     let known = hot.as_ref().map_or(task.known, |hot| hot.period_s);
-    // Where more are allowed, the proof for one is not the answer.
+    // If more reconfigurations are allowed, the proof for one does not settle the scenario and gets fewer boxes.
     let boxes = if group.most_switchings == 1 { task.boxes } else { task.boxes.div_ceil(SHARE_OF_ONE) };
     session.cx.phase("one reconfiguration", "boxes of states and instants by their lower bounds");
     let only_one = group.most_switchings == 1;
@@ -254,7 +254,7 @@ fn shortest(
     Ok(Outcome::Done { status, limit: (!complete).then_some(Limit::Work) })
 }
 
-/// What one switching gains, in one sentence.
+/// One sentence on the gain of one reconfiguration.
 fn told_of_one(
     group: Reconfiguration,
     resting: &Resting,
@@ -285,12 +285,12 @@ fn told_of_one(
     }
 }
 
-/// A session that plans with one switching.
+/// A session that plans with one reconfiguration.
 struct MovingSession<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
-    /// `true` if bounds are makespans that no plan of the scenario beats: one switching is all that it allows.
+    /// `true` if bounds hold for all plans of the scenario, because it allows only one reconfiguration.
     states_bound: bool,
-    /// `true` if plans are better for their ports, though their iterations are longer.
+    /// `true` if plans with fewer ports count as better even if their iterations are longer.
     supersedes: bool,
 }
 
@@ -328,12 +328,12 @@ impl<S: MovedCircuits> Watch<S> for MovingSession<'_, '_, '_> {
     }
 }
 
-/// The plan of circuits that move, ready to be checked.
+/// The plan with circuits that change, ready for the checker.
 fn planned(evaluator: &Evaluator, found: &impl MovedCircuits, delay_s: f64) -> Candidate<TrainingResult> {
     let lit = found.lit(delay_s);
     let network = &evaluator.network;
     let mut trace = evaluator.model.trace_over(network, &lit, &mut Scratch::default().model);
-    // A return whose dark time ends after the last transfer makes that transfer wait for it.
+    // If the dark time of the return ends after the last transfer, that transfer is extended to the end of the period.
     if found.period_s() > trace.makespan {
         wait_for_end(network, &mut trace, found.period_s());
     }

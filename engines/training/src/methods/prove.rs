@@ -1,4 +1,4 @@
-//! Proof of the best circuits of a tail-exact scenario, by the search that suits it.
+//! Proof of the best circuits of a tail-exact scenario, by the most suitable search.
 
 use super::knobs::{Prover, prover_of};
 use super::session::Session;
@@ -10,9 +10,9 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
 use std::sync::Arc;
 
-/// Proves the best circuits by the search that was requested, or by the one that is fastest: vectors of circuits as
-/// long as they can be listed, else the integer program. Improves `start.best`; returns whether the proof is complete.
-/// `evolved` says that a genetic search was made already.
+/// Proves the best circuits by the requested search, or by the fastest one: enumeration of circuit allocations if they
+/// can be listed, else the integer program. Improves `start.best`; returns whether the proof is complete. `evolved` is
+/// true if a genetic search was made already.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -54,7 +54,7 @@ pub(super) fn prove(
     if proven.complete || prover_of(params) == Prover::Select {
         return Ok(proven.complete);
     }
-    // Where the DAG leaves the order of last transfers open, the program is only a relaxation.
+    // If the DAG does not fix the order of the last transfers, the integer program is only a relaxation.
     let complete = topo::prove(session, params, start, true)?;
     say(session, complete, "the search over circuit allocations");
     Ok(complete)

@@ -1,4 +1,4 @@
-//! `reallocate`: several jobs on one set of pods, which pass ports that they do not need to those who gain most.
+//! `reallocate`: several jobs on one set of pods, which give ports that they do not need to the jobs that gain most.
 
 use super::knobs;
 use super::session::state_bound;
@@ -19,7 +19,7 @@ use lightbay_core::scenario::Scenario;
 /// Trading of ports between jobs.
 pub(super) struct Reallocate;
 
-/// Gap up to which a bound and a plan are the same.
+/// Gap up to which a bound and a plan count as equal.
 const CLOSED: f64 = 1e-9;
 
 impl Method<Training> for Reallocate {
@@ -100,11 +100,11 @@ impl ReallocationRun<'_, '_> {
             self.cx.phase("alone", detail);
             self.ask(|team, effort, streams, watch| team.plan_alone(member, effort, streams, watch))?;
         }
-        // Ports go back to what each job needs alone.
+        // Each job is reduced to the ports that it needs alone.
         self.team.restart();
         self.publish("every job alone")?;
         let bounds = self.bounds()?;
-        // Trades until nobody gains.
+        // Ports are traded until no job gains.
         let limited = self.trade(most, &bounds)?;
         let proven = match (self.cx.best(), self.cx.best_bound()) {
             (Some((value, _)), Some(bound)) => gap(value, bound) <= CLOSED,
@@ -118,7 +118,7 @@ impl ReallocationRun<'_, '_> {
         self.team.members[member].name.clone()
     }
 
-    /// Asks something of the team while the context watches.
+    /// Runs a search of the team under the limits of the context.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(
@@ -128,14 +128,14 @@ impl ReallocationRun<'_, '_> {
             &mut Context<'_, Training>,
         ) -> Result<T, MethodError>,
     ) -> Result<T, MethodError> {
-        // The same streams for every question, so that answers do not depend on their order.
-        // Streams follow from the seed, so that they can be made before the context is lent out.
+        // Every search gets the same random streams, so results do not depend on the order of searches. Streams are
+        // derived from the seed, so they can be made before the context is borrowed.
         let seeded: Vec<Stream> = (0..ISLANDS).map(|number| self.cx.stream(number)).collect();
         let streams = |number: u64| seeded[(number % ISLANDS) as usize].clone();
         question(&mut self.team, self.effort, &streams, self.cx)
     }
 
-    /// Hands the plan of all jobs over if it is better than the best.
+    /// Reports the plan of all jobs if it is better than the best one.
     fn publish(&mut self, source: &str) -> Result<(), MethodError> {
         let team = self.team.clone();
         let (value, ports) = (team.value(), team.ports() as f64);
@@ -143,7 +143,7 @@ impl ReallocationRun<'_, '_> {
         Ok(())
     }
 
-    /// Begins from the plan the run was started from; says whether that could be.
+    /// Starts from the hot-start plan; returns whether this was possible.
     fn hot_start(&mut self, shared: &SharedPods) -> bool {
         let Some(hot) = self.cx.hot_start() else { return false };
         let plan = hot.plan.plan();
@@ -175,7 +175,7 @@ impl ReallocationRun<'_, '_> {
         }
     }
 
-    /// Returns the bounds, job by job, that no sharing of ports can beat; their mean is a bound.
+    /// Returns a bound for each job that holds for any sharing of ports; their weighted mean is a bound.
     fn bounds(&mut self) -> Result<Vec<f64>, MethodError> {
         let mut bounds = Vec::with_capacity(self.team.members.len());
         for member in 0..self.team.members.len() {
@@ -183,7 +183,7 @@ impl ReallocationRun<'_, '_> {
             self.cx.phase("bound", detail);
             bounds.push(self.ask(|team, effort, streams, watch| team.bound(member, effort, streams, watch))?);
         }
-        // The weighted mean of the bounds, as the objective is the mean of the values.
+        // The objective is the weighted mean of the makespans, so the weighted mean of the bounds is a bound.
         let mut own = self.team.members.iter().zip(&bounds);
         let (sum, weights) = own
             .try_fold((0.0, 0.0), |(sum, weights), (member, bound)| {
@@ -195,7 +195,7 @@ impl ReallocationRun<'_, '_> {
         Ok(bounds)
     }
 
-    /// Trades ports until nobody gains; says whether `most` trades ended it.
+    /// Trades ports until no job gains; returns whether the limit of `most` trades ended it.
     fn trade(&mut self, most: u64, bounds: &[f64]) -> Result<bool, MethodError> {
         // Ports for which a job has already reported no gain.
         let mut refused: Vec<Option<Vec<u32>>> = vec![None; self.team.members.len()];
@@ -223,7 +223,7 @@ impl ReallocationRun<'_, '_> {
                     None => refused[member] = Some(ports),
                 }
             }
-            // Of all offers the one that gains most per port is accepted; the others are asked again.
+            // The trade with the largest gain per port is accepted; the others are evaluated again.
             let Some(trade) = best_trade(trades) else { return Ok(false) };
             done += 1;
             self.say(&trade, done);

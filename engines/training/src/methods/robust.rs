@@ -1,8 +1,8 @@
-//! Circuits that serve several configurations: what `robust` asks for instead of the shortest iteration of one.
+//! Circuits for several configurations, which `robust` requests instead of the shortest iteration of one.
 //!
-//! The plan is one of the scenario itself, with its makespan; among all circuits it has those with the least worst NCT
-//! over the configurations. So its makespan may be above the bound, which remains that of the scenario, and the plan is
-//! never called optimal for the circuits' sake; what is proven about the worst NCT is said beside it.
+//! The plan belongs to the scenario itself and has its makespan; its circuits minimise the worst NCT over the
+//! configurations. Its makespan may therefore exceed the bound, which remains that of the scenario. The plan is not
+//! called optimal because of the worst NCT; a note says what is proven about it.
 
 use super::session::{Session, candidate};
 use super::{auto, start};
@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// Name of the metric.
 pub(super) const WORST_NCT: &str = "worst_nct";
 
-/// Name of the metric that tells the configurations apart of which the worst NCT says nothing.
+/// Name of the metric that also depends on the configurations that do not determine the worst NCT.
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
-/// Difference of NCT that counts as none.
+/// Difference of NCT that counts as zero.
 const PROVEN: f64 = 1e-9;
 
 /// The configurations to plan for.
@@ -34,7 +34,7 @@ pub(super) fn knob() -> ParamInfo {
     )
 }
 
-/// Plans for the worst of all configurations, if that was requested.
+/// Plans for the worst configuration, if requested.
 pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
     let Some(configurations) = session.configurations.clone() else { return Ok(None) };
     let mut start = start::start(session)?;
@@ -53,7 +53,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     })?;
     let mut x = served.x;
     if session.cx.params().bool("min_ports") {
-        // Fewer circuits only if the worst NCT stays.
+        // Circuits are removed only if the worst NCT does not change.
         session.cx.phase("ports", "fewer circuits that keep the worst NCT");
         let had = session.evaluator.network.budget.total(&x);
         configurations.fewest(&mut x, served.worst_nct * (1.0 + TOLERANCE), session)?;
@@ -79,7 +79,7 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     Ok(Some(Outcome::Done { status: Status::Feasible, limit }))
 }
 
-/// Hands over circuits that serve the configurations better, whatever their makespan here.
+/// Reports circuits with a better worst NCT, regardless of their makespan in this scenario.
 fn hand_over(
     session: &mut Session<'_, '_>,
     configurations: &Arc<Configurations>,

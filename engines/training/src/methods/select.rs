@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The integer program with proof.
 pub(super) struct Select;
 
-/// Relative room above the best known makespan within which the program searches: a start must lie strictly inside.
+/// Relative margin of the search limit above the best known makespan, because a start must lie strictly inside it.
 const ROOM: f64 = 1e-6;
 
 /// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances of the
@@ -64,9 +64,9 @@ impl SessionMethod for Select {
 
 /// Outcome of the integer program.
 pub(super) struct Proven {
-    /// `true` if the best plan is known to be the best.
+    /// `true` if the best plan is proven optimal.
     pub complete: bool,
-    /// `true` if a limit of its own ended the solver.
+    /// `true` if a limit of the solver ended it.
     pub limited: bool,
 }
 
@@ -82,7 +82,7 @@ impl Proven {
     }
 }
 
-/// The program as a phase of a method: improves `best`, and states the bound.
+/// The integer program as a phase of a method: improves `best` and reports the bound.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -104,7 +104,7 @@ pub(super) fn prove(
         writing,
     };
     let full = Selection::new(ask(&session.instance, Writing::Full));
-    // The full model is built for its size alone, unless it was requested.
+    // The full model is built only to report its size, unless it was requested.
     if let Some(full) = &full {
         solver::report_size(session.cx, full.model(), "written in full");
     }
@@ -113,7 +113,7 @@ pub(super) fn prove(
         Writing::Reduced => Selection::new(ask(&session.instance, Writing::Reduced)),
     };
     let Some(selection) = selection else {
-        // Even the longest paths alone end too late everywhere.
+        // The longest paths alone end too late for every allocation.
         session.cx.bound(best.makespan);
         return Ok(Proven { complete: true, limited: false });
     };
@@ -129,8 +129,8 @@ pub(super) fn prove(
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
 }
 
-/// The fewest ports within a makespan, by the program with the other objective; says whether that is proven.
-/// Only where the method has the solver's knobs and the program is exact.
+/// Minimises ports within a makespan, by the integer program with the other objective; returns whether the result is
+/// proven. It runs only if the method has the solver's knobs and the program is exact.
 pub(super) fn fewest_ports(
     session: &mut Session<'_, '_>,
     best: &mut Circuits,
@@ -159,7 +159,7 @@ pub(super) fn fewest_ports(
     Ok(selection.exact() && (ending == Ending::Optimal || best.ports == least))
 }
 
-/// Solves a program from the best plan; improves that.
+/// Solves a program from the best plan and improves that plan.
 fn run(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -177,7 +177,7 @@ fn run(
         scratch: Scratch::default(),
     };
     if selection.model().size().integers == 0 {
-        // One vector is left.
+        // A single allocation remains.
         let x = selection.range().low.clone();
         let value = selection.vector_s(&x);
         reading.judge(session.cx, x, "the only remaining circuits")?;
@@ -199,27 +199,27 @@ fn run(
     Ok(solution.status)
 }
 
-/// Makes plans of the solver's points.
+/// Converts points of the solver to plans.
 struct SelectionReader<'s> {
     evaluator: Arc<Evaluator>,
     rates: Rates,
     selection: &'s Selection,
     goal: Goal,
-    /// Makespan that ports may cost.
+    /// Maximum makespan while ports are minimised.
     limit_s: f64,
     best: &'s mut Circuits,
     scratch: Scratch,
 }
 
 impl SelectionReader<'_> {
-    /// Evaluates circuits and hands them over if they are better.
+    /// Evaluates circuits and reports them if they are better.
     fn judge(
         &mut self,
         cx: &mut Context<'_, Training>,
         x: Vec<u32>,
         source: &str,
     ) -> Result<(f64, bool), MethodError> {
-        // Points are evaluated without the model: plans never rest on the solver's values.
+        // Points are evaluated without the model, so plans never rely on the solver's values.
         let makespan = self.evaluator.makespan(&x, self.rates, &mut self.scratch);
         cx.count_work(1);
         let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
@@ -239,9 +239,9 @@ impl SelectionReader<'_> {
         Ok((makespan, better))
     }
 
-    /// States a makespan of the program as a bound.
+    /// Reports a makespan of the program as a bound.
     fn state(&self, cx: &mut Context<'_, Training>, makespan_s: f64) {
-        // Shortened by the tolerance of the solver.
+        // The bound is reduced by the tolerance of the solver.
         cx.bound((makespan_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan));
     }
 }
@@ -277,7 +277,7 @@ impl Reader<Training> for SelectionReader<'_> {
         }
         let plan = cx.offered()?;
         let mut x = carry::listed(&plan.plan().result, self.evaluator.network.links())?;
-        // Circuits of another run are made to fit the ports here.
+        // Circuits of another run are repaired to fit the ports of this scenario.
         session::repair(cx, &self.evaluator, &mut x);
         let (makespan, taken) = self.judge(cx, x.clone(), "offer").ok()?;
         cx.offer_fate(&plan, Some(makespan), taken);

@@ -32,11 +32,11 @@ pub(super) struct Session<'c, 'a> {
     pub instance: crate::scenario::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
-    /// Moment at which the genetic search began, while it runs, seconds: it has a limit of its own.
+    /// Start time of the genetic search while it runs, seconds; it has a separate time limit.
     pub evolving_since_s: Option<f64>,
-    /// Moment at which the search over orders began, while it runs, seconds.
+    /// Start time of the search over orders while it runs, seconds.
     pub ordering_since_s: Option<f64>,
-    /// Configurations that the plan is to serve, if it is to serve several.
+    /// Configurations of the plan, if it is made for several.
     pub configurations: Option<Arc<Configurations>>,
     offer: Option<Arc<Checked<Training>>>,
 }
@@ -45,12 +45,12 @@ pub(super) struct Session<'c, 'a> {
 pub(super) enum OpenedTask<'c, 'a> {
     /// Something to plan.
     Session(Box<Session<'c, 'a>>),
-    /// Nothing crosses pods: the plan is made.
+    /// Nothing crosses pods, and the plan has been reported.
     Done(Outcome),
 }
 
 impl<'c, 'a> Session<'c, 'a> {
-    /// Compiles the scenario. Without inter-pod tasks there is only one plan, and it is handed over here.
+    /// Compiles the scenario. Without inter-pod tasks there is only one plan, and it is reported here.
     pub fn open(
         scenario: &TrainingScenario,
         rates: Rates,
@@ -101,12 +101,13 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(OpenedTask::Session(Box::new(session)))
     }
 
-    /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
+    /// Repairs an allocation of another run so that it fits the ports, with seeded random choices; returns whether
+    /// anything changed.
     pub fn repair(&self, x: &mut [u32]) -> bool {
         repair(self.cx, &self.evaluator, x)
     }
 
-    /// Evaluates a vector under the rates of the method and hands it over.
+    /// Evaluates an allocation at the rates of the method and reports it.
     pub fn evaluate(&mut self, x: Vec<u32>, source: &str) -> Result<Circuits, MethodError> {
         let makespan = self.evaluator.makespan(&x, self.rates, &mut Scratch::default());
         let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
@@ -115,7 +116,7 @@ impl<'c, 'a> Session<'c, 'a> {
         Ok(found)
     }
 
-    /// The second phase: the same makespan with fewer ports, if that was requested.
+    /// The second phase: minimises ports at the same makespan, if requested.
     pub fn fewest_ports(&mut self, best: &mut Circuits, caps: &[u32]) -> Result<(), MethodError> {
         if !self.cx.params().bool("min_ports") {
             return Ok(());
@@ -139,7 +140,8 @@ impl<'c, 'a> Session<'c, 'a> {
     }
 }
 
-/// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
+/// Repairs an allocation of another run so that it fits the ports, with seeded random choices; returns whether anything
+/// changed.
 pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut [u32]) -> bool {
     let before = x.to_vec();
     let budget = &evaluator.network.budget;
@@ -153,7 +155,7 @@ pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut 
     x != before
 }
 
-/// Hands a plan over if it is better than the best.
+/// Reports a plan if it is better than the best one.
 pub(super) fn hand_over(
     cx: &mut Context<'_, Training>,
     found: &Circuits,
@@ -163,14 +165,14 @@ pub(super) fn hand_over(
     hand_over_plan(cx, (found.makespan, found.ports), source, build)
 }
 
-/// The same for a plan known by its makespan and its ports.
+/// Reports a plan, given by its makespan and its ports, if it is better than the best one.
 pub(super) fn hand_over_plan(
     cx: &mut Context<'_, Training>,
     (makespan, ports): (f64, u64),
     source: &str,
     build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
 ) -> Result<(), MethodError> {
-    // Within a nanosecond the plan with fewer ports is the better one.
+    // If makespans differ by less than a nanosecond, the plan with fewer ports is better.
     let preferred = cx.best().is_some_and(|(value, known)| rank(makespan, ports) < rank(value, known as u64));
     if preferred {
         cx.supersede(makespan, ports as f64, source, build)
@@ -179,10 +181,10 @@ pub(super) fn hand_over_plan(
     }
 }
 
-/// States a bound on the plans under some rates.
+/// Reports a bound on the plans at the given rates.
 pub(super) fn state_bound(cx: &mut Context<'_, Training>, rates: Rates, bound: f64) {
     match rates {
-        // Decided rates can beat every plan at fair rates, so a proof about those says nothing about these.
+        // Scheduled rates can beat every plan at fair rates, so a proof for fair rates does not cover them.
         Rates::Fair => cx.bound_over(bound, FAIR_ONLY),
         Rates::Level | Rates::Best => cx.bound(bound),
     }
@@ -193,13 +195,13 @@ pub(super) fn compile(built: &Built) -> Result<Evaluator, MethodError> {
     Evaluator::new(&built.instance).map_err(|error| MethodError::Failed(error.to_string()))
 }
 
-/// The plan of circuits `x` under some rates, ready to be checked.
+/// The plan of circuits `x` at the given rates, ready for the checker.
 pub fn candidate(evaluator: &Evaluator, x: &[u32], rates: Rates) -> Candidate<TrainingResult> {
     let trace = evaluator.trace(x, rates, &mut Scratch::default());
     planned(evaluator, x, rates.control(), &trace)
 }
 
-/// The plan of circuits `x` with a schedule of its own, ready to be checked.
+/// The plan of circuits `x` with the given schedule, ready for the checker.
 pub fn planned(
     evaluator: &Evaluator,
     x: &[u32],
@@ -211,10 +213,10 @@ pub fn planned(
     Candidate { value: trace.makespan, metrics, result }
 }
 
-/// The figures that a plan of one job or instance carries beside its makespan.
+/// The figures of a plan of one job or instance, other than its makespan.
 ///
 /// # Errors
-/// A scenario that no plan can be for.
+/// A scenario without any plan.
 pub fn figures(
     scenario: &TrainingScenario,
     result: &TrainingResult,
@@ -225,7 +227,7 @@ pub fn figures(
     Ok(metrics(&evaluator, result))
 }
 
-/// The figures that a plan carries beside its makespan.
+/// The figures of a plan, other than its makespan.
 pub(super) fn metrics(evaluator: &Evaluator, result: &TrainingResult) -> BTreeMap<String, f64> {
     let mut metrics = BTreeMap::new();
     let mut put = |name: &str, value: f64| {
@@ -310,7 +312,7 @@ impl Watch<Proposal> for Session<'_, '_> {
 
     fn live(&self, parameter: &str) -> Option<i64> {
         let params = self.cx.params();
-        // The search over orders has a limit of its own.
+        // The search over orders has a separate limit.
         if parameter == "orders"
             && let Some(since_s) = self.ordering_since_s
         {
@@ -343,7 +345,7 @@ impl Watch<Proposal> for Session<'_, '_> {
     }
 }
 
-/// A search of the relaxation: what it finds are no plans, only its end matters.
+/// A search of the relaxation, which finds no plans; only its bound is used.
 pub(super) struct RelaxedSession<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
 
 impl Watch<Proposal> for RelaxedSession<'_, '_, '_> {

@@ -1,4 +1,4 @@
-//! `simulate`: what given circuits are worth.
+//! `simulate`: evaluates given circuits.
 
 use super::approach::SessionMethod;
 use super::session::Session;
@@ -57,7 +57,7 @@ impl SessionMethod for Simulate {
     }
 }
 
-/// The circuits of the plan that the run was started from.
+/// The circuits of the hot-start plan.
 fn of_plan(session: &Session<'_, '_>) -> Result<Vec<u32>, Problems> {
     let links = session.evaluator.network.links();
     let hot = session.cx.hot_start().and_then(|hot| carry::listed(&hot.plan.plan().result, links));

@@ -13,7 +13,7 @@ use rand::RngExt;
 /// Maximum amount that the solver's tolerances may add to a bound, relative.
 pub(super) const TOLERANCE: f64 = 5e-10;
 
-/// Says how large a model is.
+/// Reports the size of a model.
 pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
     let size = model.size();
     cx.report(EventBody::Model(ModelSize {
@@ -25,7 +25,7 @@ pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: 
     }));
 }
 
-/// Returns the start of the solver: a point, or none, with a note, if that of `what` breaks a row.
+/// Returns the start of the solver: the point of `what` or, if it breaks a row, none and a note.
 pub(super) fn start_at(
     cx: &mut Context<'_, Training>,
     point: Result<Vec<f64>, String>,
@@ -42,7 +42,7 @@ pub(super) fn start_at(
     }
 }
 
-/// Solves a model with the solver's knobs among the parameters; the random numbers of `stream` seed it.
+/// Solves a model with the solver's knobs from the parameters and a seed from `stream`.
 pub(super) fn run(
     cx: &mut Context<'_, Training>,
     params: &Params,

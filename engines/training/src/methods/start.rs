@@ -1,4 +1,4 @@
-//! Beginning of every search: a plan to beat and the circuits worth trying.
+//! Start of every search: a plan to beat and the range of circuits.
 
 use super::session::Session;
 use crate::programs::circuit_bounds::useful_within;
@@ -13,9 +13,9 @@ use lightbay_core::method::MethodError;
 pub(super) struct Start {
     /// The best plan known.
     pub best: Circuits,
-    /// Most circuits of every link that a plan at least as good can use.
+    /// Maximum number of circuits of every link that a plan at least as good can use.
     pub caps: Vec<u32>,
-    /// Plans to begin from, within the caps.
+    /// Plans to start from, within the caps.
     pub seeds: Vec<Vec<u32>>,
     /// `true` if a hot start was used.
     pub hot: bool,
@@ -43,23 +43,23 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
     Ok(Start { best, caps, seeds, hot })
 }
 
-/// Circuits cut down to the caps.
+/// Circuits reduced to the caps.
 pub(super) fn within(x: &[u32], caps: &[u32]) -> Vec<u32> {
     x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect()
 }
 
-/// Raises caps until they admit circuits.
+/// Raises caps until they allow `circuits`.
 pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
     for (cap, circuits) in caps.iter_mut().zip(x) {
         *cap = (*cap).max(*circuits);
     }
 }
 
-/// The plan the run was started from, on this scenario.
+/// The hot-start plan, transferred to this scenario.
 fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodError> {
     let Some(hot) = session.cx.hot_start() else { return Ok(None) };
     let plan = hot.plan.plan();
-    // Circuits that move are taken where circuits may move.
+    // `delta-phases` reads hot starts with circuits that change itself.
     if plan.result.phases.is_some() && session.instance.reconfiguration.is_some() {
         return Ok(None);
     }

@@ -53,7 +53,7 @@ impl SessionMethod for Topo {
     }
 }
 
-/// Returns the outcome of a search with proof that ended by itself.
+/// Returns the outcome of a search with proof that was not stopped.
 pub(super) fn ending(complete: bool) -> Outcome {
     if complete {
         Outcome::done(Status::Optimal)
@@ -75,8 +75,8 @@ pub(super) fn task<'a>(
     task
 }
 
-/// The outer search as a phase; a genetic search goes first where vectors are too many to be listed. Improves
-/// `start.best`; returns whether the proof is complete. `evolved` says that a genetic search was made already.
+/// The outer search as a phase, after a genetic search if there are too many allocations to list. Improves
+/// `start.best`; returns whether the proof is complete. `evolved` is true if a genetic search was made already.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -86,7 +86,7 @@ pub(super) fn prove(
     let evaluator = Arc::clone(&session.evaluator);
     let caps = start.caps.clone();
     let task = task(&evaluator, session.rates, params, &caps);
-    // Few vectors are listed at once; else a good plan closes boxes sooner.
+    // A few allocations are listed at once; otherwise a good plan fathoms boxes sooner.
     let few = allocations::can_list(task, session)?;
     if !few && !evolved {
         let evolved = evolve::evolve(session, params, start, None)?;
@@ -103,7 +103,7 @@ pub(super) fn prove(
         },
     );
     let proof = allocations::search(task, Some(&start.best), session)?;
-    // The search hands over the best circuits.
+    // The search reports the best circuits.
     if let Some(best) = proof.best {
         start.best = best;
     }

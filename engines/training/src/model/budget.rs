@@ -1,4 +1,4 @@
-//! Ports of the pods, what circuits cost, and which circuit allocations fit.
+//! Ports of the pods, port cost of circuits, and the test whether a circuit allocation fits.
 
 use crate::scenario::instance::Instance;
 
@@ -7,11 +7,11 @@ use crate::scenario::instance::Instance;
 pub struct End {
     /// The pod.
     pub pod: u32,
-    /// Ports that one circuit costs there, at least 1.
+    /// Ports that one circuit needs there, at least 1.
     pub cost: u32,
 }
 
-/// Port budgets of real pods and the ends of links; mirrors and ends that cost nothing are left out.
+/// Port budgets of real pods and the ends of links; mirrors and ends without port cost are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     ends: Vec<Vec<End>>,
@@ -38,7 +38,7 @@ impl Budget {
             }
             ends.push(list);
         }
-        // A link without a real end pod would be unlimited; more circuits than flows never help.
+        // Ports do not limit a link without a real end, but more circuits than flows never help.
         let limit = ends
             .iter()
             .zip(flows_over)
@@ -68,7 +68,7 @@ impl Budget {
         &self.ends[link]
     }
 
-    /// Links at a real pod with the ports that one circuit of each costs there.
+    /// Links at a real pod, with the ports that one circuit of each needs there.
     pub fn links_at(&self, pod: usize) -> &[(u32, u32)] {
         &self.at_pod[pod]
     }
@@ -78,7 +78,7 @@ impl Budget {
         self.ports[pod]
     }
 
-    /// Circuits that fit if the link were alone, at least 1.
+    /// Number of circuits that fit if no other link had any, at least 1.
     pub fn limit(&self, link: usize) -> u32 {
         self.limit[link]
     }
@@ -98,13 +98,13 @@ impl Budget {
         other
     }
 
-    /// Pretends that ports limit no link, for tests of other limits.
+    /// Removes the port limit of every link, for tests of other limits.
     #[cfg(test)]
     pub(crate) fn lift_limits(&mut self, limit: u32) {
         self.limit.fill(limit);
     }
 
-    /// Ports of the real pods that `x` takes, in their order.
+    /// Ports that `x` uses in each real pod, in pod order.
     pub fn used(&self, x: &[u32]) -> Vec<u32> {
         let mut used = vec![0_u32; self.pods()];
         for (ends, circuits) in self.ends.iter().zip(x) {
@@ -121,17 +121,17 @@ impl Budget {
         self.ports.iter().flatten().map(|ports| u64::from(*ports)).sum()
     }
 
-    /// Ports over real pods that `x` takes.
+    /// Total ports of real pods that `x` uses.
     pub fn total(&self, x: &[u32]) -> u64 {
         x.iter().enumerate().map(|(link, &circuits)| self.cost(link) * u64::from(circuits)).sum()
     }
 
-    /// Ports that one circuit of a link takes over its real ends.
+    /// Total ports that one circuit of a link uses at its real ends.
     pub fn cost(&self, link: usize) -> u64 {
         self.ends[link].iter().map(|end| u64::from(end.cost)).sum()
     }
 
-    /// Ports left in every pod, negative where `x` takes too many; mirrors have more than anyone needs.
+    /// Free ports of every pod, negative where `x` uses too many; mirrors have practically unlimited ports.
     pub fn free(&self, x: &[u32]) -> Vec<i64> {
         let mut free = Vec::new();
         self.free_into(x, &mut free);
@@ -165,7 +165,7 @@ impl Budget {
             && self.free(x).iter().all(|free| *free >= 0)
     }
 
-    /// Takes or gives back circuits of a link in a free-port vector.
+    /// Adds or removes circuits of a link in a free-port vector.
     pub fn take(&self, link: usize, circuits: i64, free: &mut [i64]) {
         for end in &self.ends[link] {
             free[end.pod as usize] -= i64::from(end.cost) * circuits;

@@ -1,4 +1,4 @@
-//! From a scenario to the instance that methods work on.
+//! Conversion of a scenario to the instance that methods plan.
 
 use super::collapse::{JobSummary, collapsed, full_dag};
 use super::reduced_dag::Dominance;
@@ -19,14 +19,14 @@ pub struct Built {
 }
 
 impl Built {
-    /// Duration of an iteration in which no task crosses pods; circuits do not matter then.
+    /// Duration of an iteration in which no task crosses pods, so that circuits do not matter.
     pub fn compute_s(&self) -> Option<f64> {
         self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
     }
 }
 
 impl TrainingScenario {
-    /// Everything that is wrong with it, without laying anything large out.
+    /// Validates the scenario without building its graphs.
     ///
     /// # Errors
     /// All problems, with paths from `job`, `instance` or `jobs`.
@@ -34,7 +34,7 @@ impl TrainingScenario {
         match self {
             Self::Job(job) => {
                 let shape = job.shape()?;
-                // Only a literal order can wait for itself.
+                // Only a literal order can deadlock.
                 let literal = |measured: &Measured| matches!(measured.order, Order::Lists(_));
                 if job.measured.as_ref().is_some_and(literal)
                     && let Some(workload) = Workload::of(job, &shape)
@@ -60,12 +60,13 @@ impl TrainingScenario {
     /// The instance that it represents: one replica of a job, or the given instance.
     ///
     /// # Errors
-    /// All problems, with paths from `job` or `instance`. Several jobs are no single instance.
+    /// All problems, with paths from `job` or `instance`. Several jobs do not form a single instance.
     pub fn build(&self) -> Result<Built, Problems> {
         self.build_with(Dominance::AtBandwidth)
     }
 
-    /// The same with a choice which edges of a job are left out. An instance keeps the edges it has.
+    /// Like [`TrainingScenario::build`], with a choice of the edges of a job that are left out. An instance keeps the
+    /// edges it has.
     ///
     /// # Errors
     /// As for [`TrainingScenario::build`].

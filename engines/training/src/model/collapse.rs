@@ -1,4 +1,5 @@
-//! From the reduced graph to an instance: one replica with mirror pods for its ring neighbours, or all replicas.
+//! Conversion of the reduced graph to an instance: one replica with mirror pods for its ring neighbours, or all
+//! replicas.
 //!
 //! If all replicas have the same placement and ports they behave alike, so one is enough: its own pods, and one mirror
 //! pod per position that represents the neighbours on the data-parallel ring. Mirrors have no port limit. A circuit on
@@ -19,7 +20,7 @@ use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 
-/// Sizes and loads of a job, before any circuit is planned.
+/// Sizes and loads of a job, which do not depend on circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
     /// GPUs per stage, replicas, pods and ports.
@@ -28,14 +29,14 @@ pub struct JobSummary {
     pub workload: Workload,
     /// Nodes of the full graph of one replica.
     pub full_dag_nodes: u64,
-    /// Duration of an iteration if no task crosses pods; circuits do not matter then.
+    /// Duration of an iteration if no task crosses pods, so that circuits do not matter.
     pub compute_s: Option<f64>,
 }
 
 /// The collapsed instance of a job.
 ///
 /// # Errors
-/// Everything that is wrong with the job, a pod with fewer ports than links included.
+/// Every problem of the job, including pods with fewer ports than links.
 pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummary), Problems> {
     let Laid { shape, workload, full, reduced } = Laid::of(job, 1, dominance)?;
     let positions = shape.pods_per_replica;
@@ -124,7 +125,7 @@ impl Laid {
 /// The full graph of a valid job.
 ///
 /// # Errors
-/// A literal order of work that cannot be followed.
+/// A literal order that cannot be executed.
 pub fn full_dag(job: &Job, shape: &Shape, workload: &Workload, replicas: u32) -> Result<FullDag, Problems> {
     let standard = Order::OneForwardOneBackward;
     let order = job.measured.as_ref().map_or(&standard, |measured| &measured.order);
@@ -148,8 +149,8 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
     id
 }
 
-/// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs, and what a stage
-/// sends to its neighbour it gets from the other one at the same time: its own NICs then represent the neighbour's.
+/// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs. A stage receives from
+/// one neighbour what it sends to the other at the same time, so its own NICs represent those of the neighbour.
 fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     if shape.dp_buckets > 1 {
         return task.src_gpus.clone();
@@ -157,13 +158,13 @@ fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
     GpuSet::Range { first: shape.first_mirror_gpu(stage), count: task.flows }
 }
 
-/// The stage that a pipeline transfer goes to; between two chunks the last stage and the first are neighbours.
+/// The destination stage of a pipeline transfer; between two chunks the last and the first stage are neighbours.
 fn neighbour(kind: NodeKind, stage: u32, shape: &Shape) -> u32 {
     let ahead = if kind == NodeKind::SendBackward { shape.stages - 1 } else { 1 };
     (stage + ahead) % shape.stages
 }
 
-/// The task of a node of replica `node.replica` without its pods; receivers of an exchange are left empty.
+/// The task of a node of replica `node.replica`, without pods; receivers of an exchange are left empty.
 fn bare_task(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task {
     let stage = node.stage;
     let g = shape.gpus_per_stage;

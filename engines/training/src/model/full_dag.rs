@@ -1,9 +1,9 @@
 //! The full graph of one iteration: every compute, every transfer inside and between pods, every gradient exchange.
 //!
-//! Nodes stand in an order in which they can be executed: predecessors come first. The order is that of a walk over
-//! the stages which runs the compute list of each stage as far as its inputs are there; it also numbers the tasks of
-//! the reduced graph. Several replicas can be laid out side by side, joined only by the gradient exchange, which
-//! needs the end of a stage's work in all of them.
+//! Nodes are in topological order: predecessors come first. A walk over the stages produces the order: it runs the
+//! compute list of each stage as far as its inputs are available. The order also numbers the tasks of the reduced
+//! graph. Several replicas can be combined in one graph. Only the gradient exchange joins them: it waits for the end of
+//! a stage's work in all replicas.
 
 mod order;
 mod walk;
@@ -22,9 +22,9 @@ pub enum NodeKind {
     Forward,
     /// Backward compute of a stage.
     Backward,
-    /// Activations to the next stage; of the last stage to the next chunk of the first.
+    /// Activations to the next stage, or from the last stage to the next chunk of the first.
     SendForward,
-    /// Gradients to the previous stage; of the first stage to the previous chunk of the last.
+    /// Gradients to the previous stage, or from the first stage to the previous chunk of the last.
     SendBackward,
     /// Gradient and weight exchange with the next replica of the ring.
     Clockwise,
@@ -39,17 +39,17 @@ pub struct Node {
     pub kind: NodeKind,
     /// Replica, from 0.
     pub replica: u32,
-    /// Stage, from 0; of a transfer the sending one.
+    /// Stage, from 0; for a transfer, the sending stage.
     pub stage: u32,
     /// Micro-batch, from 0; 0 for a gradient exchange.
     pub micro_batch: u32,
-    /// Chunk of the stage, from 0; of a transfer the sending one, 0 for a gradient exchange.
+    /// Chunk of the stage, from 0; for a transfer, the sending chunk; 0 for a gradient exchange.
     pub chunk: u32,
-    /// Bucket of a gradient exchange, from 0; 0 for everything else.
+    /// Bucket of a gradient exchange, from 0; 0 for other nodes.
     pub bucket: u32,
     /// `true` if it is a transfer between pods, and so depends on the circuits.
     pub inter_pod: bool,
-    /// Duration, seconds; of a transfer between pods the shortest possible, V/(F*B).
+    /// Duration, seconds; for a transfer between pods, the minimum V/(F*B).
     pub duration_s: f64,
 }
 
@@ -60,7 +60,7 @@ pub struct FullDag {
     /// `pred_start[i]..pred_start[i + 1]` are the predecessors of node i in `preds`.
     pred_start: Vec<u32>,
     preds: Vec<u32>,
-    /// Nodes after which the iteration ends though no gradient exchange follows them.
+    /// Nodes that must end before the iteration ends although no gradient exchange follows them.
     ends: Vec<u32>,
 }
 

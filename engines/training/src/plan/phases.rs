@@ -1,4 +1,4 @@
-//! Circuits that move within an iteration, as a plan carries them.
+//! Circuits that change within an iteration, as a plan carries them.
 
 use crate::scenario::instance::Instance;
 use schemars::JsonSchema;

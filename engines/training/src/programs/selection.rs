@@ -5,7 +5,7 @@
 //! of tasks that have their link to themselves are sums of these, start times are longest paths, and the
 //! sharing among the last transfers of a link is written piece by piece. On tail-exact scenarios the
 //! optimum is the joint optimum (DELTA's objective, Eq. 3, over all topologies, schedules and rates);
-//! elsewhere competition before the last transfers and shared network cards are left out, and the optimum
+//! elsewhere competition before the last transfers and shared NICs are left out, and the optimum
 //! is a lower bound. Times are milliseconds, volumes NIC-milliseconds.
 //!
 //! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the same sums,

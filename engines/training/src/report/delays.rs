@@ -1,4 +1,4 @@
-//! What one switching within an iteration would gain with switches of each kind, and up to which dark time it gains.
+//! What one reconfiguration within an iteration would gain with switches of each kind, and up to which dark time it gains.
 
 use super::limited::Limited;
 use crate::analysis::Setting;
@@ -114,7 +114,7 @@ fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves
     })
 }
 
-/// The best circuits that stay.
+/// The best static circuits.
 ///
 /// # Errors
 /// A scenario in which more than the last transfers compete, or too little time.
@@ -131,7 +131,7 @@ pub(super) fn static_optimum(setting: &Setting, limited: &mut Limited) -> Result
     proof.best.ok_or_else(|| Unavailable::failed("no circuit allocation fits the ports"))
 }
 
-/// A scenario whose circuits may move once.
+/// A scenario whose circuits may change once.
 struct DarkTimeStudy<'a> {
     evaluator: &'a Evaluator,
     caps: &'a [u32],
@@ -153,7 +153,7 @@ impl DarkTimeStudy<'_> {
         }
     }
 
-    /// The shortest iteration known, circuits that stay included, and the bound.
+    /// The shortest iteration known, static circuits included, and the bound.
     fn best(&self, delay_s: f64) -> Result<(f64, f64), Unavailable> {
         if delay_s >= self.stay_s {
             return Ok((self.stay_s, self.stay_s));

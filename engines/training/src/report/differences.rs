@@ -29,7 +29,7 @@ pub(crate) fn of(a: &Plan<Training>, b: &Plan<Training>) -> Differences {
 
 fn circuits(instance: &Instance, a: &TrainingResult, b: &TrainingResult) -> Option<PairedCounts> {
     let (a, b) = (a.circuits(), b.circuits());
-    // Circuits that move are not in this list.
+    // Circuits that change are not in this list.
     if a.len() != b.len() || a.is_empty() {
         return None;
     }

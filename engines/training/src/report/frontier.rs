@@ -1,4 +1,4 @@
-//! The fewest ports for several times of an iteration: circuits that stay, one switching, two and any number, and the
+//! The fewest ports for several times of an iteration: static circuits, one reconfiguration, two and any number, and the
 //! bound for any number.
 
 use super::delays::static_optimum;
@@ -22,19 +22,19 @@ const BOXES: u64 = 30_000;
 /// Schedules of circuits on demand that are looked at: those of the best bounds, seconds on the largest built-in jobs.
 const ON_DEMAND: u64 = 300;
 
-/// Times over that of the best circuits that stay, as shares of it. Ports fall fast near it and hardly beyond a tenth.
+/// Times over that of the best static circuits, as shares of it. Ports fall fast near it and hardly beyond a tenth.
 const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 
 /// A target with what it takes.
 struct Target {
     limit_s: f64,
-    /// Minimum number of ports of circuits that stay, and whether fewer are impossible; `None` if they do not reach
+    /// Minimum number of ports of static circuits, and whether fewer are impossible; `None` if they do not reach
     /// it.
     stays: Option<(u64, bool)>,
-    /// Minimum number of ports known with at most one switching, and a number that none has fewer than.
+    /// Minimum number of ports known with at most one reconfiguration, and a number that none has fewer than.
     moves: Option<u64>,
     at_least: u64,
-    /// The same with at most two switchings, with any number, and the bound for that; `None` if it is too much to try.
+    /// The same with at most two reconfigurations, with any number, and the bound for that; `None` if it is too much to try.
     two: Option<u64>,
     any: Option<u64>,
     any_at_least: Option<u64>,

@@ -1,4 +1,4 @@
-//! Gain of one port more in a pod, and cost of one circuit less on a link.
+//! Gain of one port more in a pod, and cost of one circuit fewer on a link.
 
 use super::limited::Limited;
 use super::{link_name, pod_name};

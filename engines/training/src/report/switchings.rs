@@ -1,4 +1,4 @@
-//! Circuits that move within an iteration: when, which, and what waits on either side.
+//! Circuits that change within an iteration: when, which, and what waits on either side.
 
 use super::link_name;
 use crate::analysis::Setting;

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Longest dark time, seconds: beyond an hour it is more likely a slip of units.
 pub const MAX_DELAY_S: f64 = 3600.0;
 
-/// Most switchings that can be asked for: far more than any iteration has transfers between which to move.
+/// Most reconfigurations that can be asked for: far more than any iteration has transfers between which to move.
 pub const MAX_SWITCHINGS: u32 = 100_000;
 
 /// Switches by name with the dark time of a circuit that moves, seconds (`MFABRIC`, measured; guard time included).
@@ -37,11 +37,11 @@ pub fn delay_text(delay_s: f64) -> String {
 
 /// Name of the knob for the dark time.
 pub const DELAY: &str = "switching_delay_s";
-/// Name of the knob for the number of switchings.
+/// Name of the knob for the number of reconfigurations.
 pub const MOST: &str = "most_switchings";
 /// Name of the knob that takes the dark time from a kind of switch.
 pub const SWITCH: &str = "switch";
-/// Value of [`SWITCH`] for circuits that stay.
+/// Value of [`SWITCH`] for static circuits.
 const NO_SWITCH: &str = "none";
 
 record! {
@@ -50,7 +50,7 @@ record! {
     pub struct Reconfiguration {
         /// Time from the setting of a circuit until it carries, guard time included. Its ports are taken meanwhile.
         pub delay_s: f64 = any().by(delay, |generator| f64::schema(generator, DELAYS)),
-        /// Maximum number of switchings per iteration, not counting the return to the initial circuits. 0: circuits
+        /// Maximum number of reconfigurations per iteration, not counting the return to the initial circuits. 0: circuits
         /// stay.
         pub most_switchings: u32 = within(0..=i64::from(MAX_SWITCHINGS)),
     }
@@ -123,7 +123,7 @@ pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamVa
     }
 }
 
-/// The problem of a number of switchings beside circuits that stay.
+/// The problem of a number of reconfigurations beside static circuits.
 pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
@@ -131,7 +131,7 @@ pub(super) fn without_switch() -> Problem {
 /// Changes one of the knobs to a value that its range has accepted; says whether the name is one of them.
 ///
 /// # Errors
-/// A number of switchings while circuits stay.
+/// A number of reconfigurations while circuits stay.
 pub(super) fn set(
     group: &mut Option<Reconfiguration>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Circuits that move once within an iteration and return, with a proof.
+//! Circuits that change once within an iteration and return, with a proof.
 //!
 //! A schedule is a pair of states, sets of circuits, and two instants: from the first the iteration has the second
 //! state, from the second the first one again. It is enough to decide the circuits of some links; each of the others
@@ -45,7 +45,7 @@ pub struct Moving {
     pub period_s: f64,
 }
 
-/// Circuits that move within an iteration, as a plan is made of them.
+/// Circuits that change within an iteration, as a plan is made of them.
 pub trait MovedCircuits: Send + 'static {
     /// Time of one iteration, seconds.
     fn period_s(&self) -> f64;
@@ -121,7 +121,7 @@ pub struct MoveTask<'a> {
 pub struct MoveProof {
     /// The best schedule, if one is better than what was known.
     pub best: Option<Moving>,
-    /// No schedule with one switching has a lower value.
+    /// No schedule with one reconfiguration has a lower value.
     pub bound: f64,
     /// `true` if plan and bound have met.
     pub complete: bool,

@@ -19,7 +19,7 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
 /// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns its makespan.
 ///
 /// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that
-/// overflows, with the ports set free given out again; one circuit less.
+/// overflows, with the ports set free given out again; one circuit fewer.
 pub fn polish(limits: PortLimits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
     let mut climb =
         Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };
@@ -115,7 +115,7 @@ impl Climb<'_> {
                 }
             }
             for candidate in candidates {
-                // A circuit may cost several ports at one end; then one circuit less is not enough.
+                // A circuit may cost several ports at one end; then one circuit fewer is not enough.
                 if !budget.fits(&candidate) {
                     continue;
                 }

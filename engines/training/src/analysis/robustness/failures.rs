@@ -6,7 +6,7 @@ use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Choices of circuits that fail together that are looked at.
+/// Maximum number of choices of circuits that fail together to evaluate.
 const CHOICES: usize = 5_000;
 
 /// One circuit of a link fails.
@@ -16,7 +16,7 @@ pub struct CircuitFailure {
     pub link: u32,
     /// Circuits before.
     pub circuits: u32,
-    /// Makespans; `None` if it was the only circuit, so that the pods are cut off from each other.
+    /// Makespans; `None` if it was the only circuit, so that its pods are cut off from each other.
     pub ends: Option<Ends>,
 }
 
@@ -29,20 +29,20 @@ pub struct PortCase {
     pub ends: Option<Ends>,
 }
 
-/// One port of a pod fails, and with it perhaps a circuit of some link.
+/// One port of a pod fails, and with it the circuit that uses the port, if any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortFailure {
     /// The pod.
     pub pod: u32,
     /// Ports that no circuit uses.
     pub free: i64,
-    /// The port that is missed least.
+    /// The port whose failure costs least.
     pub best: PortCase,
-    /// The port that is missed most.
+    /// The port whose failure costs most.
     pub worst: PortCase,
 }
 
-/// Several circuits fail together: all choices of that many.
+/// Several circuits fail together: all choices of that number of circuits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     /// Circuits that fail.
@@ -51,9 +51,9 @@ pub struct Together {
     pub choices: usize,
     /// Choices that cut pods off from each other.
     pub cut_off: usize,
-    /// The choice that costs least at decided rates, among those that cut nothing off.
+    /// The choice that costs least at scheduled rates, among those that cut no pods off.
     pub best: Option<(Vec<u32>, Ends)>,
-    /// The choice that costs most at decided rates, among those that cut nothing off.
+    /// The choice that costs most at scheduled rates, among those that cut no pods off.
     pub worst: Option<(Vec<u32>, Ends)>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn single<W: Watch<Proposal>>(
     let free = budget.free(x);
     let mut ports = Vec::new();
     for (pod, &free) in free.iter().enumerate().filter(|(pod, _)| budget.ports(*pod).is_some()) {
-        // To be cut off is worse than anything that takes time.
+        // A failure that cuts pods off is worse than any delay.
         let cost =
             |case: &PortCase| case.ends.map_or((f64::INFINITY, 0.0), |ends| (ends.joint_s, ends.fair_s));
         let order = |a: &PortCase, b: &PortCase| {
@@ -103,7 +103,7 @@ pub(super) fn single<W: Watch<Proposal>>(
     Ok((circuits, ports))
 }
 
-/// All choices of that many circuits; `None` if there are too many to look at.
+/// Evaluates all choices of that number of circuits; `None` if there are too many to evaluate.
 pub(super) fn together<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],

@@ -1,10 +1,10 @@
-//! The end of an iteration whose computes take other times than planned.
+//! End of an iteration whose compute times differ from the planned ones.
 //!
-//! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits say; one
+//! If only the gradient exchanges at the end compete, transfers before them take as long as their circuits require; one
 //! walk over the full graph of a replica gives all start times, and the exchanges of a link follow in closed form.
-//! Elsewhere the graph is reduced again and simulated. Of an instance only the work between transfers is known: it lies
-//! in the pod that the later transfer leaves. Work that the instance leaves out because it never binds as planned
-//! cannot bind here either, so the result is the least that can happen.
+//! Elsewhere the graph is reduced again and simulated. In an instance only the work between transfers is known: it is
+//! assigned to the source pod of the later transfer. Work that the instance leaves out because it never binds as
+//! planned does not bind here either, so the result is a lower bound.
 
 use super::Ends;
 use crate::analysis::Setting;
@@ -20,17 +20,17 @@ use crate::simulate::sinks::{self, Sink, SinkScratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Factor of the next compute at a place: a stage of a job, a pod of an instance.
+/// Factor of the next compute at a place, which is a stage of a job or a pod of an instance.
 pub(super) type Factor<'a> = &'a mut dyn FnMut(u32) -> f64;
 
-/// A plan whose computes can be changed.
+/// A plan whose compute times can be changed.
 pub(super) struct Shaker<'a> {
     setting: &'a Setting,
     x: &'a [u32],
     how: How,
 }
 
-/// Derivation of times from computes.
+/// How times are derived from compute times.
 enum How {
     /// A walk over the full graph, then the last transfers.
     Walk(Walk),
@@ -77,7 +77,7 @@ impl<'a> Shaker<'a> {
         !matches!(self.how, How::Delays)
     }
 
-    /// All places at which something computes.
+    /// All places at which compute takes place.
     pub fn places(&self) -> Vec<u32> {
         match &self.how {
             How::Walk(Walk { stages, .. }) | How::Reduce { stages, .. } => (0..*stages).collect(),
@@ -88,8 +88,8 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// Makespans with other computes; every replica asks for its own factors if `apart` says so, else all have the
-    /// same.
+    /// Makespans with other compute times; if `apart` is true, every replica gets its own factors, else all share the
+    /// same ones.
     pub fn ends<W: Watch<Proposal>>(
         &mut self,
         apart: bool,
@@ -118,7 +118,7 @@ impl<'a> Shaker<'a> {
         }
     }
 
-    /// The instance that a replica with other computes represents, and what its computes alone take.
+    /// The instance of a replica with other compute times, and the time of its compute alone.
     fn reduced(&self, full: &FullDag, factor: Factor<'_>) -> Result<(Instance, f64), MethodError> {
         let mut full = full.clone();
         full.scale(|node| factor(node.stage));
@@ -186,14 +186,14 @@ impl<'a> Shaker<'a> {
     }
 }
 
-/// An instance with every delay multiplied by the factor of the pod that it is spent in.
+/// An instance with every delay multiplied by the factor of the pod in which it is spent.
 fn delayed(instance: &Instance, factor: Factor<'_>) -> Instance {
     let mut instance = instance.clone();
     for edge in &mut instance.edges {
         edge.delay_s *= factor(instance.tasks[edge.succ.index()].src_pod.0);
     }
     for task in &mut instance.tasks {
-        // What follows the last transfers is done where they arrive.
+        // Work after the last transfers is done in the pods that receive them.
         task.release_s *= factor(task.src_pod.0);
         task.tail_s *= factor(task.dst_pod.0);
     }

@@ -1,4 +1,4 @@
-//! Transfers that can meet on a link or a network card, by reachability in the graph.
+//! Transfers that can overlap on a link or a NIC, by reachability in the graph.
 
 use crate::check::case::{Case, Work};
 use crate::check::nics::NicGroup;
@@ -8,9 +8,9 @@ use crate::check::walk::work_after;
 pub(super) struct Contention {
     /// Directed link of every task.
     pub directed: Vec<usize>,
-    /// Per directed link the transfers that no other transfer follows.
+    /// Per directed link, the transfers that no other transfer follows.
     pub sinks: Vec<Vec<usize>>,
-    /// Per link the number of circuits beyond which another one changes nothing.
+    /// Per link, the number of circuits above which another circuit changes nothing.
     pub useful: Vec<u32>,
     /// `true` if all contention is among sinks of one directed link without work after them.
     pub exact: bool,

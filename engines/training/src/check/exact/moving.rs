@@ -1,10 +1,10 @@
-//! Proof that no plan with one switching has a shorter period than a given one, by branch and bound over boxes.
+//! Proof that no plan with one reconfiguration has a shorter period than a given one, by branch and bound over boxes.
 //!
-//! A longer period never hurts: what follows the return moves later with it, and the second state lasts longer. So it
-//! is enough to show that no plan has exactly the given period. A box holds ranges of circuits for both states and
-//! ranges for both instants; it is fathomed if the iteration does not end in time when every link carries, at every
-//! moment, the most that [`CircuitTimeline`] allows. Neglected contention makes the end earlier, so that the proof holds for
-//! every scenario.
+//! If a plan has a period, a plan with any longer period exists: everything after the return moves later, and the
+//! second state lasts longer. So it is enough to show that no plan has exactly the given period. A box holds ranges of
+//! circuits for both states and ranges for both instants. It is fathomed if the iteration does not end in time even if
+//! every link carries, at every moment, the maximum that [`CircuitTimeline`] allows. Neglected contention only makes
+//! the end earlier, so the proof holds for every scenario.
 
 use super::contention::Contention;
 use super::{Ask, MOST_TOGETHER};
@@ -17,9 +17,9 @@ use timeline::{CircuitTimeline, TimeRange};
 
 /// Boxes after which the proof is given up.
 pub(super) const MOST_BOXES: usize = 400_000;
-/// Graph nodes that the proof visits before it is given up: some minutes.
+/// Graph nodes that the proof visits before it is given up, which takes some minutes.
 const MOST_NODES: usize = 4_000_000_000;
-/// Width of an instant, relative to the period, below which it is not cut.
+/// Width of the range of an instant, relative to the period, below which it is not split.
 const NARROWEST: f64 = 1e-12;
 
 /// Gain of a half whose end did not move, as a share of the distance to the period.
@@ -28,14 +28,14 @@ const LEAST_GAIN: f64 = 0.1;
 /// What became of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// No plan with one switching, and none without, has a period this short.
+    /// No plan with one reconfiguration, and none without, has a period this short.
     Proven {
         /// Boxes that were looked at.
         boxes: usize,
     },
-    /// Too many boxes, or one that cannot be cut.
+    /// There are too many boxes, or a box cannot be split.
     Open,
-    /// The time was over.
+    /// The time limit was reached.
     OutOfTime,
 }
 
@@ -48,7 +48,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// The two halves, cut at the range with this number; `None` if it holds one value.
+    /// The two halves, split at the range with this number; `None` if it holds one value.
     fn halves(&self, range: usize, period_s: f64) -> Option<[Self; 2]> {
         let mut halves = [self.clone(), self.clone()];
         if range < 2 {
@@ -84,7 +84,7 @@ impl Ranges {
     }
 }
 
-/// Shows that no plan with at most one switching has this period, which the dark time must not exceed.
+/// Shows that no plan with at most one reconfiguration has this period, which the dark time must not exceed.
 pub(super) fn none_within(
     ask: &Ask<'_>,
     contention: &Contention,
@@ -100,7 +100,7 @@ pub(super) fn none_within(
         high: [most.clone(), most.clone()],
         instants: [go, back],
     };
-    // Nothing is sent before `ready_s`. A switching whose dark time is over by then is the return, made at the start; and
+    // Nothing is sent before `ready_s`. A reconfiguration whose dark time is over by then is the return, made at the start; and
     // a return so late that its dark time reaches the next start is best made there.
     let ready_s = first_transfer_s(ask.case);
     let mut open = if delay_s <= ready_s {
@@ -166,13 +166,13 @@ struct Ground<'a> {
     contention: &'a Contention,
     delay_s: f64,
     period_s: f64,
-    /// Links whose circuits are decided.
+    /// Links whose circuits are branched on.
     decided: Vec<usize>,
-    /// Links that take what a pod has left: link, pod and ports per circuit.
+    /// Links that get the remaining ports of a pod: link, pod and ports per circuit.
     rest: Vec<(usize, usize, u64)>,
-    /// Per link the real pods at its ends with the ports of one circuit.
+    /// Per link, the real pods at its ends with the ports that one circuit needs.
     ends: Vec<Vec<(usize, u64)>>,
-    /// Per task the work that follows it, seconds, and whether a transfer does.
+    /// Per task, the work that follows it, seconds, and whether a transfer follows it.
     after_s: Vec<f64>,
     last: Vec<bool>,
 }
@@ -218,7 +218,7 @@ impl<'a> Ground<'a> {
         Self { case, contention, delay_s, period_s, decided, rest, ends, after_s, last }
     }
 
-    /// Maximum number of circuits of every link in a state; `None` if no pod can serve the fewest.
+    /// Maximum number of circuits of every link in a state; `None` if some pod has too few ports for the minimum.
     fn most(&self, low: &[u32], high: &[u32]) -> Option<Vec<f64>> {
         let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
         for (link, low) in self.decided.iter().zip(low) {
@@ -238,7 +238,8 @@ impl<'a> Ground<'a> {
         Some(most)
     }
 
-    /// Returns `true` if a state can have a circuit more and no link has fewer for it: a plan with that one is as short.
+    /// Returns `true` if a state can get another circuit without taking one from a link: a plan with that circuit is at
+    /// least as short.
     fn has_room(&self, counts: &[u32]) -> bool {
         let mut free: Vec<u64> = self.case.net.pods.iter().map(|pod| u64::from(pod.ports)).collect();
         for (link, count) in self.decided.iter().zip(counts) {
@@ -258,7 +259,8 @@ impl<'a> Ground<'a> {
         })
     }
 
-    /// A moment before which no plan of the box ends; infinite if it holds none, or none that others do not match.
+    /// Lower bound on the end of every plan of the box; infinite if the box holds no plan, or only plans that those of
+    /// other boxes match.
     fn end_s(&self, ranges: &Ranges) -> f64 {
         let [go, back] = ranges.instants;
         if back[1] < go[0] {
@@ -301,8 +303,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The end of the iteration by which every set of last transfers of a link fits what the link carries: a necessary
-/// condition, and with equal work after them a sufficient one.
+/// The earliest end of the iteration at which every set of last transfers of a link fits the capacity of the link. This
+/// is a necessary condition; with equal work after the transfers it is also sufficient.
 fn together_s(line: &CircuitTimeline, link: usize, last: &[Last]) -> f64 {
     let set_s = |within: &dyn Fn(usize) -> bool| {
         let chosen: Vec<&Last> = (0..last.len()).filter(|at| within(*at)).map(|at| &last[at]).collect();

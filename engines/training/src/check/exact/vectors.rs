@@ -2,21 +2,21 @@
 
 use crate::check::case::Case;
 
-/// Partial vectors that are evaluated in vain before a search is given up.
+/// Partial allocations without a result after which a search is given up.
 const MOST_STEPS: usize = 2_000_000;
 
-/// Links with what their circuits cost, pods with what they have left.
+/// Links with the ports that their circuits need, pods with their free ports.
 pub(super) struct Space {
-    /// Per link the real pods at its ends with the ports of one circuit.
+    /// Per link, the real pods at its ends with the ports that one circuit needs.
     ends: Vec<Vec<(usize, u64)>>,
-    /// Per link the largest count worth trying.
+    /// Per link, the largest count worth trying.
     most: Vec<u32>,
     /// Ports of each pod after one circuit on every link.
     free: Vec<u64>,
 }
 
 impl Space {
-    /// The vectors of a scenario whose ports suffice for one circuit per link.
+    /// The allocations of a scenario whose ports suffice for one circuit per link.
     pub fn of(case: &Case<'_>, useful: &[u32]) -> Self {
         let pods = &case.net.pods;
         let mut free: Vec<u64> = pods.iter().map(|pod| u64::from(pod.ports)).collect();
@@ -36,7 +36,7 @@ impl Space {
         Self { ends, most: useful.to_vec(), free }
     }
 
-    /// Vectors to which no useful circuit can be added; `None` if there are more than `limit`.
+    /// Allocations to which no useful circuit can be added; `None` if there are more than `limit`.
     pub fn maximal(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         self.search(limit, true)
     }
@@ -84,7 +84,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Completes the vector from `link` on in all ways; `false` if the search is given up.
+    /// Completes the allocation from `link` on in all ways; `false` if the search is given up.
     fn extend(&mut self, link: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -98,7 +98,7 @@ impl Search<'_> {
             return self.complete.len() <= self.limit;
         }
         let room = self.space.room(link, 1, &self.free);
-        // Nobody else can use what the last link at a pod leaves.
+        // The last link at a pod gets all that remains, because no other link can use it.
         let fewest = if self.only_maximal && self.space.last_at_its_pods(link) { room } else { 0 };
         for added in (fewest..=room).rev() {
             self.take(link, added);

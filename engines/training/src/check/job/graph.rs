@@ -8,7 +8,7 @@ use crate::scenario::job::Job;
 use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::units::{Gbps, PodId, TaskId};
 
-/// Builds tasks and graph stage by stage, as the stages would run.
+/// Builds tasks and graph by running the stages.
 pub(super) struct Builder<'a> {
     shape: &'a Shape,
     load: &'a Workload,
@@ -19,7 +19,8 @@ pub(super) struct Builder<'a> {
     /// Last compute and last send of each stage.
     last: Vec<Option<usize>>,
     last_send: Vec<Option<usize>>,
-    /// Per stage, where gradients go in buckets, the node after which those of its layers are final, last layer first.
+    /// Per stage, if gradients are sent in buckets, the node after which the gradients of each layer are final, last
+    /// layer first.
     final_gradients: Vec<Vec<usize>>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Builder<'a> {
         let n = orders.first().map_or(0, Vec::len) / 2 / chunks;
         // The model is cut into parts that the stages hold in turn: part p is a chunk of stage p % stages.
         let parts = stages * chunks;
-        // What a part has received: the send node, per micro-batch, of activations and gradients.
+        // Inputs that a part has received: per micro-batch, the send nodes of activations and gradients.
         let mut activations: Vec<Vec<Option<usize>>> = vec![vec![None; n]; parts];
         let mut gradients = activations.clone();
         let mut forwards = activations.clone();
@@ -91,7 +92,7 @@ impl<'a> Builder<'a> {
                     let duration_s = duration_s / chunks as f64;
                     let sent = if self.blocking { self.last_send[stage] } else { None };
                     let preds = received.into_iter().chain([self.last[stage], sent]).flatten();
-                    // A chunk's gradients are final with its last backward, layer after layer.
+                    // The gradients of a chunk become final layer by layer during its last backward pass.
                     backwards[part] += usize::from(step.backward);
                     let bucketed = self.shape.dp_buckets > 1 && step.backward && backwards[part] == n;
                     let layers = if bucketed { self.layers(stage) / chunks } else { 1 };
@@ -168,7 +169,7 @@ impl<'a> Builder<'a> {
         send
     }
 
-    /// Layers of a stage; parts of equal size where they are not known or do not make that many buckets.
+    /// Number of layers of a stage; `buckets * chunks` equal parts if it is unknown or does not fit buckets and chunks.
     fn layers(&self, stage: usize) -> usize {
         let (buckets, chunks) = (self.shape.dp_buckets, self.shape.virtual_stages);
         let known = self.load.stages[stage].layers;
@@ -179,13 +180,13 @@ impl<'a> Builder<'a> {
         }) as usize
     }
 
-    /// The exchange of every stage with the next replica, last stage first, and of a stage its last layers first.
+    /// Adds the exchange of every stage with the next replica, last stage first and last layers of each stage first.
     pub fn ring(&mut self) {
         let shape = self.shape;
         if shape.replicas < 2 {
             return;
         }
-        // With more than two replicas half of the flows go clockwise; the larger half is what is seen here.
+        // With more than two replicas half of the flows go clockwise; this is the larger half.
         let flows = if shape.replicas > 2 { shape.gpus_per_stage.div_ceil(2) } else { shape.gpus_per_stage };
         for stage in (0..shape.stages as usize).rev() {
             let per_gpu = self.load.stages[stage].dp_bytes_per_gpu;
@@ -196,7 +197,7 @@ impl<'a> Builder<'a> {
             let layers = if buckets > 1 { self.layers(stage) } else { 1 };
             let (mut taken, mut previous) = (0, None);
             for bucket in 0..buckets {
-                // What does not divide goes to the first buckets.
+                // The remainder of the division goes to the first buckets.
                 let own = layers / buckets + usize::from(bucket < layers % buckets);
                 taken += own;
                 let name = if buckets > 1 {
@@ -217,8 +218,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An exchange of some gradients of a stage. In buckets they travel beside the pipeline: a stage receives at the
-    /// same NICs what the replica before it sends, so these are the receivers.
+    /// The exchange of part of the gradients of a stage. With buckets, exchanges overlap with the pipeline: a stage
+    /// receives the data of the previous replica at the same NICs, so these are the receivers.
     fn exchange(&mut self, stage: usize, name: String, flows: u32, volume_bytes: f64) -> usize {
         let shape = self.shape;
         let (id, position) = (self.tasks.len(), self.position(stage));

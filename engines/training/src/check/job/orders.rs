@@ -1,4 +1,4 @@
-//! Computations of every stage, in order: the checker's own account of the schedules.
+//! Computations of every stage, in order, derived by the checker independently.
 
 use crate::check::{Findings, code};
 use crate::scenario::job::{Job, Order, Step};
@@ -14,7 +14,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The name with the chunk where a stage has several.
+    /// The name, with the chunk if a stage has several.
     pub fn label(&self, chunks: u32) -> String {
         if chunks > 1 { format!("{}.{}", self.step, self.chunk + 1) } else { self.step.to_string() }
     }
@@ -76,7 +76,7 @@ fn in_turn(n: u32, backward: bool) -> Vec<Turn> {
     (0..n).map(|micro_batch| Turn { step: Step { backward, micro_batch }, chunk: 0 }).collect()
 }
 
-/// Group after group of micro-batches, each through all chunks.
+/// Groups of micro-batches, each group through all chunks.
 fn in_groups(group: u32, chunks: u32, n: u32, backward: bool) -> Vec<Turn> {
     let mut turns = Vec::with_capacity(n as usize * chunks as usize);
     for first in (0..n).step_by(group as usize) {
@@ -89,7 +89,7 @@ fn in_groups(group: u32, chunks: u32, n: u32, backward: bool) -> Vec<Turn> {
     turns
 }
 
-/// 1F1B with `warm_up` forwards ahead.
+/// 1F1B with `warm_up` forward passes first.
 fn one_forward_one_backward(forwards: &[Turn], backwards: &[Turn], warm_up: u32) -> Vec<Turn> {
     let ahead = forwards.len().min(warm_up as usize);
     let mut list = forwards[..ahead].to_vec();

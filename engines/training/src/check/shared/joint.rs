@@ -1,8 +1,9 @@
-//! The best plans of several jobs together, by trying how they can divide the ports of the shared pods.
+//! Best joint plan of several jobs, by enumerating how they can divide the ports of the shared pods.
 //!
-//! Every circuit allocation of a job has a makespan and the ports that it takes. Allocations of all jobs go together if
-//! no pod has too few ports for them, so that depth first over the jobs, quickest allocations first, finds the least
-//! weighted mean. A branch ends where the quickest allocations of the jobs that are left cannot beat the best one.
+//! Every circuit allocation of a job has a makespan and a port use per pod. Allocations of all jobs are compatible if
+//! every pod has enough ports for them. A depth-first search over the jobs, fastest allocations first, finds the
+//! minimum weighted mean. A branch is pruned if even the fastest allocations of the remaining jobs cannot beat the best
+//! combination.
 
 use crate::check::case::Case;
 use crate::check::exact::{Ask, Valued, allocations};
@@ -10,12 +11,12 @@ use crate::check::nics::nic_groups;
 use crate::plan::RateControl;
 use lightbay_core::kind::Depth;
 
-/// Pairs of allocations that are looked at before a search is given up.
+/// Number of evaluated pairs of allocations after which a search is given up.
 const MOST_STEPS: u64 = 30_000_000;
-/// Steps between two looks at the clock.
+/// Steps between two checks of the time limit.
 const STRIDE: u64 = 4096;
 
-/// A job with all ports that the others can leave it.
+/// A job with all ports that the other jobs can leave free.
 pub(super) struct JointMember {
     /// Weight of its makespan.
     pub weight: f64,
@@ -24,15 +25,15 @@ pub(super) struct JointMember {
     pub case: Case<'static>,
 }
 
-/// What all jobs can reach together.
+/// Joint optimum of all jobs.
 pub(super) struct Optimum {
-    /// Weighted sum of makespans that no plans beat.
+    /// Lower bound on the weighted sum of makespans.
     pub least_s: f64,
-    /// The best plans that are known, if any keeps the limits.
+    /// The best known combination within the limits, if any.
     pub reached: Option<JointBest>,
 }
 
-/// The optimum of all jobs, of which none may take longer than its limit; `None` if there are too many allocations.
+/// Optimum over all jobs, where no job may take longer than its limit; `None` if there are too many allocations.
 pub(super) fn optimum(
     members: &[JointMember],
     budget: &[u64],
@@ -60,7 +61,7 @@ struct Choices {
     all: Vec<Valued>,
 }
 
-/// Allocations of all jobs that go together.
+/// A compatible combination of allocations of all jobs.
 pub(super) struct JointBest {
     /// Weighted sum of the makespans.
     pub sum_s: f64,
@@ -68,7 +69,7 @@ pub(super) struct JointBest {
     pub circuits: Vec<Vec<u32>>,
 }
 
-/// The least weighted sum of one makespan of each allocation; `None` if the search is given up or nothing fits.
+/// Minimum weighted sum over one allocation per job; `None` if the search is given up or nothing fits.
 fn best(
     jobs: &[Choices],
     budget: &[u64],
@@ -110,10 +111,10 @@ fn best(
 
 struct JointSearch<'a> {
     jobs: &'a [Choices],
-    /// Allocations of every job, quickest first.
+    /// Allocations of every job, fastest first.
     orders: &'a [Vec<usize>],
     value: &'a dyn Fn(usize, usize) -> f64,
-    /// Minimum sum of the jobs from a place on.
+    /// Minimum sum over the jobs from an index on.
     rest: &'a [f64],
     depth: Depth,
     steps: u64,
@@ -124,11 +125,12 @@ struct JointSearch<'a> {
 }
 
 impl JointSearch<'_> {
-    /// Completes a choice for the first jobs in all ways that can be better; `false` if the search is given up.
+    /// Extends a choice for the first jobs in all ways that can improve the best one; `false` if the search is given
+    /// up.
     fn extend(&mut self, sum_s: f64) -> bool {
         let job = self.chosen.len();
         if job == self.jobs.len() {
-            // Only better ones come here.
+            // Only better combinations reach this point.
             self.best_s = sum_s;
             self.best = Some(self.chosen.clone());
             return true;

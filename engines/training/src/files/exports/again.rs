@@ -1,4 +1,4 @@
-//! Files that this program reads again: the explicit inputs, and all replicas in place of one.
+//! Files that lightbay can read back: the explicit inputs, and all replicas instead of one.
 
 use crate::methods::figures;
 use crate::model::collapse::expanded;
@@ -60,7 +60,7 @@ pub(super) fn export_scenario(
 ) -> Result<Vec<Artifact>, Problems> {
     let instance = match (format, &scenario.body) {
         (EXPANDED, TrainingScenario::Job(job)) => expanded(job)?,
-        // An instance has no replicas left to expand, and is explicit already.
+        // An instance is explicit already and has no replicas to expand.
         (_, TrainingScenario::Instance(instance)) => instance.clone(),
         _ => {
             let dominance =
@@ -98,10 +98,11 @@ pub(super) fn export_plan(
     let mut wide = Plan { scenario, result, ..original.clone() };
     wide.provenance.scenario_sha256 = wide.scenario.sha256()?;
     recount(&mut wide);
-    // Figures of one replica are not those of all, and other configurations of the job are none of its instance.
+    // Figures of one replica differ from those of all, and the configurations of `robust` belong to the job, not to its
+    // instance.
     wide.metrics = figures(&wide.scenario.body, &wide.result)?;
     wide.parameters.remove("robust");
-    // Nothing leaves without having passed the checker, copies included.
+    // Only checked plans are written, and this also holds for expanded plans.
     let wide = verified(wide, Depth::Usual, "the expanded plan")?;
     let bytes = wide.to_json()?;
     Ok(vec![Artifact::new(format!("{}.expanded.plan.json", file_stem(&original.name)), bytes)])
@@ -125,10 +126,10 @@ pub(super) fn verified(
     })
 }
 
-/// Takes over the makespan of all replicas where it is not that of one.
+/// Sets the makespan to that of all replicas if it differs from that of one.
 ///
-/// That can only be with an odd number of GPUs per stage and sends that share NICs with an exchange: the halves of the
-/// exchange then hold up the sends unequally. What was proven of one replica is not claimed of all.
+/// It can differ only with an odd number of GPUs per stage and sends that share NICs with an exchange, because the two
+/// halves of the exchange then delay the sends unequally. The bound of one replica is not claimed for all.
 fn recount(wide: &mut Plan<Training>) {
     let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };
     let ends = instance.tasks.iter().zip(&wide.result.tasks).map(|(task, run)| run.finish_s + task.tail_s);

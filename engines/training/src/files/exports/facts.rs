@@ -1,4 +1,4 @@
-//! Facts that files of a training scenario or plan are written from.
+//! Facts from which files of a training scenario or plan are written.
 
 use crate::analysis::{Analysis, AnalysisError, Setting, Step};
 use crate::model::collapse::expanded;
@@ -12,16 +12,16 @@ use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// A scenario with what follows from it, or a plan with what follows from that.
+/// A scenario or a plan, with everything derived from it.
 pub(super) struct Facts {
     /// Name of the scenario or plan.
     pub(super) name: String,
-    /// Names of the pods, no two alike.
+    /// Distinct names of the pods.
     pub(super) pods: Vec<String>,
     of: Of,
 }
 
-/// The analysis of a plan holds the setting, which is too large to be kept twice.
+/// The analysis of a plan holds the setting, which is too large to store twice.
 enum Of {
     Scenario(Box<Setting>),
     Plan(Box<Explained>),
@@ -116,12 +116,12 @@ impl Facts {
     }
 }
 
-/// Bytes as a whole number; volumes are far below what a whole number holds.
+/// Bytes as an integer; volumes are far below the range of an integer.
 pub(super) fn whole(bytes: f64) -> i64 {
     bytes.round() as i64
 }
 
-/// Names of pods with the number behind those that are not the first of their name.
+/// Names of pods; repeated names get the number of the pod as a suffix.
 fn labels(instance: &Instance) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let distinct = instance.pods.iter().enumerate().map(|(index, pod)| {

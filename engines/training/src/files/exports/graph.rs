@@ -21,7 +21,7 @@ pub(super) fn what() -> ParamInfo {
     )
 }
 
-/// Attributes that are being filled, with the values of one node or edge after the other.
+/// Attributes under construction, filled node by node or edge by edge.
 struct Columns {
     attributes: Vec<Attribute>,
 }
@@ -39,12 +39,12 @@ impl Columns {
     }
 }
 
-/// Attributes of nodes and edges for Graphviz, beside their label.
+/// Attributes of nodes and edges for Graphviz, in addition to their labels.
 const NODE_LOOK: [(&str, Sort); 2] = [("shape", Sort::Text), ("style", Sort::Text)];
 const EDGE_LOOK: [(&str, Sort); 2] = [("penwidth", Sort::Float), ("style", Sort::Text)];
 
-/// A node for each pod, an edge for each two pods that may get circuits. Attributes for Graphviz are left out of
-/// files that only carry figures.
+/// A node for each pod, and an edge for each pair of pods that may get circuits. Files that only carry figures get no
+/// attributes for Graphviz.
 pub(super) fn topology(facts: &Facts, drawn: bool) -> Graph {
     let instance = facts.instance();
     let explained = facts.explained();
@@ -115,7 +115,8 @@ pub(super) fn topology(facts: &Facts, drawn: bool) -> Graph {
     }
 }
 
-/// A node for each task, an edge wherever one waits for another. Of a plan with its times, the critical path bold.
+/// A node for each task, and an edge for each dependency between tasks. For a plan with its times, and with the
+/// critical path in bold.
 pub(super) fn dag(facts: &Facts, drawn: bool) -> Graph {
     let network = facts.network();
     let explained = facts.explained();
@@ -194,5 +195,5 @@ pub(super) fn dag(facts: &Facts, drawn: bool) -> Graph {
     }
 }
 
-/// Seconds by which a task may start late and still be held up by the one before it.
+/// Maximum time after the end of its predecessor at which a task still counts as delayed by it, seconds.
 const TIGHT_S: f64 = 1e-7;

@@ -1,4 +1,4 @@
-//! Several jobs on one set of pods: every one is a file of its own, because formats hold one network and one schedule.
+//! Several jobs on one set of pods: each job gets a separate file, because formats hold one network and one schedule.
 
 use super::{Artifact, export_plan, export_scenario};
 use crate::methods::figures;
@@ -29,7 +29,7 @@ pub(super) fn scenarios(
     Ok(files)
 }
 
-/// Every job with its plan on the ports that it was left with.
+/// Every job with its plan on the ports that it has after trading.
 pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     let mut files = Vec::new();
     for single in single(plan)? {
@@ -38,7 +38,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
     Ok(files)
 }
 
-/// The plan of every job by itself. A bound on the mean of all is none on one of them.
+/// The plan of every job by itself. A bound on the mean of all jobs is not a bound on one job.
 pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Problems> {
     let mut plans = Vec::new();
     for part in separate(&plan.scenario.body, &plan.result, plan.objective.value) {

@@ -13,18 +13,18 @@ mod matrix;
 mod timeline;
 mod topology;
 
-/// Width of the picture; everything else follows from what there is to show.
+/// Width of the picture; its height follows from its contents.
 const WIDTH: f64 = 1120.0;
 /// Space around it.
 const MARGIN: f64 = 30.0;
-/// Left edge of the column beside the topology.
+/// Left edge of the column to the right of the topology.
 const MATRIX_X: f64 = 620.0;
 
 const HEADING: Font = Font::plain(14.0).bold();
 const BODY: Font = Font::plain(11.0);
 const SMALL: Font = Font::plain(9.0);
 
-/// The tail is enlarged where it is at most this share of the iteration.
+/// Maximum fraction of the iteration up to which the tail is enlarged.
 const SMALL_TAIL: f64 = 0.6;
 
 /// Returns the fill of a kind of task.

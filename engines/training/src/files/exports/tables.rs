@@ -108,7 +108,7 @@ fn segments(facts: &Facts, plan: &Explained) -> String {
     for (index, (schedule, task)) in plan.result.tasks.iter().zip(&facts.instance().tasks).enumerate() {
         let (mut sent, mut written) = (0.0, 0);
         for (number, segment) in schedule.segments.iter().enumerate() {
-            // Rounding what was sent so far, not each part, keeps the sum.
+            // Rounding the cumulative bytes, not each part, preserves the sum.
             sent += segment.volume_bytes;
             let last = number + 1 == schedule.segments.len();
             let upto = if last { facts.bytes(index) } else { whole(sent) };

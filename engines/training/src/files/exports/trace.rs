@@ -1,5 +1,5 @@
 //! The iteration of a plan as a timeline: one process for each pod, one thread for each stage and link, one slice for
-//! each segment of a task. Of jobs compute and transfers inside pods are there too.
+//! each segment of a task. For jobs, compute and transfers inside pods are included.
 
 use super::facts::{Explained, Facts, link_word, step_name, task_word};
 use crate::analysis::{Step, full_steps};
@@ -11,7 +11,7 @@ use lightbay_formats::Value;
 use lightbay_formats::chrome_trace::{self, Process, Slice, Trace};
 use std::collections::BTreeMap;
 
-/// Something that runs without a break for whoever looks from outside: a task, a compute, a transfer inside a pod.
+/// An activity with one start and one end: a task, a compute, or a transfer inside a pod.
 struct UnbrokenRun {
     start_s: f64,
     end_s: f64,
@@ -27,13 +27,13 @@ struct Piece {
     args: Vec<(&'static str, Value)>,
 }
 
-/// Row of a pod: compute first, then transfers inside it, then links; in order, with a name.
+/// Row of a pod, with its name; sorted by compute, transfers inside the pod, links.
 type Row = (u8, u32, String);
 
 /// Rows of a pod with their runs.
 type Rows = BTreeMap<Row, Vec<UnbrokenRun>>;
 
-/// Something with the pod and the row that it belongs to.
+/// A value with its pod and its row.
 type RowRun = (usize, Row, UnbrokenRun);
 
 /// The file.
@@ -65,7 +65,7 @@ pub(super) fn text(plan: &Plan<Training>, facts: &Facts) -> Result<String, Probl
         .map_err(|error| Problem::new("", error.to_string(), "please report this").into())
 }
 
-/// Puts runs on as few threads as keep those that overlap apart.
+/// Distributes runs over the minimum number of threads so that no two on the same thread overlap.
 fn lay(trace: &mut Trace, process: &mut Process, name: &str, mut runs: Vec<UnbrokenRun>) {
     runs.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let rows = chrome_trace::rows(runs.iter().map(|run| (run.start_s, run.end_s)));
@@ -140,7 +140,7 @@ fn transfer(facts: &Facts, plan: &Explained, index: usize) -> RowRun {
     (task.src_pod.index(), (2, direction, format!("{src} → {dst} {kind}")), run)
 }
 
-/// Compute of every stage and what it sends inside its pod; nothing for an explicit instance, whose delays represent
+/// Compute of every stage and its transfers inside the pod; nothing for an explicit instance, in which delays represent
 /// both.
 fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let TrainingScenario::Job(job) = &plan.scenario.body else { return Ok(Vec::new()) };
@@ -151,7 +151,8 @@ fn inside(plan: &Plan<Training>) -> Result<Vec<RowRun>, Problems> {
     let runs = steps.into_iter().filter(|step| step.task.is_none()).map(|step| {
         let Step { kind, stage, micro_batch, chunk, start_s, finish_s, .. } = step;
         let name = |letter| step_name(letter, &step, chunks);
-        // The last stage sends to the next chunk of the first, and the other way round.
+        // The last stage sends activations to the next chunk of the first stage, and the first stage sends gradients
+        // back.
         let to = |back: bool| {
             if back { (stage + shape.stages - 1) % shape.stages } else { (stage + 1) % shape.stages }
         };

@@ -1,4 +1,4 @@
-//! Standing of a plan, reached and proven, in sentences that reports and pictures share.
+//! Sentences on the makespan of a plan and its proof, shared by reports and pictures.
 
 use super::facts::Facts;
 use crate::Training;
@@ -32,7 +32,7 @@ pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     ]
 }
 
-/// Returns the standing of the plan in a sentence, with the rest that could be gained in per cent and in NCT.
+/// Returns a sentence on the proof of the plan, with the possible gain in per cent and in NCT.
 fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let value = envelope.objective.value;

@@ -19,13 +19,13 @@ enum TimeSource {
     Zero,
 }
 
-/// Costs collectives and remembers what it had to assume.
+/// Computes the time of collectives and records its assumptions.
 pub(super) struct Coster<'a> {
     source: TimeSource,
     table: Option<&'a BusBandwidth>,
     bytes_per_s: f64,
     latency_s: f64,
-    /// Seconds per iteration of stage 0 by measurement, table and model.
+    /// Seconds per iteration of stage 0 from measurements, table and model.
     seconds: [f64; 3],
     modelled: bool,
     missing: Vec<String>,
@@ -102,7 +102,7 @@ impl<'a> Coster<'a> {
         }
     }
 
-    /// Says where the times came from, what was assumed, and what is missing.
+    /// Reports the source of the times, the assumptions, and missing values.
     pub(super) fn report(
         self,
         workload: &AicbWorkload,

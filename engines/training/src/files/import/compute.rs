@@ -49,7 +49,7 @@ pub(super) fn stage_times(
     times
 }
 
-/// From peak, reached share and the model's FLOPs; collectives inside the pod are part of the reached share.
+/// Computes times from peak rate, MFU and the FLOPs of the model; the MFU includes collectives inside the pod.
 fn from_flops(
     workload: &AicbWorkload,
     run: &RunConfig,
@@ -81,8 +81,8 @@ fn from_flops(
         Some(given) => run.mfu = given,
         None => summary.assume("share of the peak that is reached", run.mfu.to_string(), "mfu="),
     }
-    // The GPUs of a stage that share a pod each work on their own micro-batch; one GPU has the tokens of one
-    // micro-batch.
+    // Data-parallel GPUs of a stage that share a pod process different micro-batches; each of them has the tokens of
+    // one micro-batch.
     run.ep = 1;
     run.etp = 1;
     run.gpus = run.tp.saturating_mul(run.pp);

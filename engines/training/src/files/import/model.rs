@@ -1,4 +1,4 @@
-//! From the description of a model or job to a job that trains it: the file has the sizes, parameters say the rest.
+//! Conversion of the description of a model or job to a training job: the file has the sizes, parameters give the rest.
 
 use crate::Training;
 use crate::scenario::TrainingScenario;
@@ -20,10 +20,10 @@ pub(crate) const CALCULON: &str = "calculon";
 /// Name of the importer of arguments of Megatron-LM.
 pub(crate) const MEGATRON: &str = "megatron";
 
-/// Values of a run that decide times and volumes, and that nobody should take without a look.
+/// Values of a run that determine times and volumes, and that a user should check.
 const DOUBTFUL: [&str; 5] = ["bandwidth_gbps", "peak_tflops", "mfu", "seq", "micro_batch_size"];
 
-/// Values of a run that follow from others where they are not given.
+/// Values of a run that are derived from others if they are not given.
 const FOLLOWING: [&str; 2] = ["intra_pod_gbps", "gpus_per_pod"];
 
 /// The importers.
@@ -79,8 +79,8 @@ fn described(format: &str, inputs: &[Input]) -> Result<Imported<DescribedJob>, P
 /// Values that a file of Calculon or Megatron-LM may give, although a run has a default for them.
 const FROM_FILES: [&str; 4] = ["cp", "ep", "etp", "virtual_stages"];
 
-/// A parameter of the importer: without a default where a run has to give it, where it is assumed with a word, or where
-/// the file may give it.
+/// A parameter of the importer. It has no default if a run must give it, if its assumed value is reported, or if the
+/// file may give it.
 fn asked(info: ParamInfo) -> ParamInfo {
     let name = info.name.as_ref();
     let asked = info.default.is_none() || DOUBTFUL.contains(&name) || FROM_FILES.contains(&name);
@@ -90,8 +90,8 @@ fn asked(info: ParamInfo) -> ParamInfo {
 /// The job that trains a model.
 ///
 /// # Errors
-/// Every problem of the file, every value of the run that is missing, and those of the job; with `strict` also what was
-/// assumed.
+/// Every problem of the file, every missing value of the run, and every problem of the job; with `strict` also every
+/// assumption.
 pub(crate) fn scenario(
     format: &str,
     inputs: &[Input],
@@ -157,7 +157,7 @@ pub(crate) fn scenario(
     })
 }
 
-/// The run that the parameters say, and the file where they do not, with what was assumed of it.
+/// The run from the parameters and, for values they do not give, from the file, with the assumptions.
 fn run_of(
     params: &Params,
     of_file: &[(&'static str, ParamValue)],
@@ -171,7 +171,7 @@ fn run_of(
             Some(value) => {
                 match info.accept(value) {
                     Ok(value) => {
-                        // The range of the parameter has accepted the value.
+                        // The value has already passed the range of the parameter.
                         let _ = run.set_field(name, &value);
                     }
                     Err(problem) => problems.push(problem),
@@ -196,8 +196,8 @@ fn run_of(
     Ok((run, assumed))
 }
 
-/// Places the stages of a job that does not say where they are: in pods of one stage each, or of as few as give every pod a
-/// port for each of its links.
+/// Places the stages of a job without placement: one stage per pod, or the minimum number of stages per pod with which
+/// every pod has a port for each of its links.
 fn placed(job: &mut Job) -> Option<Assumed> {
     if job.run.gpus_per_pod.is_some() || job.run.gpus_per_pod_per_replica != 0 {
         return None;

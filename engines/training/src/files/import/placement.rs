@@ -1,9 +1,10 @@
-//! Placement of the ranks of a workload: GPUs per stage and pod, replicas, and the bytes that cross between them.
+//! Placement of the ranks of a workload: GPUs per stage and pod, number of replicas, and bytes that cross between
+//! replicas.
 //!
-//! Ranks are numbered `(stage x DP + dp) x TP + tp`. The job knows stages of g GPUs that never span pods; the ranks of
-//! a stage that share a pod are those g, be it because of tensor and expert parallelism or because the pod is large
-//! enough for several data-parallel ranks. They reduce their gradients among themselves first, so that only one share
-//! of each crosses.
+//! Ranks are numbered `(stage x DP + dp) x TP + tp`. A stage of the job has g GPUs and never spans pods. These g GPUs
+//! are the ranks of a stage that share a pod, because of tensor and expert parallelism or because the pod has room for
+//! several data-parallel ranks. They first reduce their gradients inside the pod, so only one share of each gradient
+//! crosses.
 
 use super::{base_run, narrow};
 use crate::scenario::job::RunConfig;
@@ -42,7 +43,7 @@ pub(super) fn run(
         (None, Some(per_pod)) => linear(stage, tp * dp, per_pod, summary, problems)?,
         (None, None) => assumed(stage, pp, tp * dp, summary, problems)?,
     };
-    // A pod of more GPUs than the job has, as servers are wont to be, holds all of it and nothing else.
+    // A pod with more GPUs than the job holds the whole job and nothing else.
     let in_pod = if given(PER_POD).is_some_and(|per_pod| in_pod == per_pod && per_pod > in_stage * pp) {
         summary.notes.push(format!(
             "a pod of {} holds the whole replica of {}",
@@ -54,7 +55,7 @@ pub(super) fn run(
         in_pod
     };
     let before = problems.total();
-    // Without experts, a stage of one tensor-parallel group has EP and its TP 1; several groups count as expert ranks.
+    // Without experts, a stage of one tensor-parallel group has EP and ETP 1; several groups count as expert ranks.
     let split = match (ep, in_stage == tp) {
         (1, true) => 1,
         (1, false) => tp,
@@ -79,8 +80,8 @@ pub(super) fn run(
     (problems.total() == before).then_some(run)
 }
 
-/// GPUs of a stage in a pod and of a replica in a pod, where nobody says: two stages of several, and more if their pods
-/// would otherwise have fewer ports than links.
+/// Default GPUs of a stage and of a replica in a pod: one stage per pod, two if there are more than two stages, and
+/// more if pods would otherwise have fewer ports than links.
 pub(super) fn assumed(
     stage: u64,
     pp: u64,
@@ -111,7 +112,7 @@ fn gpus(count: u64) -> String {
     counted(count, "GPU", "GPUs")
 }
 
-/// Ranks laid out one after the other: a pod holds whole stages, or an equal part of one.
+/// Consecutive placement of ranks: a pod holds whole stages, or an equal part of one stage.
 fn linear(
     stage: u64,
     all_ranks: u64,
@@ -138,7 +139,7 @@ fn linear(
     None
 }
 
-/// Rates that no workload file carries.
+/// Sets the rates, which workload files do not state.
 fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary: &mut ImportSummary) {
     match params.float("bandwidth_gbps") {
         Some(given) => run.bandwidth_gbps = given,
@@ -158,13 +159,13 @@ fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary
     }
 }
 
-/// Bytes one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
-/// have reduced among themselves, so each holds an equal share.
+/// Bytes that one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
+/// have already reduced their gradients, so each holds an equal share.
 pub(super) fn crossing_bytes(calls: &[AicbCollective], replicas: u64, problems: &mut Problems) -> u64 {
     let mut sum: u64 = 0;
     for call in calls {
         let in_pod = (call.ranks / replicas.max(1)).max(1);
-        // All-to-alls among data-parallel ranks are no ring; the summary lists them as skipped.
+        // All-to-alls among data-parallel ranks do not form a ring; the summary lists them as skipped.
         let Some(one) = call.kind.ring_bytes(call.bytes.div_ceil(in_pod), replicas) else { continue };
         let Some(total) = one.checked_mul(call.calls).and_then(|all| sum.checked_add(all)) else {
             problems.add("", "the data-parallel bytes exceed 64 bits", "check the sizes in the file");

@@ -69,7 +69,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-/// Returns the knob for a bound from outside that is built in.
+/// Returns the knob for adding the bound of the relaxation to the model.
 pub(super) fn relaxation_knob() -> ParamInfo {
     ParamInfo::bool(
         "relaxation",
@@ -78,8 +78,8 @@ pub(super) fn relaxation_knob() -> ParamInfo {
     )
 }
 
-/// Those of the solver's knobs that bear on these models, with the gap that suits a makespan. Starts are always
-/// complete, so knobs about completing them are left out.
+/// The solver's knobs that affect these models, with a default gap for makespans. Starts are always complete, so knobs
+/// about completing them are left out.
 pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     let gap = ParamInfo::float(
         "mip_gap",
@@ -119,13 +119,13 @@ pub(super) fn shape(params: &Params) -> Shape {
     Shape { form: Form { fair, tighten, cuts }, competing_only, pruning, intervals }
 }
 
-/// Settings of a genetic search of so many generations.
+/// Settings of a genetic search with this number of generations.
 pub(super) fn genetic(generations: i64) -> GaSettings {
     let generations = u32::try_from(generations).unwrap_or(u32::MAX);
     GaSettings { generations, stall_generations: generations.max(1), ..GaSettings::default() }
 }
 
-/// The run that windows are laid around.
+/// The schedule at which windows are centred.
 pub(super) fn anchor(params: &Params, evaluator: &Evaluator, x: &[u32], start: &Arc<Trace>) -> Arc<Trace> {
     if params.text("anchor") == Some("fair") {
         Arc::new(evaluator.trace(x, Rates::Fair, &mut Scratch::default()))

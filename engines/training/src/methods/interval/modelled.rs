@@ -15,11 +15,10 @@ use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
 
-/// The model of `delta-interval`, around the run that a genetic search from the same random numbers every time
-/// finds.
+/// The model of `delta-interval`, with windows around the schedule of a genetic search with a fixed seed.
 pub(in crate::methods) struct IntervalProgram;
 
-/// Seed of the genetic search, so that a model can be written again when a point of it comes back.
+/// Seed of the genetic search; it is fixed so that the same model can be rebuilt when a point of it is read back.
 const SEED: u64 = 1;
 
 impl WrittenProgram for IntervalProgram {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) enum ModelGoal {
     /// The makespan.
     Makespan,
-    /// Ports at a makespan of at most so many seconds.
+    /// Ports, at a makespan of at most this number of seconds.
     Ports(f64),
 }
 
@@ -46,7 +46,7 @@ impl<'s> IntervalReader<'s> {
         Self { evaluator, rates, shaped, goal: ModelGoal::Makespan, covers: None, best, trace, scratch }
     }
 
-    /// Hands a schedule over if it is better; says its makespan and whether it was taken.
+    /// Reports a schedule if it is better; returns its makespan and whether it was accepted.
     fn judge(
         &mut self,
         cx: &mut Context<'_, Training>,
@@ -78,7 +78,8 @@ impl<'s> IntervalReader<'s> {
 }
 
 /// The schedule of a point: its own events and volumes at their earliest times, or its circuits under the rules of
-/// the simulator, whichever ends first. At fair rates always the latter, since the network decides them.
+/// the simulator, whichever ends first. At fair rates it is always the latter, because the network determines the
+/// rates.
 pub(super) fn schedule(
     evaluator: &Evaluator,
     shaped: &Shaped,
@@ -112,7 +113,7 @@ impl Reader<Training> for IntervalReader<'_> {
         if self.goal != ModelGoal::Makespan {
             return Ok(());
         }
-        // Schedules beyond the one to start from are not in the model.
+        // The model excludes schedules longer than the one to start from.
         let value = (bound * self.shaped.model.unit_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan);
         match (self.covers, self.rates) {
             (Some(only), _) => cx.partial_bound(value, only),

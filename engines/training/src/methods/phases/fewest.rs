@@ -1,4 +1,4 @@
-//! The fewest ports with which an iteration keeps to a target.
+//! Minimum number of ports with which an iteration meets a target time.
 
 use super::{BOX_LIMIT, MovingSession, OVER, Resting, TARGET, hot, more};
 use crate::methods::session::{RelaxedSession, Session, candidate};
@@ -16,7 +16,7 @@ use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
-/// Searches the fewest ports with which an iteration keeps to a target.
+/// Searches for the minimum number of ports with which an iteration meets a target time.
 pub(super) fn ports(
     session: &mut Session<'_, '_>,
     params: &Params,
@@ -41,7 +41,7 @@ pub(super) fn ports(
             .into(),
         ));
     }
-    // A looser target lets more transfers meet.
+    // With a looser target more transfers can overlap.
     let mut caps = useful_within(&evaluator.network, limit_s.max(resting.makespan_s));
     start::admit(&mut caps, &resting.best.x);
     let caps = &caps;

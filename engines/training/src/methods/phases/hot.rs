@@ -1,4 +1,4 @@
-//! A plan whose circuits move as the start of a search, such as that for another dark time.
+//! Hot start from a plan with circuits that change, such as a plan for another dark time.
 
 use super::MovingSession;
 use crate::methods::session::Session;
@@ -10,7 +10,7 @@ use lightbay_core::event::HotStartFate;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch as _;
 
-/// Says that the plan given, if its circuits move, is of no use.
+/// Reports that the given plan, if its circuits change, cannot be used.
 pub(super) fn refuse(session: &mut Session<'_, '_>, why: &str) {
     let Some(hot) = session.cx.hot_start() else { return };
     let plan = hot.plan.plan();
@@ -19,7 +19,7 @@ pub(super) fn refuse(session: &mut Session<'_, '_>, why: &str) {
     }
 }
 
-/// The plan given, if its circuits move and it is better than `task.known` on this scenario; hands it over.
+/// The given plan, if its circuits change and it is better than `task.known` on this scenario; reports it.
 pub(super) fn take(
     session: &mut Session<'_, '_>,
     task: MoveTask<'_>,
@@ -60,7 +60,7 @@ pub(super) fn take(
     Ok(Some(found))
 }
 
-/// The events on the links of `to`, with remarks on what was missing; `from` is the instance of the plan if it is another.
+/// The events on the links of `to`, with remarks on missing links; `from` is the instance of the plan if it differs.
 fn carried(
     given: &Phases,
     from: Option<&Instance>,
@@ -80,7 +80,7 @@ fn carried(
     Ok((events, remarks))
 }
 
-/// Events as states from the start of an iteration on, or from a return shortly before its end.
+/// Events as states that begin at the start of the iteration, or at a return shortly before its end.
 fn course(events: &[PhaseEvent], period_s: f64, delay_s: f64) -> Stepped {
     let mut from_s: Vec<f64> = events.iter().map(|event| event.time_s).collect();
     let mut states: Vec<Vec<u32>> = events.iter().map(|event| event.circuits.clone()).collect();

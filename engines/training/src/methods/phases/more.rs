@@ -1,4 +1,4 @@
-//! Two and more switchings: plans, without a proof.
+//! Plans with two or more reconfigurations, without a proof.
 
 use super::MovingSession;
 use crate::methods::session::Session;
@@ -7,7 +7,8 @@ use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::counted;
 
-/// Searches shorter iterations than `task.known`, that of the plan `from`; returns the period that none is shorter than.
+/// Searches for iterations shorter than `task.known`, the period of the plan `from`; returns a lower bound on the
+/// period.
 pub(super) fn shorter(
     session: &mut Session<'_, '_>,
     task: MoveTask<'_>,
@@ -40,7 +41,7 @@ pub(super) fn shorter(
     Ok(least_s)
 }
 
-/// Searches plans with fewer ports than `task.known`; none needs fewer than `any`.
+/// Searches for plans with fewer ports than `task.known`; `any` is a lower bound on the ports.
 pub(super) fn fewer(
     session: &mut Session<'_, '_>,
     task: MoveTask<'_>,
@@ -71,7 +72,7 @@ pub(super) fn fewer(
     Ok(ports)
 }
 
-/// The best of all searches: two instants, more instants from a plan of fewer, circuits on demand.
+/// The best plan of all searches: two instants, circuits on demand, and further instants added to a plan.
 fn searched(
     session: &mut Session<'_, '_>,
     mut task: MoveTask<'_>,
@@ -104,12 +105,12 @@ fn searched(
     Ok(best)
 }
 
-/// Most switchings that the scenario allows.
+/// Maximum number of reconfigurations that the scenario allows.
 fn most_of(session: &Session<'_, '_>) -> u32 {
     session.instance.reconfiguration.map_or(0, |group| group.most_switchings)
 }
 
-/// Says what is proven.
+/// Warns that nothing is proven for more than one reconfiguration.
 fn warn(session: &mut Session<'_, '_>, most: u32) {
     let text =
         format!("plans with 2 to {most} reconfigurations were searched, but none of them is proven optimal");

@@ -133,7 +133,7 @@ fn the_checker_proves_the_bound_on_one_switching_by_itself() {
 #[test]
 fn a_bound_above_a_plan_with_one_switching_is_not_verified() {
     let (mut scenario, plan, _) = proven("tiny4", Some(2), 1e-3);
-    // With a port more a shorter plan exists, though none whose circuits stay.
+    // With a port more a shorter plan exists, though none whose circuits are static.
     if let TrainingScenario::Job(job) = &mut scenario {
         job.ports_per_pod = Some(PortsPerPod::Same(3));
     }

@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_highs::model::Model;
 
-/// The model of `delta-select`, with the best baseline as what has to be beaten.
+/// The model of `delta-select`, with the makespan of the best baseline as its limit.
 pub(in crate::methods) struct SelectionProgram;
 
 impl WrittenProgram for SelectionProgram {

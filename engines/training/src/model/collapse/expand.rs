@@ -1,4 +1,4 @@
-//! All replicas side by side.
+//! Expansion of a job to all replicas.
 
 use super::{Laid, bare_task, edges, neighbour, provenance, push_link, real_pod};
 use crate::model::full_dag::{FullDag, NodeKind};
@@ -10,7 +10,7 @@ use crate::scenario::workload::Shape;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 
-/// An expanded instance with the part of the collapsed one that every link and task copies.
+/// An expanded instance, with the link or task of the collapsed instance that each of its links and tasks copies.
 pub(crate) struct Expansion {
     pub(crate) instance: Instance,
     pub(crate) link_of: Vec<LinkId>,
@@ -20,14 +20,14 @@ pub(crate) struct Expansion {
 /// The instance of a job with all its replicas and real ring neighbours.
 ///
 /// # Errors
-/// Everything that is wrong with the job, or more tasks than an instance may have.
+/// Every problem of the job, or more tasks than an instance may have.
 pub fn expanded(job: &Job) -> Result<Instance, Problems> {
     Ok(expand(job)?.instance)
 }
 
 pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
     let shape = job.shape()?;
-    // Before anything is laid out: replicas multiply the tasks.
+    // Check the size before the graphs are built, because replicas multiply the tasks.
     let per_replica = job.transfer_count(&shape);
     let tasks = per_replica.saturating_mul(u64::from(shape.replicas));
     if tasks > MAX_TASKS {
@@ -50,7 +50,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
         .map(|(r, p)| real_pod(pod(r, p), format!("r{r}p{p}"), &shape, p))
         .collect();
 
-    // Pipeline links join pods of one replica and ring links pods of different ones, so no pair comes twice.
+    // Pipeline links join pods of one replica and ring links join pods of different replicas, so no pair occurs twice.
     let mut links = Vec::new();
     let mut link_of = Vec::new();
     for r in 0..replicas {
@@ -59,7 +59,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
             link_of.push(LinkId(link));
         }
     }
-    // Two replicas are each other's neighbour on both sides: one link.
+    // Two replicas are neighbours of each other on both sides, which needs only one link.
     let ring_links = if replicas > 2 { replicas } else { replicas - 1 };
     for (p, link) in shape.rings().zip(shape.pipeline_links().count() as u32..) {
         for r in 0..ring_links {
@@ -100,7 +100,7 @@ pub(crate) fn expand(job: &Job) -> Result<Expansion, Problems> {
     Ok(Expansion { instance, link_of, task_of })
 }
 
-/// Sets the receivers of an exchange: the same GPUs of the stage, in another replica, which is returned.
+/// Sets the receivers of an exchange, which are the same GPUs of the stage in another replica; returns that replica.
 fn receive(task: &mut Task, shape: &Shape, replica: u32) -> u32 {
     if let GpuSet::Range { first, count } = task.src_gpus {
         let offset = first - shape.first_gpu(task.replica, task.stage - 1);
@@ -109,8 +109,8 @@ fn receive(task: &mut Task, shape: &Shape, replica: u32) -> u32 {
     replica
 }
 
-/// The collapsed task that each expanded one copies: pipeline transfers repeat per replica, exchanges follow in the
-/// same order of stages.
+/// The collapsed task that each expanded task copies: pipeline transfers repeat for each replica, then exchanges follow
+/// in the same order of stages.
 fn collapsed_tasks(full: &FullDag, task_nodes: &[u32]) -> Vec<TaskId> {
     let mut next_of_replica = 0;
     let mut replica = 0;

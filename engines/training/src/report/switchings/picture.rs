@@ -5,7 +5,7 @@ use crate::report::{link_name, pod_name};
 use crate::scenario::instance::Instance;
 use lightbay_core::report::{Curve, Curves, Lane, Line, Point, Span, Spans, Tone, Unit};
 
-/// Circuits of every pair of pods that has any: those that carry, and those that are dark after a switching.
+/// Circuits of every pair of pods that has any: those that carry, and those that are dark after a reconfiguration.
 pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s: f64) -> Spans {
     let lanes = (0..instance.links.len()).filter_map(|link| {
         let spans = lane(phases, link, delay_s, period_s);

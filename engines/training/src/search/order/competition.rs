@@ -23,7 +23,7 @@ pub(super) struct Rival {
     pub circuits: f64,
     /// Volume, NIC units.
     pub volume: f64,
-    /// Largest rate that flows, circuits and network cards allow it alone, NICs.
+    /// Largest rate that flows, circuits and NICs allow it alone, NICs.
     pub rate: f64,
     /// No schedule on these circuits starts it earlier.
     pub earliest: f64,
@@ -35,7 +35,7 @@ pub(super) struct Rival {
     pub tail: f64,
 }
 
-/// A directed link or network card for which tasks compete.
+/// A directed link or NIC for which tasks compete.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     /// Name for rows.

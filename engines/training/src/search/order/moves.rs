@@ -3,7 +3,7 @@
 //! Events that coincide in a solution may be put in another order without losing that solution: the interval
 //! between them has no length either way. Whether anything can be gained is a question of prices. An interval of
 //! a new order has a price of length that follows from the prices around it, and tasks that run in it would pay
-//! for it with the worth of their volume, as far as circuits and network cards let them. If no new interval earns
+//! for it with the worth of their volume, as far as circuits and NICs let them. If no new interval earns
 //! more than its price, the dual solution stays feasible for the new order and no schedule of that order is
 //! shorter: the move is discarded without solving anything.
 
@@ -106,7 +106,7 @@ impl Pricing {
         best
     }
 
-    /// The most that running tasks can earn in one unit of time; network cards that several tasks share are
+    /// The most that running tasks can earn in one unit of time; NICs that several tasks share are
     /// left out, which only makes it more.
     // A relaxed knapsack per link: the dearest volumes first, up to the circuits (fractional greedy is optimal).
     fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {

@@ -1,4 +1,4 @@
-//! A bound on the iteration for any number of switchings, from the dark time across its end.
+//! A bound on the iteration for any number of reconfigurations, from the dark time across its end.
 //!
 //! What carries at a moment up to some time after the start stood in the last part of the iteration before, which is the
 //! dark time less that time. So with x circuits at most on every decided link until then, the last transfers have only
@@ -24,7 +24,7 @@ struct OpenBox {
     high: Vec<u32>,
 }
 
-/// A period that no plan beats, with any number of switchings; at least that of the ideal network, and at most
+/// A period that no plan beats, with any number of reconfigurations; at least that of the ideal network, and at most
 /// `task.known`, seconds.
 ///
 /// # Errors

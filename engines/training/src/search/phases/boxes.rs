@@ -1,4 +1,4 @@
-//! Boxes of schedules with one switching: ranges of circuits in both states and of both instants.
+//! Boxes of schedules with one reconfiguration: ranges of circuits in both states and of both instants.
 
 use super::Moving;
 use crate::simulate::evaluate::Lit;
@@ -16,7 +16,7 @@ pub enum ReturnSide {
 /// A range of times, seconds.
 pub(super) type Instants = [f64; 2];
 
-/// Schedules with one switching.
+/// Schedules with one reconfiguration.
 #[derive(Clone, Debug)]
 pub(super) struct MoveBox {
     pub order: ReturnSide,

@@ -136,7 +136,7 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
                 next.push(MoveBox { instants: [[go; 2], [back; 2]], ..at.clone() });
             }
         }
-        // A switching at the end of a transfer that it would cut off.
+        // A reconfiguration at the end of a transfer that it would cut off.
         let whole = MoveBox { instants: [[0.0, self.task.known], at.instants[1]], ..at.clone() };
         for go in self.moments(&whole, false).into_iter().skip(3) {
             next.push(MoveBox { instants: [[go; 2], at.instants[1]], ..at.clone() });

@@ -1,4 +1,4 @@
-//! Circuits on demand: any number of switchings within an iteration, without a proof.
+//! Circuits on demand: any number of reconfigurations within an iteration, without a proof.
 //!
 //! Every decided link has a fixed number of circuits while it sends, and else none. Transfers are scheduled in order
 //! of the moments at which they are ready, as lists are; two links that a pod cannot serve at once wait for each other,
@@ -39,7 +39,7 @@ struct Rule<'r> {
 /// A stretch of time in which a link has its circuits, seconds.
 type Held = (f64, f64);
 
-/// Searches plans of circuits on demand with at most `most` switchings that are better than `task.known`.
+/// Searches plans of circuits on demand with at most `most` reconfigurations that are better than `task.known`.
 ///
 /// # Errors
 /// The reason to stop; what was found until then has been handed to `watch`.
@@ -147,7 +147,7 @@ impl Steps<'_> {
         self.movable.decided.iter().enumerate().filter(move |(_, link)| here(link)).map(|(at, _)| at)
     }
 
-    /// States of a rule and their moments, with gaps so long that there are at most the most switchings.
+    /// States of a rule and their moments, with gaps so long that there are at most the most reconfigurations.
     fn within_most(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<u32>>, Vec<f64>)> {
         let (sends, wanted_s) = self.listed(rule)?;
         let made = |hold_s: f64| {
@@ -285,7 +285,7 @@ impl Steps<'_> {
             let wanted_s = ends.iter().map(|end| wanted_s[end.pod as usize]).fold(f64::INFINITY, f64::min);
             let mut held: Vec<Held> = Vec::new();
             for (order, &(start_s, end_s)) in sends.iter().enumerate() {
-                // Nobody wants the ports before: set up with the return, it is one switching less.
+                // Nobody wants the ports before: set up with the return, it is one reconfiguration less.
                 let alone = order == 0 && start_s - delay_s <= wanted_s;
                 let start_s =
                     if alone && !sent_within(at, (0.0, start_s)) { start_s.min(delay_s) } else { start_s };

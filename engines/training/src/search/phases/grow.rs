@@ -1,4 +1,4 @@
-//! Pattern search for plans with more switchings, from one with fewer.
+//! Pattern search for plans with more reconfigurations, from one with fewer.
 //!
 //! A state is split in two, of which one has other circuits; from the best of these guesses a change of a count, of two
 //! counts of a state, or of an instant by a step or to the end of a transfer is kept if the iteration gets shorter, and
@@ -24,7 +24,7 @@ const MOST_WORK: usize = 100_000;
 /// Step of instants at which a climb ends, relative to the period.
 const FINEST: f64 = 1e-9;
 
-/// Searches plans with at most `most` switchings that are shorter than `task.known`, from a plan of that period.
+/// Searches plans with at most `most` reconfigurations that are shorter than `task.known`, from a plan of that period.
 ///
 /// # Errors
 /// The reason to stop; what was found until then has been handed to `watch`.

@@ -1,4 +1,4 @@
-//! The fewest ports that any number of switchings can do with, whatever the dark time.
+//! The fewest ports that any number of reconfigurations can do with, whatever the dark time.
 //!
 //! Give every decided link its peak of circuits all the time: nothing then starts or ends later. A pod has the ports of
 //! each of its links at the peak, and enough for its last transfers alone. Of all that starts at a moment or later the
@@ -15,7 +15,7 @@ const MOST_PEAKS: usize = 20_000;
 /// Relative room for rounding in sums of work: ports are whole, so that far more would not matter.
 const ROUNDING: f64 = 1e-9;
 
-/// A number of ports below which no plan ends by `limit_s`, with any number of switchings; `None` if there are too many
+/// A number of ports below which no plan ends by `limit_s`, with any number of reconfigurations; `None` if there are too many
 /// peaks to try.
 ///
 /// # Errors

@@ -66,7 +66,7 @@ pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped
 }
 
 impl Stepped {
-    /// One switching and its return.
+    /// One reconfiguration and its return.
     pub fn of(moving: &Moving, delay_s: f64) -> Self {
         let Moving { first, second, go_s, back_s, period_s } = moving;
         let period_s = *period_s;
@@ -154,7 +154,7 @@ pub(super) type Course = (Vec<Vec<u32>>, Vec<f64>);
 pub(super) struct Steps<'a> {
     pub task: MoveTask<'a>,
     pub movable: Movable,
-    /// Most switchings beside the return.
+    /// Most reconfigurations beside the return.
     pub most: u32,
     pub best_value: f64,
     pub best: Option<Stepped>,

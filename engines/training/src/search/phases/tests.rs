@@ -14,7 +14,7 @@ use lightbay_core::watch::Unwatched;
 mod many;
 mod oracle;
 
-/// The best circuits that stay, and the most circuits that are worth trying.
+/// The best static circuits, and the most circuits that are worth trying.
 fn resting(evaluator: &Evaluator) -> (Circuits, Vec<u32>) {
     let mut scratch = Scratch::default();
     let found = Baseline::ALL.map(|baseline| {
@@ -48,7 +48,7 @@ fn preset(name: &str, change: &str) -> Evaluator {
     Evaluator::new(&TrainingScenario::Job(job).build().unwrap().instance).unwrap()
 }
 
-/// Period of one switching, or of circuits that stay, and whether it is proven.
+/// Period of one reconfiguration, or of static circuits, and whether it is proven.
 fn period(evaluator: &Evaluator, delay_s: f64, boxes: u64) -> (f64, f64, bool) {
     let (stay, caps) = resting(evaluator);
     let task = MoveTask {
@@ -280,7 +280,7 @@ fn no_schedule_of_random_small_jobs_beats_the_bound() {
     assert!(gained > 20 && tried > 5_000, "{gained} gained, {tried} tried");
 }
 
-/// Fewest ports with one switching, or with circuits that stay, at the static makespan.
+/// Fewest ports with one reconfiguration, or with static circuits, at the static makespan.
 fn fewest(evaluator: &Evaluator, delay_s: f64, over: f64, boxes: u64) -> (u64, u64, bool) {
     let (stay, _) = resting(evaluator);
     let target = Circuits { makespan: stay.makespan * over, ..stay };
@@ -319,7 +319,7 @@ fn one_switching_needs_the_fewest_ports_at_the_same_makespan() {
     }
 }
 
-/// Fewest ports at the static makespan: with two switchings, and the bound for any number.
+/// Fewest ports at the static makespan: with two reconfigurations, and the bound for any number.
 fn fewest_of_more(evaluator: &Evaluator, delay_s: f64, over: f64, one: u64) -> (u64, Option<u64>) {
     let (stay, _) = resting(evaluator);
     let limit_s = stay.makespan * over * (1.0 + 1e-7);

@@ -1,9 +1,9 @@
-//! The most that links carry over an iteration when two instants lie in ranges.
+//! Upper bound on the circuits that carry over an iteration if both instants lie in given ranges.
 
 /// A range of moments, seconds.
 pub(super) type TimeRange = [f64; 2];
 
-/// Circuits that carry at most, by pieces of time. After the period the last piece continues.
+/// Maximum number of circuits that carry, by pieces of time. After the period the last piece continues.
 pub(super) struct CircuitTimeline {
     /// Starts of the pieces, ascending from 0, seconds.
     starts_s: Vec<f64>,
@@ -13,9 +13,10 @@ pub(super) struct CircuitTimeline {
 }
 
 impl CircuitTimeline {
-    /// From `go` on the circuits of the second state are set, from `back` on those of the first. What carries at a
-    /// moment stood at every moment of the dark time before it, the end of the iteration before its start. So if one of
-    /// them surely has the first state no more than that carries, and the same for the second.
+    /// The circuits of the second state are set from `go` on, those of the first from `back` on. A circuit carries at a
+    /// moment only if it was set throughout the dark time before that moment; the iteration repeats, so its end
+    /// precedes its start. So if the first state certainly holds at some moment of that dark time, no more than its
+    /// circuits carry; the same applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
         // Times whose dark time overlaps a time that certainly has the state, as half-open spans.
         let meets = |from_s: f64, until_s: f64| {
@@ -51,7 +52,7 @@ impl CircuitTimeline {
         Self { starts_s, circuits, links }
     }
 
-    /// The moment at which `seconds` of one circuit's work are done that begins at `from_s` on at most `most` circuits;
+    /// The moment at which work of `seconds` on one circuit, begun at `from_s` on at most `most` circuits, is done;
     /// infinite if never.
     pub fn end_s(&self, link: usize, from_s: f64, seconds: f64, most: f64) -> f64 {
         let (mut left, mut now) = (seconds, from_s);
@@ -75,7 +76,7 @@ impl CircuitTimeline {
         f64::INFINITY
     }
 
-    /// Seconds of one circuit's work between two moments on at most `most` circuits.
+    /// Work between two moments on at most `most` circuits, in seconds of one circuit.
     pub fn carried(&self, link: usize, from_s: f64, until_s: f64, most: f64) -> f64 {
         (0..self.starts_s.len())
             .map(|piece| {

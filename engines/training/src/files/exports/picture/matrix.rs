@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 /// More pods than this do not fit.
 const MOST_PODS: usize = 32;
-/// Width of the names beside the matrix.
+/// Width of the names to the left of the matrix.
 const NAMES: f64 = 56.0;
-/// Width of the ports beside the matrix.
+/// Width of the ports to the right of the matrix.
 const PORTS: f64 = 96.0;
 
-/// Draws below `at` and says where it ends.
+/// Draws below `at` and returns the lower end.
 pub(super) fn draw(
     drawing: &mut Drawing,
     facts: &Facts,
@@ -38,7 +38,7 @@ pub(super) fn draw(
     let (left, top) = (at.0 + NAMES, at.1 + 18.0);
     let name = |index: usize| facts.pod(index).chars().take(8).collect::<String>();
     for column in 0..pods.len() {
-        // Names that do not fit above each other stand beside the rows alone.
+        // Names that do not fit above the columns are written next to the rows only.
         if cell >= font.width(&name(column)) {
             let x = left + cell * (column as f64 + 0.5);
             drawing.text((x, top - 5.0), font.at(Anchor::Middle), &name(column));

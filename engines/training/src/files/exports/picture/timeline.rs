@@ -1,4 +1,4 @@
-//! The schedule over time: compute of each stage, and on each directed link what is sent at which rate.
+//! The schedule over time: compute of each stage, and the transfers on each directed link with their rates.
 
 use super::super::facts::{Explained, Facts, link_word, step_name};
 use super::{BODY, MARGIN, SMALL, WIDTH, fill};
@@ -14,7 +14,7 @@ const NAMES: f64 = 108.0;
 const STAGE: f64 = 13.0;
 /// Height of a row of a link.
 const LINK: f64 = 38.0;
-/// More stages than this are left out: the links are what is planned.
+/// Maximum number of stages with a row; above it the picture shows only links, which are the subject of the plan.
 const MOST_STAGES: u32 = 16;
 
 /// A stretch of the iteration.
@@ -33,14 +33,14 @@ struct TimeBlock {
     task: usize,
     start_s: f64,
     end_s: f64,
-    /// Rate of those below, NICs.
+    /// Rate of the blocks below it, NICs.
     base: f64,
     /// Its own rate, NICs.
     nics: f64,
 }
 
 impl Timeline<'_> {
-    /// Draws below `y` and says where it ends.
+    /// Draws below `y` and returns the lower end.
     pub(super) fn draw(&self, drawing: &mut Drawing, y: f64) -> f64 {
         let mut at = y;
         let mut stages: Vec<u32> = self.computes().map(|(step, _)| step.stage).collect();
@@ -69,7 +69,7 @@ impl Timeline<'_> {
         MARGIN + NAMES + share.clamp(0.0, 1.0) * (WIDTH - 2.0 * MARGIN - NAMES)
     }
 
-    /// Compute in the stretch, and how it is filled.
+    /// Compute in the stretch, with its fill.
     fn computes(&self) -> impl Iterator<Item = (&Step, Fill)> {
         self.steps.iter().filter_map(|step| {
             let fill = match step.kind {
@@ -149,7 +149,7 @@ impl Timeline<'_> {
                 span(block.start_s, block.end_s),
                 if critical { ", on the critical path" } else { "" }
             );
-            // Thick lines would hide what is thinner than they are.
+            // Thick outlines would hide thin blocks.
             let wide = if area.width < 4.0 { 0.9 } else { 2.0 };
             drawing.rectangle(
                 area,
@@ -172,7 +172,7 @@ impl Timeline<'_> {
         drawing.line((edges.0, bottom), (edges.1, bottom), Stroke::solid(0.6));
     }
 
-    /// Times below, and where the ideal network would end.
+    /// Draws the times below the rows, and the end on the ideal network.
     fn axis(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
         let step = nice((self.to_s - self.from_s) / 8.0);
         let mut tick = (self.from_s / step).ceil() * step;
@@ -192,8 +192,8 @@ impl Timeline<'_> {
     }
 }
 
-/// Pieces on top of each other wherever they overlap, the first at the bottom; one block as long as neither its rate
-/// nor the sum of those below changes.
+/// Stacks overlapping pieces, the first one at the bottom. A piece remains one block while its rate and the sum of the
+/// rates below it are constant.
 fn stacked(pieces: &[TimeBlock]) -> Vec<TimeBlock> {
     let mut times: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
     times.sort_unstable_by(f64::total_cmp);

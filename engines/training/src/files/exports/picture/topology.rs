@@ -1,4 +1,4 @@
-//! Pods and circuits as a drawing: a chain with its mirrors below where it is one, else a circle.
+//! Drawing of pods and circuits: a row with mirrors below if the pods form a chain, else a circle.
 
 use super::super::facts::{Explained, Facts, link_word};
 use super::{BODY, SMALL};
@@ -11,7 +11,7 @@ const MOST_LABELS: usize = 48;
 /// Radius of a pod.
 const RADIUS: f64 = 22.0;
 
-/// Draws below `at` and says where it ends.
+/// Draws below `at` and returns the lower end.
 pub(super) fn draw(
     drawing: &mut Drawing,
     facts: &Facts,
@@ -66,7 +66,7 @@ pub(super) fn draw(
     bottom + 14.0
 }
 
-/// Real pods in a row, each with its mirror below, if circuits join neighbours in the row alone.
+/// Real pods in a row, each with its mirror below, if circuits join only neighbours in the row.
 fn chain(facts: &Facts, at: (f64, f64), width: f64) -> Option<(Vec<(f64, f64)>, f64)> {
     let instance = facts.instance();
     let mut column = vec![None; instance.pods.len()];
@@ -110,7 +110,7 @@ fn chain(facts: &Facts, at: (f64, f64), width: f64) -> Option<(Vec<(f64, f64)>, 
 
 fn circle(facts: &Facts, at: (f64, f64), width: f64) -> (Vec<(f64, f64)>, f64) {
     let count = facts.instance().pods.len().max(1);
-    // As wide as the pods need to stand apart, as far as there is room.
+    // Wide enough to keep the pods apart, if there is room.
     let radius = (count as f64 * 2.6 * RADIUS / TAU).clamp(90.0, width / 2.0 - RADIUS - 4.0);
     let centre = (at.0 + width / 2.0, at.1 + radius + RADIUS + 6.0);
     let place = |index: usize| {

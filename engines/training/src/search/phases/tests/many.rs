@@ -1,4 +1,4 @@
-//! More than one switching: what carries, and plans without a proof against values and bounds known from elsewhere.
+//! More than one reconfiguration: what carries, and plans without a proof against values and bounds known from elsewhere.
 
 use super::super::steps::carrying;
 use super::*;
@@ -44,7 +44,7 @@ fn what_carries_stood_all_through_the_dark_time_also_around_the_end() {
     }
 }
 
-/// The shortest period found with at most `most` switchings, from the best with one, and the bound for any number.
+/// The shortest period found with at most `most` reconfigurations, from the best with one, and the bound for any number.
 fn shortest(evaluator: &Evaluator, delay_s: f64, most: u32) -> (f64, f64) {
     let (stay, caps) = resting(evaluator);
     let mut task = MoveTask {
@@ -87,7 +87,7 @@ fn many_switchings_shorten_iterations_whose_first_transfers_come_early() {
     }
 }
 
-/// Fewest ports with any number of switchings on demand at the static makespan times `over`.
+/// Fewest ports with any number of reconfigurations on demand at the static makespan times `over`.
 fn on_demand(evaluator: &Evaluator, delay_s: f64, over: f64, most: u32) -> Option<(u64, u32)> {
     let (stay, _) = resting(evaluator);
     let limit_s = stay.makespan * over * (1.0 + 1e-7);
