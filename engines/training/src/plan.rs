@@ -21,11 +21,11 @@ pub enum RateControl {
     Joint,
 }
 
-/// Text of `provenance.bound_covers` for a bound on a plan at fair rates: decided rates may well beat it.
+/// Text of `provenance.bound_covers` for a bound on a plan at fair rates: scheduled rates may beat it.
 pub const FAIR_ONLY: &str = "plans at fair rates";
 
 impl RateControl {
-    /// The plans that a bound on a plan under these rates covers, if not all of the scenario.
+    /// The plans that a bound for these rates covers, if not all plans of the scenario.
     pub const fn bound_covers(self) -> Option<&'static str> {
         match self {
             Self::Fair => Some(FAIR_ONLY),
@@ -49,12 +49,12 @@ pub struct TrainingResult {
     pub nct: Option<f64>,
     /// The schedule, in task order.
     pub tasks: Vec<TaskSchedule>,
-    /// Of several jobs on one set of pods: each of them, in scenario order. Then `topology` and `tasks` are empty,
-    /// `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
+    /// For several jobs on one set of pods: the result of each job, in scenario order. Then `topology` and `tasks` are
+    /// empty, `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobResult>,
-    /// Of circuits that change within the iteration: when, and to what. Then `topology` is empty, and `ports_used` sums
-    /// the most that each pod uses at a time.
+    /// For circuits that change within the iteration: the times and the circuits of each change. Then `topology` is
+    /// empty, and `ports_used` is the sum of the maximum number of ports that each pod uses at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Phases>,
 }

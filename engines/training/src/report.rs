@@ -68,7 +68,7 @@ use runs::WithRuns;
 use several::SeveralReport;
 use std::cell::OnceCell;
 
-/// Dark times that sliders go through, as powers of ten of seconds: 10 ns to 10 s.
+/// Dark times of the sliders, as powers of ten of seconds: 10 ns to 10 s.
 const DARK_TIMES: (i8, i8) = (-8, 1);
 
 /// Every section.
@@ -146,7 +146,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         .of_run(RunSort::Generations),
 ];
 
-/// Transfers up to which dark times are compared in about a second.
+/// Maximum number of transfers for which dark times are compared in about a second.
 const QUICK_TASKS: usize = 30;
 
 fn missing(name: &str) -> Unavailable {
@@ -181,10 +181,10 @@ fn of_scenario<'a>(
     })
 }
 
-/// A section of plans that is worked out from the analysis of one job, of one alone or of one among several.
+/// A section that is computed from the analysis of one job, either a single job or one of several.
 ///
 /// # Errors
-/// A name of another section, or a section that takes longer than there is time.
+/// A name of another section, or a section that does not finish in time.
 pub fn of_job(
     scenario: &TrainingScenario,
     analysis: &Analysis,
@@ -210,7 +210,7 @@ pub fn of_job(
     }
 }
 
-/// The rule of rates under which circuits of a plan are valued.
+/// The rate rule at which the circuits of a plan are evaluated.
 const fn rates_of(control: RateControl) -> Rates {
     match control {
         RateControl::Fair => Rates::Fair,
@@ -223,7 +223,7 @@ struct TrainingReport<'a> {
     scenario: &'a TrainingScenario,
     built: Built,
     result: Option<&'a TrainingResult>,
-    /// Known of scenarios in which tasks cross pods.
+    /// Setting of a scenario in which tasks cross pods.
     setting: Option<Setting>,
     analysis: OnceCell<Result<Analysis, String>>,
 }
@@ -278,7 +278,7 @@ impl<'a> TrainingReport<'a> {
         made.as_ref().map_err(Unavailable::failed)
     }
 
-    /// The circuits of the plan with the rule of its rates; refused where they do not fit the ports.
+    /// The circuits of the plan with its rate rule; unavailable if they do not fit the ports.
     fn circuits(&self) -> Result<(Vec<u32>, Rates), Unavailable> {
         let (setting, result) = (self.setting()?, self.result()?);
         if result.phases.is_some() {

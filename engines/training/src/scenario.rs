@@ -1,7 +1,7 @@
 //! Training scenarios: a job, several jobs on one set of pods, or an explicit instance.
 //!
 //! A job is small and can be changed; [`crate::model::build`] turns it into the instance that the methods work on.
-//! Everything that can be wrong is reported at once, before anything large is laid out.
+//! Validation reports all problems at once, before any large graph is built.
 
 pub mod instance;
 pub mod job;
@@ -36,15 +36,15 @@ use shared::SharedPods;
 pub enum TrainingScenario {
     /// A job: model, parallelism, placement.
     Job(Job),
-    /// Pods, links, tasks and edges spelled out.
+    /// Explicit pods, links, tasks and edges.
     Instance(Instance),
-    /// Several jobs that share pods and pass ports to each other: `jobs` and perhaps `ports_per_pod`.
+    /// Several jobs that share pods and can give ports to each other: `jobs` and optionally `ports_per_pod`.
     #[serde(untagged)]
     Shared(SharedPods),
 }
 
 impl TrainingScenario {
-    /// How circuits may move within an iteration; `None` if they stay.
+    /// Rules for changing circuits within an iteration; `None` if circuits are static.
     pub fn reconfiguration(&self) -> Option<&reconfiguration::Reconfiguration> {
         match self {
             Self::Job(job) => job.reconfiguration.as_ref(),
@@ -53,7 +53,7 @@ impl TrainingScenario {
         }
     }
 
-    /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with perhaps `ports_per_pod`. The caller finishes
+    /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with optional `ports_per_pod`. The caller finishes
     /// `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let (job_path, instance_path) = (fields.path_of("job"), fields.path_of("instance"));

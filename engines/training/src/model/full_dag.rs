@@ -75,7 +75,7 @@ impl FullDag {
         &self.preds[self.pred_start[node] as usize..self.pred_start[node + 1] as usize]
     }
 
-    /// Last compute of the stages that exchange no gradients.
+    /// Last compute nodes of the stages that exchange no gradients.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }
@@ -83,7 +83,7 @@ impl FullDag {
     /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one.
     ///
     /// # Errors
-    /// A literal order that names a micro-batch twice or not at all, or that waits for itself.
+    /// A literal order that names a micro-batch twice or not at all, or that deadlocks.
     pub fn build(
         shape: &Shape,
         workload: &Workload,
@@ -117,7 +117,7 @@ impl FullDag {
         walk.run(replicas)
     }
 
-    /// Multiplies the duration of every compute by a factor, requested in the order of the nodes.
+    /// Multiplies the duration of every compute by a factor; the factors are requested in the order of the nodes.
     pub(crate) fn scale(&mut self, mut factor: impl FnMut(&Node) -> f64) {
         for node in &mut self.nodes {
             if matches!(node.kind, NodeKind::Forward | NodeKind::Backward) {

@@ -1,4 +1,4 @@
-//! The jobs of a plan: each as a scenario of its own, and the ports that jobs pass on to each other.
+//! The jobs of a plan: each as a separate scenario, and the ports that jobs give to each other.
 
 use crate::plan::{JobResult, TrainingResult};
 use crate::scenario::TrainingScenario;
@@ -13,7 +13,7 @@ pub struct SeparateJob {
     pub name: String,
     /// Weight of its iteration time in the objective over all jobs.
     pub weight: u32,
-    /// The job as a scenario of its own.
+    /// The job as a separate scenario.
     pub scenario: TrainingScenario,
     /// Its plan.
     pub result: TrainingResult,
@@ -73,7 +73,7 @@ pub struct PodLedger {
 }
 
 impl PodLedger {
-    /// Ports that nobody uses.
+    /// Ports that no job uses.
     pub fn left(&self) -> u32 {
         let used: u32 = self.jobs.iter().flatten().map(|job| job.used).sum();
         self.ports.saturating_sub(used)
@@ -100,10 +100,10 @@ impl JobPorts {
     }
 }
 
-/// The ledger of several jobs; without a plan nobody uses or passes on anything.
+/// The port ledger of several jobs; without a plan no port is used or given.
 ///
 /// # Errors
-/// Everything that is wrong with the jobs.
+/// All problems of the jobs.
 pub fn ledger(shared: &SharedPods, result: Option<&TrainingResult>) -> Result<Ledger, Problems> {
     let layout = shared.layout()?;
     let spare = layout.spare();
@@ -138,7 +138,7 @@ pub fn ledger(shared: &SharedPods, result: Option<&TrainingResult>) -> Result<Le
     Ok(Ledger { pods })
 }
 
-/// Ports that the circuits of a job take in each of its pods: links along the pipeline first, then rings.
+/// Ports that the circuits of a job use in each of its pods: links along the pipeline first, then rings.
 pub fn ports_by_pod(shape: &Shape, circuits: &[u32]) -> Vec<u32> {
     let mut used = vec![0_u32; shape.pods_per_replica as usize];
     let through = shape.pipeline_links().count();

@@ -1,4 +1,4 @@
-//! A training instance as compact arrays: what every algorithm of this crate walks over.
+//! A training instance as compact arrays, the input of every algorithm of this crate.
 //!
 //! Compiled once per instance and bandwidth. Directed link `2 * link` runs from `pod_a` to `pod_b`,
 //! `2 * link + 1` the other way. Tasks keep their ids; [`Network::order`] is a topological order.
@@ -13,8 +13,8 @@ pub use nic::NicGroup;
 pub use precedence::{Arc, Arcs, Precedence};
 use thiserror::Error;
 
-/// An instance that cannot be compiled. Loaders report the same faults with file and field; this is the
-/// last line of defence for instances built in memory.
+/// An instance that cannot be compiled. Loaders report the same faults with file and field; this error is for instances
+/// built in memory.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -65,16 +65,16 @@ pub struct Network {
     pub order: Vec<u32>,
     /// Order of the tasks by the DAG.
     pub precedence: Precedence,
-    /// NIC directions that several tasks can want at the same time.
+    /// NIC directions that several tasks can use at the same time.
     pub nic_groups: Vec<NicGroup>,
     /// Groups of every task: (group, weight per unit of per-flow rate).
     pub nics_of: Vec<Vec<(u32, f64)>>,
-    /// Ports and what circuits cost.
+    /// Ports and the port cost of circuits.
     pub budget: Budget,
 }
 
 impl Network {
-    /// Largest number of tasks: the closure takes one bit per pair.
+    /// Maximum number of tasks, because the closure takes one bit per pair.
     pub const MAX_TASKS: usize = crate::scenario::limits::MAX_TASKS as usize;
 
     /// Compiles `instance`.
@@ -151,8 +151,8 @@ impl Network {
         })
     }
 
-    /// The same network without NIC groups whose limits follow from the ports of a pod: joint rates of circuits within
-    /// the ports keep to them. Rates on unlimited circuits may not.
+    /// The same network without NIC groups whose limits follow from the ports of a pod: scheduled rates on circuits
+    /// within the ports never exceed them. Rates on unlimited circuits may exceed them.
     #[must_use]
     pub fn without_implied_nics(&self) -> Self {
         let mut changed = self.clone();
@@ -161,11 +161,11 @@ impl Network {
         changed
     }
 
-    /// Whether ports limit a group at least as much as its NICs do.
+    /// Returns `true` if ports limit a group at least as much as its NICs do.
     ///
-    /// A task with w of its F flows at a NIC sends w/F of its rate there. Its link has circuits of c ports each at a pod
-    /// with P ports, and all links of the pod together at most P of these, so that the NIC sends at most the largest
-    /// w/(F c) of all its tasks times P circuits.
+    /// A task with w of its F flows at a NIC sends w/F of its rate there. Each circuit of its link needs c ports at a
+    /// pod with P ports, and all links of the pod share these P ports. So the NIC sends at most the largest w/(F c) of
+    /// its tasks times P.
     fn is_implied(&self, group: &NicGroup) -> bool {
         let share_at = |pod: usize, &(task, weight): &(u32, f64)| {
             let end = self.budget.ends(self.link_of(task)).iter().find(|end| end.pod as usize == pod)?;
@@ -195,7 +195,7 @@ impl Network {
         self.carried.len() / 2
     }
 
-    /// Returns `true` if nothing waits for the task.
+    /// Returns `true` if no task waits for the task.
     pub fn is_sink(&self, task: u32) -> bool {
         self.succs.of(task).is_empty()
     }
@@ -205,7 +205,7 @@ impl Network {
         (self.via[task as usize] / 2) as usize
     }
 
-    /// Duration of a task that has its link to itself, V/(min(F,x)*B) seconds.
+    /// Duration of a task that shares its link with no other, V/(min(F,x)*B) seconds.
     pub fn duration_alone(&self, task: u32, circuits: u32) -> f64 {
         let task = task as usize;
         self.volume[task] / (self.flows[task].min(f64::from(circuits)) * self.rate)

@@ -1,12 +1,13 @@
-//! The graph of inter-pod tasks alone, with the rigid work between them as delays.
+//! The graph of inter-pod tasks only, with the fixed work between them as delays.
 //!
 //! An edge (u, v, d) represents the longest path from u to v that contains no other inter-pod task. It is dropped if a
-//! chain of other tasks reaches d even when every task of the chain runs as fast as its NICs allow: no topology makes
-//! it matter then. Without that the number of edges grows with the square of the micro-batches.
+//! chain of other tasks takes at least d even if every task of the chain runs as fast as its NICs allow, because then
+//! the edge binds on no topology. Without this reduction the number of edges grows with the square of the
+//! micro-batches.
 //!
-//! The nodes of the full graph are visited once. Each carries its nearest task ancestors with the rigid time since
-//! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so
-//! memory depends on how many transfers are under way and not on how many there are.
+//! The nodes of the full graph are visited once. Each node carries its nearest task ancestors with the fixed time since
+//! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so memory
+//! depends on the number of transfers in flight, not on their total number.
 
 mod bounds;
 
@@ -19,10 +20,10 @@ use lightbay_core::units::TaskId;
 /// Tolerance of the dominance test, seconds.
 const EPSILON_S: f64 = 1e-12;
 
-/// Edges that are left out because they can never bind.
+/// Edges that are omitted because they can never bind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dominance {
-    /// Those that never bind at the job's bandwidth or below it.
+    /// Edges that never bind at the job's bandwidth or below it.
     #[default]
     AtBandwidth,
     /// None: the edges hold at any bandwidth.
@@ -36,18 +37,18 @@ pub struct ReducedTask {
     pub node: u32,
     /// Earliest start; 0 unless compute from the start of the iteration can bind.
     pub release_s: f64,
-    /// Work that follows it and ends the iteration; 0 unless it can bind.
+    /// Work after it up to the end of the iteration; 0 unless it can bind.
     pub tail_s: f64,
 }
 
-/// Precedence between tasks, given by their place in the list of tasks.
+/// Precedence between tasks, given by their index in the list of tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReducedEdge {
     /// The earlier task.
     pub pred: TaskId,
     /// The later task.
     pub succ: TaskId,
-    /// Rigid work between them.
+    /// Fixed work between them.
     pub delay_s: f64,
 }
 
@@ -58,7 +59,7 @@ pub struct ReducedDag {
     pub tasks: Vec<ReducedTask>,
     /// Edges ordered by successor, then predecessor.
     pub edges: Vec<ReducedEdge>,
-    /// Rigid time from start to end that no task follows or precedes, if it can bind. Without tasks it is the
+    /// Fixed time from start to end of the iteration that contains no task, if it can bind. Without tasks it is the
     /// duration of the iteration.
     pub compute_s: Option<f64>,
 }
@@ -68,18 +69,18 @@ pub struct ReducedDag {
 struct Ancestor {
     slot: u32,
     task: Option<TaskId>,
-    /// Rigid time from its finish to the moment in question.
+    /// Fixed time from its finish to the node.
     delay_s: f64,
 }
 
 /// Reduces the full graph to its inter-pod tasks.
 ///
 /// # Errors
-/// More than [`MAX_EDGES`] edges, or an order of work that keeps too many transfers under way at once.
+/// More than [`MAX_EDGES`] edges, or an order of work that keeps too many transfers in flight at once.
 pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problems> {
     let nodes = dag.nodes();
-    // Uses are counted so that the ancestors of a node are forgotten after its last successor: memory follows the width of
-    // the graph, not its length.
+    // Uses are counted so that the ancestors of a node are freed after its last successor: memory grows with the width
+    // of the graph, not with its length.
     let mut uses = vec![0_u32; nodes.len()];
     for node in 0..nodes.len() {
         for &pred in dag.preds(node) {
@@ -96,8 +97,8 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
     let mut nearest = Vec::new();
     for (index, node) in nodes.iter().enumerate() {
         bounds.merge(dag.preds(index).iter().map(|&pred| ancestors[pred as usize].as_slice()), &mut nearest);
-        // Nearest ancestors of a task become its edges; behind it, it is the only nearest ancestor. Rigid work only adds
-        // to the delays.
+        // Nearest ancestors of a task become its edges; for its successors, the task is the only nearest ancestor.
+        // Fixed work only adds to the delays.
         if node.inter_pod {
             let task = TaskId::from_index(reduced.tasks.len());
             let mut release_s = 0.0;
@@ -126,12 +127,12 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
             }
             ancestors[index].clone_from(&nearest);
         }
-        // Only now: the slots of the predecessors' ancestors were needed until here.
+        // Release the predecessors only now, because the slots of their ancestors were needed until here.
         for &pred in dag.preds(index) {
             release(pred, &mut uses, &mut ancestors, &mut bounds);
         }
         if uses[index] == 0 {
-            // A task that nothing follows.
+            // A task without successors.
             uses[index] = 1;
             release(index as u32, &mut uses, &mut ancestors, &mut bounds);
         }
@@ -149,7 +150,7 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
     Ok(reduced)
 }
 
-/// One use of a node's ancestors is over; after the last one they are forgotten.
+/// Ends one use of a node's ancestors; frees them after the last use.
 fn release(node: u32, uses: &mut [u32], ancestors: &mut [Vec<Ancestor>], bounds: &mut Bounds) {
     let node = node as usize;
     uses[node] -= 1;

@@ -13,7 +13,7 @@ pub fn link(id: u32, a: u32, b: u32, kind: LinkKind, ports_a: u32, ports_b: u32)
     Link { id: LinkId(id), pod_a: PodId(a), pod_b: PodId(b), kind, ports_a, ports_b }
 }
 
-/// A task with GPUs of its own, so that NICs play no part.
+/// A task with separate GPUs, so that NICs do not limit it.
 pub fn task(id: u32, src: u32, dst: u32, flows: u32, volume_bytes: f64, release_s: f64) -> Task {
     Task {
         id: TaskId(id),
@@ -165,7 +165,7 @@ pub fn random_tail_exact(seed: u64) -> Instance {
         }
     }
     tasks[0].release_s = span(&mut random, 0.0, 0.01);
-    // Sinks hang on the last transfer of the chain wherever they might meet it on a link, else anywhere.
+    // Sinks follow the last transfer of the chain if they could overlap with it on a link, else any transfer.
     for (at, link) in links.iter().enumerate() {
         let (a, b) = (link.pod_a.0, link.pod_b.0);
         let shared = (at as u32) < real - 1;
@@ -181,7 +181,7 @@ pub fn random_tail_exact(seed: u64) -> Instance {
     Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None, reconfiguration: None }
 }
 
-/// A random DAG on two links in which anything may compete with anything.
+/// A random DAG on two links in which all tasks may compete.
 pub fn random_dag(seed: u64) -> Instance {
     let mut random = stream(seed);
     let n = random.random_range(8..=16u32);

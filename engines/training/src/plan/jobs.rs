@@ -4,12 +4,12 @@ use super::TrainingResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One job among several: its ports, and its plan without and with what others gave or took.
+/// One job among several: its ports, and its plans without and with traded ports.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobResult {
     /// Name of the job.
     pub name: String,
-    /// Optical ports that it may use, by its pod positions: what it brought, less what it gave, plus what it took.
+    /// Optical ports that it may use, by its pod positions: those that it brought, minus those given, plus those taken.
     pub ports_per_pod: Vec<u32>,
     /// Ports that it gave to others, by its pod positions.
     pub given: Vec<u32>,

@@ -1,25 +1,25 @@
-//! Circuits that change within an iteration, as a plan carries them.
+//! Circuits that change within an iteration, as stored in a plan.
 
 use crate::scenario::instance::Instance;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Circuits of every link over one iteration. The iteration repeats, so before the first event those of the last one
-/// are set.
+/// Circuits of every link over one iteration. The iteration repeats, so before the first event the circuits of the last
+/// event are set.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Phases {
-    /// Instants at which circuits are set up, beside the return to where the iteration began.
+    /// Number of instants at which circuits are set up, not counting the return to the initial circuits.
     pub switchings: u32,
     /// The changes, in time order.
     pub events: Vec<PhaseEvent>,
 }
 
-/// Circuits that are set from a moment on.
+/// Circuits that are set from a given time on.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseEvent {
-    /// Moment in the iteration, seconds.
+    /// Time in the iteration, seconds.
     pub time_s: f64,
-    /// Circuits of every link, in link order; 0 is possible.
+    /// Circuits of every link, in link order; 0 is allowed.
     pub circuits: Vec<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Phases {
         Self { switchings: u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX), events }
     }
 
-    /// The most circuits that each link has at a time, at least 1.
+    /// Maximum number of circuits that each link has at a time, at least 1.
     pub fn peak_circuits(&self) -> Vec<u32> {
         let mut peak = Vec::new();
         for event in &self.events {
@@ -46,7 +46,7 @@ impl Phases {
         peak
     }
 
-    /// The most ports that each pod uses at a time, 0 for mirrors.
+    /// Maximum number of ports that each pod uses at a time, 0 for mirrors.
     pub fn peak_ports(&self, instance: &Instance) -> Vec<u64> {
         let mut peak = vec![0_u64; instance.pods.len()];
         for event in &self.events {

@@ -1,6 +1,6 @@
 //! Reading the result of a plan from JSON, all problems at once.
 //!
-//! Only form is checked here: whether the plan is right is the checker's business.
+//! Only the form is checked here; the checker verifies the plan.
 
 use super::{
     JobPlan, JobResult, LinkCircuits, PhaseEvent, Phases, RateControl, Segment, TaskSchedule, TrainingResult,
@@ -10,12 +10,12 @@ use lightbay_core::read::{Fields, whole_numbers};
 use lightbay_core::units::{LinkId, TaskId};
 
 const MOST: i64 = u32::MAX as i64 - 1;
-/// Times and volumes beyond this are a damaged file.
+/// Times and volumes above this indicate a damaged file.
 const HUGE: f64 = 1e18;
 
 impl TrainingResult {
-    /// Reads the keys of a `result`; values of a wrong type or absurd size and missing keys are problems. The caller
-    /// finishes `fields`, which reports unknown keys.
+    /// Reads the keys of a `result`; values of a wrong type, values out of range and missing keys are problems. The
+    /// caller finishes `fields`, which reports unknown keys.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let single = Self::read_one(fields, problems);
         let jobs = if fields.has("jobs") { fields.each("jobs", problems, job) } else { Some(Vec::new()) };

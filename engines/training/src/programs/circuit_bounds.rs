@@ -1,15 +1,15 @@
-//! Largest number of circuits of a link that can ever be useful (DELTA Alg. 2; docs/methods/training.md, section 5).
+//! Maximum number of circuits of a link that can be useful (DELTA Alg. 2; docs/methods/training.md, section 5).
 //!
-//! In any schedule that ends by the limit every task runs inside its window, and tasks that run at the same
-//! time are pairwise unordered. So the flows that a directed link carries at once are at most the largest
-//! total over pairwise unordered tasks whose windows overlap: a maximum-weight antichain. Circuits beyond
-//! that number are never used by a schedule that is at least as good as the limit.
+//! In any schedule that ends by the limit, every task runs inside its window, and tasks that run at the same time are
+//! pairwise unordered. So the flows that a directed link carries at once are at most the largest total over pairwise
+//! unordered tasks whose windows overlap: a maximum-weight antichain. Circuits beyond that number are never used by a
+//! schedule that is at least as good as the limit.
 
 use crate::model::network::Network;
 use crate::simulate::windows::Windows;
 
-/// Room above the best known makespan in which circuits count as useful.
-/// DELTA cuts windows at the makespan of a known plan; the room keeps that plan in spite of rounding.
+/// Relative margin above the best known makespan within which circuits count as useful. DELTA limits windows by the
+/// makespan of a known plan; the margin keeps that plan feasible in spite of rounding.
 const ROOM: f64 = 1e-4;
 
 /// Maximum number of circuits of every link that a plan about as good as one of `fair_s` seconds can use.
@@ -40,7 +40,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
     if network.precedence.is_chain(tasks) {
         return tasks.iter().map(flows).fold(most, f64::max) as u32;
     }
-    // Between two neighbouring window ends the set of possible transfers does not change.
+    // Between two consecutive window ends the set of possible transfers does not change.
     let mut cuts: Vec<f64> =
         tasks.iter().flat_map(|task| [windows.est[*task as usize], windows.lct[*task as usize]]).collect();
     cuts.sort_unstable_by(f64::total_cmp);
@@ -51,7 +51,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
         if most >= f64::from(limit) {
             break;
         }
-        // The middle of the piece represents the whole piece.
+        // The midpoint of the piece represents the whole piece.
         let middle = f64::midpoint(piece[0], piece[1]);
         active.clear();
         active.extend(
@@ -59,7 +59,7 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
                 windows.est[**task as usize] <= middle && middle < windows.lct[**task as usize]
             }),
         );
-        // The sum of all flows bounds the antichain: no flow is computed that cannot raise the result.
+        // The sum of all flows bounds the antichain, so pieces that cannot raise the result are skipped.
         if active == before || active.iter().map(flows).sum::<f64>() <= most {
             continue;
         }
@@ -71,14 +71,14 @@ fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit
 
 /// Largest total flow count of pairwise unordered tasks among `tasks` (in topological order).
 ///
-/// By Dilworth's theorem for weights: the sum of all weights less a maximum flow in which every task may
-/// hand its weight to tasks after it.
+/// By Dilworth's theorem for weights: the sum of all weights minus a maximum flow in which every task may pass its
+/// weight to tasks after it.
 pub fn antichain_weight(network: &Network, tasks: &[u32]) -> f64 {
     let n = tasks.len();
     // Weighted Dilworth: maximum-weight antichain = total weight - maximum flow through the split comparability graph.
     let weights: Vec<i64> = tasks.iter().map(|task| network.flows[*task as usize] as i64).collect();
     let total: i64 = weights.iter().sum();
-    // The precedence is transitive, so arcs join each task with all later ones, not neighbours only.
+    // The precedence is transitive, so arcs join each task with all later tasks, not only with direct successors.
     let after: Vec<Vec<usize>> = (0..n)
         .map(|u| (u + 1..n).filter(|v| network.precedence.before(tasks[u], tasks[*v])).collect())
         .collect();
@@ -107,7 +107,8 @@ fn augment(
     let n = after.len();
     let mut left_from: Vec<Option<usize>> = vec![None; n]; // right vertex through which a left vertex was reached
     let mut right_from: Vec<Option<usize>> = vec![None; n]; // left vertex through which a right vertex was reached
-    // Breadth-first search in the residual graph: forward arcs have no limit, backward arcs carry what was sent.
+    // Breadth-first search in the residual graph: forward arcs are unlimited, backward arcs carry at most the amount
+    // sent.
     let mut seen_left: Vec<bool> = supply.iter().map(|s| *s > 0).collect();
     let mut queue: Vec<usize> = (0..n).filter(|u| seen_left[*u]).collect();
     let mut next = 0;

@@ -1,11 +1,11 @@
 //! The integer model over slots of fixed length (DELTA Eq. 19-30), for comparison.
 //!
-//! Every task has a rate in every slot of its window. Durations and delays are rounded up to whole slots, so
-//! schedules come out too long; a task may begin in the slot in which it is released. The model grows with the
-//! iteration over the slot. Rates are in NICs, times in slots; slot t lasts from t to t + 1.
+//! Every task has a rate in every slot of its window. Durations and delays are rounded up to whole slots, so schedules
+//! are too long; a task may begin in the slot in which it is released. The model grows with the iteration time divided
+//! by the slot length. Rates are in NICs, times in slots; slot t lasts from t to t + 1.
 //!
-//! The model is written as arrays, because it grows with the slots: at 13,420 columns, stating the finished rows in good_lp's
-//! algebra alone takes 1.4 times as long as the whole writing, at 17,207 columns 2.5 times.
+//! The model is written as arrays, because it grows with the number of slots: adding the finished rows through good_lp
+//! alone takes 1.4 times as long as writing the whole model at 13,420 columns, and 2.5 times as long at 17,207 columns.
 
 mod start;
 
@@ -15,15 +15,15 @@ use crate::model::network::Network;
 use crate::programs::interval::Names;
 use lightbay_highs::model::{Column, Model};
 
-/// Shares of a slot below this are rounding.
+/// Fractions of a slot below this count as rounding.
 const WHOLE: f64 = 1e-9;
 
-/// Slots that a time takes, rounded up.
+/// Number of slots of a duration, rounded up.
 pub(crate) fn slots(seconds: f64, slot_s: f64) -> u32 {
     (seconds / slot_s - WHOLE).ceil().max(0.0) as u32
 }
 
-/// The slot that a moment lies in.
+/// The slot that contains a time.
 pub(crate) fn slot_of(seconds: f64, slot_s: f64) -> u32 {
     (seconds / slot_s + WHOLE).floor().max(0.0) as u32
 }
@@ -39,7 +39,7 @@ pub struct FixedStepQuestion<'a> {
     pub caps: &'a [u32],
     /// Length of a slot, seconds.
     pub slot_s: f64,
-    /// Slots in which the iteration ends.
+    /// Number of slots within which the iteration ends.
     pub horizon: u32,
 }
 
@@ -48,7 +48,7 @@ pub struct FixedStepQuestion<'a> {
 pub struct SlotWindows {
     /// First slot in which a task may begin.
     pub from: Vec<u32>,
-    /// First slot in which it must be over.
+    /// First slot in which it must have ended.
     pub to: Vec<u32>,
     /// Minimum number of slots of a task.
     pub least: Vec<u32>,
@@ -70,7 +70,7 @@ impl SlotWindows {
                 from[index] = from[index].max(from[before] + least[before] + slots(arc.delay, slot_s));
             }
         }
-        // Backwards the same (DELTA Alg. 4 in whole slots): rounding up keeps every slot schedule feasible in real time.
+        // Backward pass (DELTA Alg. 4 in whole slots): rounding up keeps every slot schedule feasible in real time.
         let mut to = vec![horizon; n];
         for &task in network.order.iter().rev() {
             let index = task as usize;
@@ -89,13 +89,13 @@ impl SlotWindows {
         self.from.iter().zip(&self.to).map(|(from, to)| u64::from(to.saturating_sub(*from))).sum()
     }
 
-    /// Columns of the model that these windows make, roughly: four for every cell.
+    /// Approximate number of columns of the model with these windows: four for every cell.
     pub fn columns(&self) -> u64 {
         4 * self.cells()
     }
 }
 
-/// The model and where its columns are.
+/// The model and the positions of its columns.
 #[derive(Clone, Debug)]
 pub struct FixedStep {
     /// The model; its objective is the makespan in slots.
@@ -105,17 +105,17 @@ pub struct FixedStep {
     /// Length of a slot, seconds.
     pub slot_s: f64,
     circuits: Vec<Column>,
-    /// First column of each task: for every slot of its window whether it runs and its rate.
+    /// First column of each task: for every slot of its window, its activity and its rate.
     runs: Vec<u32>,
     /// First column of each task: for every slot in which it may begin.
     begins: Vec<u32>,
-    /// First column of each task: for every slot in which it may be over.
+    /// First column of each task: for every slot in which it may have ended.
     over: Vec<u32>,
     end: Column,
 }
 
 impl FixedStep {
-    /// Writes the model in one go.
+    /// Writes the whole model.
     pub fn new(ask: FixedStepQuestion<'_>) -> Self {
         let windows = SlotWindows::new(ask.network, ask.slot_s, ask.horizon);
         let mut written = Self {
@@ -232,7 +232,7 @@ impl FixedStep {
         }
     }
 
-    /// Life of a task (Eq. 24-27), its predecessors (Eq. 28), the end (Eq. 30).
+    /// Start, activity and end of a task (Eq. 24-27), its predecessors (Eq. 28), the end of the iteration (Eq. 30).
     fn task_rows(&mut self, ask: FixedStepQuestion<'_>, task: usize) {
         let network = ask.network;
         let name = &ask.names.tasks[task];
@@ -243,7 +243,7 @@ impl FixedStep {
         self.model.equal(format!("{name} begins once"), 1.0, begins.iter().map(|(column, _)| (*column, 1.0)));
         self.model.equal(format!("{name} is over once"), 1.0, over.iter().map(|(column, _)| (*column, 1.0)));
         for slot in from..=to {
-            // Eq. 25: activity changes only where it begins or ends.
+            // Eq. 25: activity changes only at the begin or the end.
             let mut terms = Vec::new();
             terms.extend(self.runs(task, slot).map(|column| (column, 1.0)));
             terms.extend(slot.checked_sub(1).and_then(|s| self.runs(task, s)).map(|column| (column, -1.0)));

@@ -1,13 +1,13 @@
 //! The integer model over intervals of variable length (DELTA Eq. 3-18; docs/methods/training.md, section 11).
 //!
 //! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume.
-//! Circuits, events, activities and volumes are decided together. Within an interval nothing else changes, so
-//! volumes are all that is needed of the rates. Times are in a unit near a thousandth of the makespan, volumes
-//! in that unit at the rate of one NIC.
+//! Circuits, events, activities and volumes are decided together. Within an interval nothing else changes, so volumes
+//! determine the rates. Times are in a unit near a thousandth of the makespan, volumes in that unit at the rate of one
+//! NIC.
 //!
-//! The model can be written as in the paper, or with what makes it solvable: tight bounds, circuit counts
-//! selected one by one instead of bit by bit, durations and contention in terms of the selected count, and
-//! intervals for those tasks only that compete with others.
+//! The model can be written as in the paper, or in stronger forms that make it solvable: tight bounds, unary instead of
+//! binary circuit counts, durations and contention in terms of the selected count, and intervals only for tasks that
+//! compete with others.
 
 mod columns;
 mod cuts;
@@ -32,13 +32,13 @@ use lightbay_highs::model::{Column, Model};
 pub struct Form {
     /// `true` if active tasks of a link send equal volumes per flow (Eq. 17).
     pub fair: bool,
-    /// `true` if bounds follow from time windows instead of one large constant.
+    /// `true` if bounds are derived from time windows instead of one large constant.
     pub tighten: bool,
-    /// `true` if circuit counts are selected one by one, with rows that see durations and contention.
+    /// `true` if circuit counts are unary, with rows for durations and contention.
     pub cuts: bool,
 }
 
-/// Subject of a model, whatever its intervals.
+/// Input of a model that does not depend on its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The scenario.
@@ -47,9 +47,9 @@ pub struct Scope<'a> {
     pub names: &'a Names,
     /// Maximum number of circuits of every link.
     pub caps: &'a [u32],
-    /// Circuits that are given, if any.
+    /// Fixed circuits, if any.
     pub fixed: Option<&'a [u32]>,
-    /// No iteration ends before, seconds.
+    /// Lower bound on the end of the iteration, seconds.
     pub least_s: f64,
 }
 
@@ -58,7 +58,7 @@ pub struct Scope<'a> {
 pub struct IntervalQuestion<'a> {
     /// Its subject.
     pub scope: Scope<'a>,
-    /// The iteration ends by then, seconds.
+    /// Upper limit on the end of the iteration, seconds.
     pub limit_s: f64,
     /// Intervals of every task.
     pub windows: &'a IndexWindows,
@@ -66,23 +66,23 @@ pub struct IntervalQuestion<'a> {
     pub form: Form,
 }
 
-/// The model and where its columns are.
+/// The model and the positions of its columns.
 #[derive(Clone, Debug)]
 pub struct IntervalModel {
     /// The model; its objective is the makespan in units.
     pub model: Model,
     /// Its columns.
     pub columns: Columns,
-    /// Seconds of a unit.
+    /// Seconds per unit.
     pub unit_s: f64,
     windows: IndexWindows,
     form: Form,
 }
 
-/// Checks whether to stop, told of the rows that are written.
+/// Stop check, which is called with the number of rows written.
 pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
 
-/// Rows between two stop checks: well under 5 ms.
+/// Number of rows between two stop checks; writing them takes well under 5 ms.
 const ASKED: u64 = 64;
 
 /// State that the parts of the generator share.
@@ -91,7 +91,7 @@ struct Writer<'a> {
     go_on: &'a mut GoOn<'a>,
     model: Model,
     columns: Columns,
-    /// Seconds of a unit.
+    /// Seconds per unit.
     unit: f64,
     /// Time windows, units.
     est: Vec<f64>,
@@ -109,7 +109,7 @@ impl IntervalModel {
     /// Writes the model.
     ///
     /// # Errors
-    /// The error of `go_on`; it is requested every 64 rows and for every few columns.
+    /// The error of `go_on`; it is called every 64 rows and every few columns.
     pub fn new<'a>(ask: IntervalQuestion<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
         let mut writer = Writer::new(ask, go_on);
         // Columns first: rows refer to them by number.
@@ -133,9 +133,10 @@ impl IntervalModel {
         })
     }
 
-    /// The same model for the second goal (Eq. 4): the fewest ports at a makespan of at most `makespan_s`.
+    /// The same model for the second objective (Eq. 4): minimise ports at a makespan of at most `makespan_s`.
     pub fn fewest_ports(&self, evaluator: &Evaluator, makespan_s: f64) -> Model {
-        // Lexicographic goals in two solves: the first goal becomes a bound of its column, the second the objective.
+        // Lexicographic objectives in two solves: the first objective becomes a bound of its column, the second becomes
+        // the objective.
         let mut model = self.model.clone();
         model.costs[self.columns.end.index()] = 0.0;
         model.upper[self.columns.end.index()] = makespan_s / self.unit_s;
@@ -169,9 +170,10 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// A task is active in its window and for `tau` at least, between earliest start and latest finish.
+    /// Adds rows: a task is active in its window for at least `tau`, between its earliest start and latest finish.
     // Window bounds instead of the paper's large constant: event k-1 is no later than the latest start of a task whose
-    // window begins there, event k no earlier than the earliest finish of one whose window ends there.
+    // window begins with interval k, and event k is no earlier than the earliest finish of a task whose window ends
+    // with interval k.
     fn bound_events(&mut self) {
         let windows = self.ask.windows;
         let k = windows.intervals as usize;
@@ -182,11 +184,11 @@ impl<'a> Writer<'a> {
         }
         for task in (0..self.tau.len()).filter(|task| windows.counts(*task)) {
             let (first, last) = (windows.first[task] as usize, windows.last[task] as usize);
-            // The task is over by event `last`, and not before its earliest start and shortest duration allow.
+            // The task ends by event `last`, and no earlier than its earliest start plus its shortest duration.
             self.earliest[last] = self.earliest[last].max(self.est[task] + self.tau[task]);
             self.latest[first - 1] = self.latest[first - 1].min(self.lct[task] - self.tau[task]);
         }
-        // Events are ordered, so bounds pass on forward and backward.
+        // Events are ordered, so bounds propagate forward and backward.
         for event in 1..=k {
             self.earliest[event] = self.earliest[event].max(self.earliest[event - 1]);
         }
@@ -195,7 +197,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The longest that an interval (1-based) can be.
+    /// Maximum length of an interval (1-based).
     fn longest(&self, interval: u32) -> f64 {
         // From the earliest of its first event to the latest of its last: a bound for products with its length.
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
@@ -243,8 +245,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Milliseconds, unless that makes numbers of the model very small or large; then the power of ten that gives
-/// the makespan three digits.
+/// Milliseconds, unless this makes numbers of the model very small or large; then the power of ten at which the
+/// makespan has three digits.
 fn unit_of(limit_s: f64) -> f64 {
     if (0.005..=100.0).contains(&limit_s) || limit_s <= 0.0 || !limit_s.is_finite() {
         1e-3

@@ -1,12 +1,12 @@
-//! Duration selection: which number of circuits every link gets, as an integer program that proves its answer
+//! Duration selection: an integer program that chooses the number of circuits of every link and proves the optimum
 //! (docs/methods/training.md, section 8).
 //!
-//! The only decisions are circuit counts: one 0-1 column says whether a link has at least so many. Durations
-//! of tasks that have their link to themselves are sums of these, start times are longest paths, and the
-//! sharing among the last transfers of a link is written piece by piece. On tail-exact scenarios the
-//! optimum is the joint optimum (DELTA's objective, Eq. 3, over all topologies, schedules and rates);
-//! elsewhere competition before the last transfers and shared NICs are left out, and the optimum
-//! is a lower bound. Times are milliseconds, volumes NIC-milliseconds.
+//! The only decisions are circuit counts: a 0-1 column per link and count is 1 if the link has at least that count.
+//! Durations of tasks that share their link with no other are sums of these columns, start times are longest paths, and
+//! the sharing among the last transfers of a link is modelled piece by piece. On tail-exact scenarios the optimum is
+//! the joint optimum (DELTA's objective, Eq. 3, over all topologies, schedules and rates); elsewhere competition before
+//! the last transfers and shared NICs are left out, and the optimum is a lower bound. Times are milliseconds, volumes
+//! NIC-milliseconds.
 //!
 //! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the same sums,
 //! which expressions of good_lp would repeat.
@@ -34,12 +34,12 @@ pub enum Goal {
     Ports,
 }
 
-/// Form of the model, by its use of what is known beforehand.
+/// Form of the model, with or without reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     /// A column for every start and every number of circuits within the caps, as the method is described.
     Full,
-    /// Without numbers of circuits, paths and pieces that cannot matter within the limit.
+    /// Without circuit counts, paths and pieces that cannot matter within the limit.
     Reduced,
 }
 
@@ -50,9 +50,9 @@ pub struct SelectionRequest<'a> {
     pub evaluator: &'a Evaluator,
     /// The scenario, for names.
     pub instance: &'a Instance,
-    /// Maximum number of circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
-    /// Makespan above which no plan is of interest, seconds.
+    /// Upper limit on the makespan of the plans in the model, seconds.
     pub limit_s: f64,
     /// Objective.
     pub goal: Goal,
@@ -76,8 +76,7 @@ pub struct Selection {
     exact: bool,
 }
 
-/// Feasibility tolerance for points of our own making.
-/// HiGHS accepts 1e-7 as feasible by default.
+/// Feasibility tolerance for constructed points. HiGHS accepts 1e-7 as feasible by default.
 const TOLERANCE: f64 = 1e-7;
 
 impl Selection {
@@ -86,13 +85,13 @@ impl Selection {
         let range = Range::new(ask.evaluator, ask.caps)?;
         let range = match ask.writing {
             Writing::Full => range,
-            // Reduced form: counts that no plan within the limit has are removed first.
+            // Reduced form: first remove the counts that no plan within the limit has.
             Writing::Reduced => range.tighten(ask.evaluator, ask.limit_s)?,
         };
         let builder = Builder::new(ask, range);
         let link_names = (0..ask.caps.len()).map(|link| builder.link_name(link)).collect();
         let Builder { model, range, reach, recipes, makespan, least, ends, shares, .. } = builder;
-        // Exact only if pieces follow a settled order of release and nothing else competes.
+        // Exact only if the DAG fixes the order of releases of all pieces and nothing else competes.
         let exact = ask.evaluator.contention.tail_exact() && shares.iter().all(Share::in_order);
         debug_assert_eq!(model.columns(), recipes.len(), "every column has a recipe");
         Some(Self { model, range, reach, recipes, makespan, least, ends, shares, link_names, exact })
@@ -127,13 +126,13 @@ impl Selection {
 
     /// The point that circuits within the range represent, with every start as early as it can be.
     fn point(&self, x: &[u32]) -> Vec<f64> {
-        // Circuits beyond the range are of no use: the point is that of the range's most.
+        // Circuits above the range are not used: the point is that of the maximum of the range.
         let x: Vec<u32> =
             x.iter().zip(&self.range.high).map(|(&circuits, &most)| circuits.min(most)).collect();
         let mut point = Vec::with_capacity(self.recipes.len());
         let mut served: Vec<Served> = Vec::new();
         let mut makespan = 0.0;
-        // Columns stand in an order in which every recipe needs earlier ones only.
+        // Columns are ordered so that every recipe needs only earlier columns.
         for recipe in &self.recipes {
             let value = match recipe {
                 Recipe::Reach { link, circuits } => f64::from(u8::from(x[*link as usize] >= *circuits)),
@@ -164,8 +163,8 @@ impl Selection {
         point
     }
 
-    /// The point that circuits represent, with every start as early as it can be. Circuits beyond the range are of no
-    /// use and count as the most of it.
+    /// The point that circuits represent, with every start as early as it can be. Circuits above the range are not used
+    /// and count as its maximum.
     ///
     /// # Errors
     /// The first number of circuits, row or bound that is not within the model.

@@ -1,4 +1,4 @@
-//! The plan beside what simpler circuits reach, computed from the scenario.
+//! Comparison of the plan with simpler circuits, computed from the scenario.
 
 use crate::analysis::{Analysis, Setting};
 use crate::plan::RateControl;
@@ -27,7 +27,7 @@ fn baselines(setting: &Setting) -> Vec<Other> {
     Baseline::ALL.into_iter().map(of).collect()
 }
 
-/// Stand of a plan to the best allocation from the traffic matrix, in one sentence.
+/// One sentence that compares a plan with the best allocation from the traffic matrix.
 pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let makespan_s = analysis.makespan_s;
     let best =

@@ -1,4 +1,4 @@
-//! Plans and runs beside the one that is explained, as sections on runs need them.
+//! Other plans and runs of the scenario, for sections on runs.
 
 use lightbay_core::report::{Line, PlanBeside, RunBeside, Surroundings};
 
@@ -6,7 +6,7 @@ use lightbay_core::report::{Line, PlanBeside, RunBeside, Surroundings};
 const IDEAL: &str = "ideal_makespan_s";
 const COMM: &str = "comm_ideal_s";
 
-/// Lines that a chart of a run has at most.
+/// Maximum number of lines in a chart of a run.
 const LINES: usize = 3;
 
 /// Plans of the scenario of the run, the newest first.
@@ -16,12 +16,12 @@ fn of_run(beside: &Surroundings) -> Vec<&PlanBeside> {
     plans
 }
 
-/// Makespan of the ideal network, as the plans of the scenario of the run know it.
+/// Makespan on the ideal network, from the plans of the scenario of the run.
 pub(super) fn ideal_s(beside: &Surroundings) -> Option<f64> {
     of_run(beside).iter().find_map(|plan| plan.metrics.get(IDEAL).copied())
 }
 
-/// Ideal communication time, as the plans of the scenario of the run know it; never 0.
+/// Ideal communication time, from the plans of the scenario of the run; never 0.
 pub(super) fn comm_ideal_s(beside: &Surroundings) -> Option<f64> {
     of_run(beside).iter().find_map(|plan| plan.metrics.get(COMM).copied()).filter(|comm_s| *comm_s > 0.0)
 }
@@ -31,8 +31,8 @@ pub(super) fn nct(beside: &Surroundings, makespan_s: f64) -> Option<f64> {
     Some(1.0 + (makespan_s - ideal_s(beside)?) / comm_ideal_s(beside)?)
 }
 
-/// Plans that are worth a line, best first: the baseline, and what allocations without a search reach. Each has the
-/// first part of the name of its method as label, and a mark if it is the baseline.
+/// Plans that get a line, best first: the baseline, and allocations without a search. Each has the first part of the
+/// name of its method as label, and a mark if it is the baseline.
 pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     let mut plans = of_run(beside);
     plans.retain(|plan| plan.is_baseline || plan.method.ends_with("-alloc") || plan.method == "iter-halve");
@@ -47,7 +47,7 @@ pub(super) fn references(beside: &Surroundings) -> Vec<(Line, &'static str)> {
     plans.into_iter().map(line).collect()
 }
 
-/// Lines on any run.
+/// Lines of text about any run.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];
     if let Some(report) = &run.hot_start {

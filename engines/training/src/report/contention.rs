@@ -1,4 +1,4 @@
-//! Flows that are active on directed links against their circuits, over time.
+//! Active flows on directed links, compared with their circuits, over time.
 
 use super::task::{between, circuits};
 use crate::analysis::{Analysis, Demand, DemandStep};
@@ -10,7 +10,7 @@ const OVERVIEW: usize = 8;
 /// Delays below this are rounding, seconds.
 const ROUNDING_S: f64 = 5e-7;
 
-/// Parts of the time that the demand is shown of.
+/// Number of time columns in which the demand is shown.
 pub const WINDOWS: &[&str] = &["whole iteration", "tail"];
 
 pub(super) fn section(analysis: &Analysis) -> Section {
@@ -34,12 +34,12 @@ pub(super) fn section(analysis: &Analysis) -> Section {
         )
 }
 
-/// Directed links with tasks by what they add to the makespan, then by what their tasks lose.
+/// Directed links with tasks, sorted by the time that they add to the makespan, then by the loss of their tasks.
 pub fn ways(analysis: &Analysis) -> Vec<u32> {
     let carried = &analysis.setting.evaluator.network.carried;
     let is_used = |way: &u32| !carried[*way as usize].is_empty();
     let mut ways: Vec<u32> = (0..carried.len() as u32).filter(is_used).collect();
-    // What differs by rounding only is a tie.
+    // Values that differ only by rounding are ties.
     let rounded = |seconds: f64| (seconds * 1e9).round();
     ways.sort_by(|a, b| {
         let [of_a, of_b] = [a, b].map(|way| &analysis.demand[*way as usize]);

@@ -1,4 +1,4 @@
-//! What one reconfiguration within an iteration would gain with switches of each kind, and up to which dark time it gains.
+//! Gain of one reconfiguration within an iteration for switches of each kind, and the break-even dark time.
 
 use super::limited::Limited;
 use crate::analysis::Setting;
@@ -18,16 +18,16 @@ use lightbay_core::watch::Watch;
 
 /// Boxes of one search: seconds on the largest built-in jobs.
 const BOXES: u64 = 10_000;
-/// Share of the makespan that counts as a gain: ten times what a plan may be off its bound.
+/// Minimum fraction of the makespan that counts as a gain: ten times the gap at which a plan counts as proven.
 const GAIN: f64 = 1e-6;
-/// Proofs that there is no gain that may stay open before the search for a closer one ends.
+/// Maximum number of unfinished proofs of no gain before the bisection ends.
 const OPEN_PROOFS: u32 = 3;
-/// Dark times of the curve, seconds: a switch of 10 ns to one whose transceivers come up anew.
+/// Dark times of the curve, seconds: from a switch of 10 ns to one whose transceivers must be brought up again.
 const STOPS: [f64; 20] = [
     1e-8, 1e-7, 1e-6, 7e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
     5.7, 6.0,
 ];
-/// Width of the break-even dark time, relative.
+/// Relative width of the interval of the break-even dark time.
 const NARROW: f64 = 0.01;
 
 /// The section.
@@ -82,7 +82,7 @@ pub(super) fn section(
     ))
 }
 
-/// The iteration over the dark time, with kinds of switches and the dark time of the scenario marked.
+/// Curve of the iteration time over the dark time, with marks for kinds of switches and the dark time of the scenario.
 fn curves(question: &DarkTimeStudy<'_>, group: Reconfiguration) -> Result<Curves, Unavailable> {
     let mark = |at: f64, name: &str| Mark { at, name: name.to_owned() };
     let mut marks: Vec<Mark> = SWITCHES.iter().map(|(name, delay_s)| mark(*delay_s, name)).collect();
@@ -153,7 +153,7 @@ impl DarkTimeStudy<'_> {
         }
     }
 
-    /// The shortest iteration known, static circuits included, and the bound.
+    /// The shortest known iteration, with static circuits included, and the bound.
     fn best(&self, delay_s: f64) -> Result<(f64, f64), Unavailable> {
         if delay_s >= self.stay_s {
             return Ok((self.stay_s, self.stay_s));
@@ -163,8 +163,9 @@ impl DarkTimeStudy<'_> {
         Ok((proof.best.map_or(self.stay_s, |best| best.period_s), proof.bound.min(self.stay_s)))
     }
 
-    /// The shortest iteration known at every dark time of an ascending list. A plan serves every shorter dark time too, so
-    /// that the iteration never gets shorter as the dark time grows: between equal ones nothing is searched.
+    /// The shortest known iteration at every dark time of an ascending list. A plan is also valid for every shorter
+    /// dark time, so the iteration never gets shorter as the dark time grows. Between two dark times with equal
+    /// iterations nothing is searched.
     fn over(&self, delays_s: &[f64]) -> Result<Vec<(f64, f64)>, Unavailable> {
         let mut known: Vec<Option<f64>> = vec![None; delays_s.len()];
         let mut open = vec![(0, delays_s.len().saturating_sub(1))];
@@ -182,7 +183,7 @@ impl DarkTimeStudy<'_> {
                 open.extend([(first, middle), (middle, last)]);
             }
         }
-        // A search that gave up may leave a longer iteration than one for a longer dark time.
+        // A search that gave up may have a longer iteration than the search for a longer dark time.
         let mut least_s = f64::INFINITY;
         for known in known.iter_mut().rev() {
             least_s = known.unwrap_or(f64::INFINITY).min(least_s);
@@ -191,7 +192,7 @@ impl DarkTimeStudy<'_> {
         Ok(delays_s.iter().copied().zip(known.into_iter().flatten()).collect())
     }
 
-    /// Whether there is a gain; `None` if it stays open.
+    /// Returns `true` if there is a gain; `None` if it stays open.
     fn gains(&self, delay_s: f64) -> Result<Option<bool>, Unavailable> {
         let mut watch = Once { limited: self.limited, found: false };
         match phases::search(self.task(delay_s, self.stay_s * (1.0 - GAIN)), &mut watch) {
@@ -201,14 +202,14 @@ impl DarkTimeStudy<'_> {
         }
     }
 
-    /// The largest dark time with a gain that was found, and the smallest that was proven to have none. A plan serves
-    /// every shorter dark time too, so that the gains end at one of them. What stays open counts as no gain first and as
-    /// no proof then.
+    /// The largest dark time with a known gain, and the smallest dark time that is proven to have none. A plan is also
+    /// valid for every shorter dark time, so a single break-even dark time exists. A search without a result counts as
+    /// no gain in the first bisection and as no proof in the second.
     fn break_even(&self) -> Result<Option<(f64, f64)>, Unavailable> {
         if self.gains(0.0)? != Some(true) {
             return Ok(None);
         }
-        // Circuits that take as long to move as an iteration takes never carry.
+        // Circuits with a dark time of at least an iteration never carry.
         let (mut gains_s, mut open_s, mut none_s) = (0.0, self.stay_s, self.stay_s);
         while open_s - gains_s > NARROW * open_s {
             let middle_s = f64::midpoint(gains_s, open_s);
@@ -242,7 +243,7 @@ impl<S: MovedCircuits> Watch<S> for Limited {
     fn count(&mut self, _units: u64) {}
 }
 
-/// Ends a search at its first find.
+/// Ends a search at its first plan.
 struct Once {
     limited: Limited,
     found: bool,

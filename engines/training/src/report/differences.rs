@@ -9,8 +9,8 @@ use lightbay_core::plan::Plan;
 use lightbay_core::report::Tone;
 use lightbay_core::report::differences::{CountPair, Differences, PairedCounts, PairedSpans, SpanPair};
 
-/// Circuits and gradients of two plans. Empty where the plans have different links, or are of several jobs: their
-/// figures say enough, as links and tasks are those of one.
+/// Circuits and gradients of two plans. Empty if the plans have different links, or belong to several jobs, because
+/// links and tasks can only be compared for a single job.
 pub(crate) fn of(a: &Plan<Training>, b: &Plan<Training>) -> Differences {
     let instance = match &a.scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),
@@ -54,7 +54,7 @@ fn gradients(instance: &Instance, a: &TrainingResult, b: &TrainingResult) -> Opt
     let (last_a, last_b) = (ends(a), ends(b));
     let pair = |task: usize| {
         let (new, old) = (&a.tasks[task], &b.tasks[task]);
-        // Only the last end decides: a gradient that ends later without being last costs nothing.
+        // Only the last end matters: a gradient that ends later without being last costs nothing.
         let decides = (last_a - new.finish_s).abs() < 1e-9 || (last_b - old.finish_s).abs() < 1e-9;
         let tone = match (decides, new.finish_s < old.finish_s) {
             (true, true) => Tone::Good,

@@ -1,5 +1,5 @@
-//! The fewest ports for several times of an iteration: static circuits, one reconfiguration, two and any number, and the
-//! bound for any number.
+//! Minimum number of ports for several iteration times: with static circuits, with one, two and any number of
+//! reconfigurations, and the bound for any number.
 
 use super::delays::static_optimum;
 use super::limited::Limited;
@@ -19,22 +19,25 @@ use lightbay_core::report::{
 /// Boxes of one search: seconds on the largest built-in jobs.
 const BOXES: u64 = 30_000;
 
-/// Schedules of circuits on demand that are looked at: those of the best bounds, seconds on the largest built-in jobs.
+/// Maximum number of schedules of circuits on demand to evaluate, best bounds first: seconds on the largest built-in
+/// jobs.
 const ON_DEMAND: u64 = 300;
 
-/// Times over that of the best static circuits, as shares of it. Ports fall fast near it and hardly beyond a tenth.
+/// Target times as fractions above the time of the best static circuits. Ports decrease fast near 0 and hardly above
+/// 0.1.
 const OVER: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 
-/// A target with what it takes.
+/// A target time with the ports that it needs.
 struct Target {
     limit_s: f64,
     /// Minimum number of ports of static circuits, and whether fewer are impossible; `None` if they do not reach
     /// it.
     stays: Option<(u64, bool)>,
-    /// Minimum number of ports known with at most one reconfiguration, and a number that none has fewer than.
+    /// Smallest known number of ports with at most one reconfiguration, and a lower bound on it.
     moves: Option<u64>,
     at_least: u64,
-    /// The same with at most two reconfigurations, with any number, and the bound for that; `None` if it is too much to try.
+    /// The same with at most two reconfigurations, with any number, and the bound for that; `None` if the search would
+    /// take too long.
     two: Option<u64>,
     any: Option<u64>,
     any_at_least: Option<u64>,
@@ -60,7 +63,7 @@ pub(super) fn section(
     for limit_s in limits_s {
         targets.push(target(setting, group, &best, limit_s, limited)?);
     }
-    // What serves a shorter iteration serves a longer one.
+    // Ports that suffice for a shorter iteration suffice for a longer one.
     for at in 1..targets.len() {
         let least = |own: Option<u64>, before: Option<u64>| [own, before].into_iter().flatten().min();
         let Target { moves, two, any, .. } = targets[at - 1];
@@ -117,7 +120,7 @@ fn target(
     let proof = phases::search(task, &mut limited).map_err(|error| limited.why(error))?;
     let found = proof.best.as_ref().map(|best| best.ports(evaluator));
     let moves = found.or(stays.map(|(ports, _)| ports));
-    // A count that neither reaches is above every number of ports.
+    // If neither reaches the target, `known` exceeds every possible number of ports.
     let at_least = if proof.complete { moves.unwrap_or(known) } else { proof.bound.ceil() as u64 };
     let any_at_least =
         phases::least_ports::<Stepped, _>(task, limit_s * (1.0 + ports::TOLERANCE), &mut limited)

@@ -13,7 +13,7 @@ use lightbay_core::report::{
 /// The forms of the section: blocks that a screen shows one at a time.
 pub(super) const FORMS: &[&str] = &["log_axes", "even_axes", "figures"];
 
-/// The section on the run beside a plan or a scenario, as a search through generations.
+/// The section on the current run of a plan or a scenario, as a genetic search.
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref();
     let Some((run, stats)) = run.and_then(|run| Some((run, run.generations.stats.as_ref()?))) else {
@@ -84,11 +84,11 @@ fn figures(stats: &GenerationStats) -> Facts {
     facts
 }
 
-/// The values of a run with what they are measured against.
+/// The values of a run with their reference.
 struct Values<'a> {
     run: &'a RunBeside,
     beside: &'a Surroundings,
-    /// Makespan of the ideal network; without it there is no loss to show, only the makespan itself.
+    /// Makespan of the ideal network; without it the section shows the makespan instead of the loss.
     ideal_s: Option<f64>,
 }
 

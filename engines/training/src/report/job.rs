@@ -100,7 +100,7 @@ pub(super) fn section(
     Section::new("Job", facts)
 }
 
-/// Sizes of the model, and how its layers lie on the stages.
+/// Sizes of the model, and the layers of its stages.
 fn sizes(facts: &mut Facts, model: &Model, run: &RunConfig) {
     facts.number("parameters", "parameters", BILLIONS, parameter_total(model));
     facts.number("flops_per_token", "FLOPs of a token", GFLOPS, flops_per_token(model, run.seq));

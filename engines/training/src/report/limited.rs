@@ -1,4 +1,4 @@
-//! Searches of sections that end with the time given for them.
+//! Searches for sections, which end at the deadline of the section.
 
 use crate::search::circuits::Proposal;
 use lightbay_core::clock::Deadline;
@@ -8,7 +8,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::report::Unavailable;
 use lightbay_core::watch::Watch;
 
-/// Stops a search at a deadline and keeps nothing of what it says.
+/// Stops a search at a deadline and ignores its reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limited(pub Deadline);
 

@@ -9,7 +9,7 @@ use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
     let free = result.map(|result| match &result.phases {
         None => setting.evaluator.network.budget.free(&result.circuits()),
-        // The most that a pod uses at a time.
+        // Maximum number of ports that a pod uses at a time.
         Some(phases) => {
             let peak = phases.peak_ports(instance).into_iter();
             peak.zip(&instance.pods).map(|(used, pod)| i64::from(pod.ports) - used as i64).collect()

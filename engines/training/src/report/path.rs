@@ -1,4 +1,4 @@
-//! Causes of the loss of a plan: its critical path with what each cause adds, and the chain that comes next.
+//! Causes of the loss of a plan: its critical path with the time that each cause adds, and the second critical path.
 
 use super::task::{name, route, starred};
 use crate::analysis::{Analysis, Chain, ChainTask};
@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 /// Tasks of the path that an overview shows.
 const OVERVIEW: usize = 8;
-/// Tasks of the path that are named at either end.
+/// Number of tasks that are named at each end of the path.
 const ENDS: usize = 4;
 /// Orders that the tasks can be listed in.
 pub const ORDERS: &[&str] = &["by what they add", "in their order"];
-/// Place of the start among the columns of a task.
+/// Index of the start among the columns of a task.
 const START: usize = 3;
-/// Below this nothing was lost, seconds.
+/// Losses below this count as zero, seconds.
 const NOTHING_S: f64 = 5e-10;
 
 /// Delays, with a `+`.
@@ -44,7 +44,8 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     section.block("chain", "The path", course(analysis))
 }
 
-/// Tasks by what they add to the makespan; what differs by rounding only stands in the order of the path.
+/// Tasks sorted by the time that they add to the makespan; tasks that differ only by rounding keep the order of the
+/// path.
 fn dearest_first<'a>(tasks: impl Iterator<Item = &'a ChainTask>) -> Vec<&'a ChainTask> {
     let mut tasks: Vec<&ChainTask> = tasks.collect();
     let adds = |task: &ChainTask| (task.costs.sum_s() * 1e9).round();
@@ -56,7 +57,7 @@ fn ms(seconds: f64) -> String {
     number(seconds, Unit::MILLISECONDS)
 }
 
-/// From the ideal makespan to that of the plan, cause by cause, and the next thing that would limit it.
+/// The steps from the ideal makespan to that of the plan, cause by cause, and the second critical path.
 fn summary(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let costs = &chain.costs;
@@ -121,7 +122,7 @@ fn summary(analysis: &Analysis) -> Facts {
     facts
 }
 
-/// The tasks that the path runs through, and the time that it spends in and between transfers.
+/// The tasks on the path, and its time in and between transfers.
 fn course(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let mut facts = Facts::new();

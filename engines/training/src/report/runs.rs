@@ -1,4 +1,4 @@
-//! A report with the sections on runs. What a run says is told many times a second, so that nothing is built for it.
+//! A report with the sections on runs. A run reports many times per second, so these sections build nothing expensive.
 
 use super::{generations, of_scenario, search};
 use crate::Training;
@@ -10,12 +10,12 @@ use lightbay_core::scenario::Scenario;
 use lightbay_core::standing::Standing;
 use std::cell::OnceCell;
 
-/// The sections on runs in front of those of the scenario and the plan.
+/// Report that adds the sections on runs to those of the scenario and the plan.
 pub(super) struct WithRuns<'a> {
     scenario: &'a Scenario<Training>,
     plan: Option<&'a Plan<Training>>,
     built: OnceCell<Result<Box<dyn Report + 'a>, Problems>>,
-    /// Standing of the plan with its checker.
+    /// Result of the checker for the plan.
     standing: Option<Standing>,
 }
 

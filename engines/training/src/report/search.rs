@@ -1,6 +1,6 @@
-//! A search that proves: incumbent and bound over time and over nodes, the gap as a share of the objective and of the
-//! ideal communication, what it went through, how large its models were, where its solver stands and what it says. A
-//! bound that covers only some plans says so in words.
+//! A search that proves: incumbent and bound over time and over nodes, the gap relative to the objective and to the
+//! ideal communication, the steps, the sizes of the models, and the state and log of the solver. The section says so if
+//! a bound covers only some plans.
 
 mod curves;
 mod steps;
@@ -21,13 +21,13 @@ use lightbay_core::standing::Standing;
 /// The forms of the section: blocks that a screen shows one at a time.
 pub(super) const FORMS: &[&str] = &["over_time", "over_nodes", "solver_log"];
 
-/// The forms with curves, which have the steps below them.
+/// The forms with curves, with the steps below them.
 const CURVES: &[&str] = &["over_time", "over_nodes"];
 
 /// The form with the log.
 const LOG: &[&str] = &["solver_log"];
 
-/// The section on the search that found a plan, as far as the plan and its checker tell.
+/// The section on the search that found a plan, as far as the plan and its checker contain it.
 pub(super) fn of_plan(plan: &Plan<Training>, standing: Option<&Standing>) -> Section {
     let mut facts = Facts::new();
     facts.add("method", "method", plan.method.as_str());
@@ -43,14 +43,14 @@ pub(super) fn of_plan(plan: &Plan<Training>, standing: Option<&Standing>) -> Sec
     Section::new("Search", facts).subject(plan.method.as_str())
 }
 
-/// Returns `true` if the checker confirms of a plan of the run's scenario that no plan is better.
+/// Returns `true` if the checker confirms for a plan of the run's scenario that no plan is better.
 fn is_verified(beside: &Surroundings) -> bool {
     let standings =
         beside.plans.iter().filter(|plan| plan.is_of_run).filter_map(|plan| plan.standing.as_ref());
     standings.filter_map(Standing::optimum).any(|bound| bound.is_on_all && bound.is_verified())
 }
 
-/// The section on the run beside a plan or a scenario, as a search.
+/// The section on the current run of a plan or a scenario, as a search.
 pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> {
     let run = beside.run.as_ref().ok_or_else(|| {
         Unavailable::absent("no search with a bound yet", "solve with delta-joint or delta-select")
@@ -91,7 +91,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     })
 }
 
-/// The section without lines of a log.
+/// The section if there is no log.
 fn no_log(section: Section, remedy: String) -> Section {
     let mut facts = Facts::new();
     facts.add("log", "no lines of a solver log", remedy);
@@ -113,14 +113,14 @@ fn log(run: &RunBeside) -> Table {
     table
 }
 
-/// A run that searches, with the yardstick of its gaps.
+/// A run with a search, and the reference of its gaps.
 struct Search<'a> {
     run: &'a RunBeside,
     /// Ideal communication time of its scenario, if a plan of it is known.
     comm_s: Option<f64>,
 }
 
-/// A gap as a share of the objective, and of the ideal communication where that is known.
+/// A gap relative to the objective and, if known, to the ideal communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct GapOf {
     share: f64,
@@ -153,7 +153,7 @@ impl Search<'_> {
 
     fn answer(&self) -> Phrase {
         let words = match (self.standing(), self.run.proof()) {
-            // What is proven of some plans only is no gap of the plan.
+            // A bound that covers only some plans gives no gap.
             (Some((gap, Some(_))), _) => format!("partial gap {}", gap.words()),
             (Some((gap, None)), _) => format!("gap {}", gap.words()),
             (None, Some(_)) => "no plan yet".to_owned(),
@@ -162,8 +162,8 @@ impl Search<'_> {
         Phrase::new().answer(words)
     }
 
-    /// Share of the gap in the ideal communication, and where the solver works. The plans that the bound covers stand in
-    /// the sentence.
+    /// The gap divided by the ideal communication, and the process of the solver. The sentence names the plans that the
+    /// bound covers.
     fn context(&self) -> Phrase {
         let second = self.standing().and_then(|(gap, _)| gap.second());
         let mut phrase = Phrase::new();
@@ -175,13 +175,13 @@ impl Search<'_> {
     }
 }
 
-/// Name of what a run counts: `nodes`, `allocs`.
+/// Name of the unit that a run counts: `nodes`, `allocs`.
 fn unit_of(run: &RunBeside) -> &str {
     let unit = run.search.stats.as_ref().map(|stats| stats.unit.as_str());
     unit.filter(|unit| !unit.is_empty()).unwrap_or("nodes")
 }
 
-/// Returns `true` if nothing is better than the best plan of a run, of all plans.
+/// Returns `true` if the best plan of a run is proven optimal among all plans.
 fn is_proven(run: &RunBeside) -> bool {
     run.best.zip(run.bound).is_some_and(|(best, bound)| gap(best, bound) <= OPTIMAL_GAP)
 }

@@ -94,7 +94,7 @@ fn on_link(instance: &Instance, price: &CircuitPrice) -> Phrase {
     }
 }
 
-/// The plans that gains and losses are counted from.
+/// The reference plans of gains and losses.
 fn base(prices: &Prices) -> Facts {
     let mut facts = Facts::new();
     facts.add("rates", "rates", if prices.rates == Rates::Fair { "max-min fair" } else { "scheduled" });

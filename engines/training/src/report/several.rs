@@ -1,4 +1,4 @@
-//! Several jobs on the same pods: every job before and after ports changed hands, and the ports of each pod.
+//! Several jobs on the same pods: every job before and after the trading of ports, and the ports of each pod.
 
 use super::{missing, no_plan};
 use crate::model::jobs::{JobPorts, Ledger, PodLedger, ledger};
@@ -11,7 +11,7 @@ use lightbay_core::report::{
     Cell, Column, Facts, Phrase, Report, Section, SectionOf, Table, Tone, Unavailable, Unit,
 };
 
-/// Place of the excess of NCT over 1 among the columns of a plan: its numbers are drawn as bars.
+/// Index of the column with NCT minus 1, which is drawn as bars.
 const EXCESS: usize = 12;
 
 /// The report of several jobs.
@@ -58,7 +58,7 @@ impl<'a> SeveralReport<'a> {
         pods.next_back().map_or_else(|| first.to_owned(), |last| format!("{first} to {}", last.name))
     }
 
-    /// Every job before and after ports changed hands, and the ports of every pod.
+    /// Every job before and after the trading of ports, and the ports of every pod.
     fn reallocation(&self) -> Section {
         let pods = self.ledger.pods.len();
         let context = format!("{} jobs on {pods} pods", self.shared.jobs.len());
@@ -147,7 +147,7 @@ impl<'a> SeveralReport<'a> {
         ]
     }
 
-    /// One row per pod: its ports, and what every job brought, passes on, gets and uses.
+    /// One row per pod: its ports, and the ports that every job brought, gives, takes and uses.
     fn ports(&self) -> Table {
         let mut columns = vec![
             Column::words("pod", "pod"),
@@ -207,7 +207,7 @@ fn sum(ports: &[u32]) -> u32 {
     ports.iter().sum()
 }
 
-/// The word for the part of a job in the exchange of ports.
+/// The word for the role of a job in the trading of ports.
 fn role(job: &JobResult) -> &'static str {
     match (sum(&job.given) > 0, sum(&job.taken) > 0) {
         (true, true) => "trades",
@@ -217,7 +217,7 @@ fn role(job: &JobResult) -> &'static str {
     }
 }
 
-/// One sentence on a job; `moved` ports change hands in all.
+/// One sentence on a job; `moved` is the total number of traded ports.
 fn told(job: &JobResult, moved: u32) -> Phrase {
     let (given, taken) = (sum(&job.given), sum(&job.taken));
     let mut phrase = Phrase::new().answer(format!("> {}", job.name));

@@ -1,4 +1,4 @@
-//! Slack of every task, its spread, and the links that have circuits to spare.
+//! Slack of every task, its distribution, and the links with spare circuits.
 
 use super::link_name;
 use super::task::{circuits, name, route, timing};
@@ -55,7 +55,7 @@ fn spread(bins: &[SlackBin]) -> Table {
     table
 }
 
-/// Links that could give a circuit away, the one with most slack first.
+/// Links that could give up a circuit, sorted by descending slack.
 fn donating(analysis: &Analysis) -> Vec<(usize, &LinkFacts)> {
     let mut links: Vec<(usize, &LinkFacts)> =
         analysis.links.iter().enumerate().filter(|(_, link)| link.donates()).collect();
@@ -133,7 +133,7 @@ fn row(analysis: &Analysis, task: u32) -> Row {
     .mark(if own.critical { "*" } else { "" })
 }
 
-/// One sentence on a task: its slack, and whether its link has circuits to spare.
+/// One sentence on a task: its slack, and the spare circuits of its link.
 pub fn on_task(analysis: &Analysis, task: u32) -> Phrase {
     let instance = &analysis.setting.instance;
     let link = analysis.setting.evaluator.network.link_of(task);

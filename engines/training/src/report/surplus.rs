@@ -1,4 +1,4 @@
-//! Ports that one job could give away without a longer iteration.
+//! Ports that one job could give up without a longer iteration.
 
 use super::limited::Limited;
 use super::pod_name;

@@ -1,4 +1,4 @@
-//! Circuits that change within an iteration: when, which, and what waits on either side.
+//! Circuits that change within an iteration: times, links, and the transfers before and after each change.
 
 use super::link_name;
 use crate::analysis::Setting;
@@ -9,7 +9,7 @@ use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Unavailable, U
 
 mod picture;
 
-/// Use of a link: task and moment.
+/// Use of a link: task and time.
 type Use = Option<(usize, f64)>;
 
 pub(super) fn section(
@@ -110,10 +110,10 @@ pub(super) fn section(
     })
 }
 
-/// Bring-up of transceivers and NICs after the light is back (`MFABRIC`): dark times below it leave it out.
+/// Bring-up time of transceivers and NICs after the light is back (`MFABRIC`); shorter dark times do not include it.
 const BRING_UP_S: f64 = 1.0;
 
-/// The event before one, around the end of the iteration.
+/// The event before another one, across the end of the iteration.
 fn previous(phases: &Phases, index: usize) -> &PhaseEvent {
     let count = phases.events.len();
     &phases.events[(index + count - 1) % count]

@@ -8,13 +8,13 @@ use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Phrase, Tone, Unit};
 
-/// Times closer than this are one, seconds.
+/// Times closer than this count as equal, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
-/// A task shorter than this would seem to take no time between two moments with three decimals, seconds.
+/// Minimum duration at which start and end differ with three decimals, seconds.
 const SHORT_S: f64 = 2e-3;
 
-/// Tasks that are named in a sentence.
+/// Maximum number of tasks that a sentence names.
 const NAMED: usize = 3;
 
 /// Milliseconds with one decimal.
@@ -31,7 +31,7 @@ pub(crate) fn name(instance: &Instance, task: u32) -> String {
     instance.tasks.get(task as usize).map_or_else(|| task.to_string(), |task| task.name.clone())
 }
 
-/// `p0 to p1`, the way of a task.
+/// `p0 to p1`, the pods of a task.
 pub(super) fn route(instance: &Instance, task: u32) -> String {
     let Some(task) = instance.tasks.get(task as usize) else { return String::new() };
     between(instance, task.src_pod.index(), task.dst_pod.index())
@@ -78,7 +78,7 @@ fn names(analysis: &Analysis, tasks: &[u32]) -> String {
     names.join(", ")
 }
 
-/// `6 circuits`, or `up to 6 circuits` where they move within the iteration.
+/// `6 circuits`, or `up to 6 circuits` if they change within the iteration.
 fn circuits_of(analysis: &Analysis, link: usize) -> String {
     let up_to = if analysis.moves { "up to " } else { "" };
     format!("{up_to}{}", circuits(analysis.circuits[link]))
@@ -89,7 +89,7 @@ pub(super) fn circuits(count: u32) -> String {
     counted(count.into(), "circuit", "circuits")
 }
 
-/// Duration of a task beside the least possible, its slack, and the cause of the difference.
+/// Duration of a task and its minimum, its slack, and the cause of the difference.
 pub fn timing(analysis: &Analysis, task: u32) -> Phrase {
     let own = &analysis.tasks[task as usize];
     let phrase = Phrase::new()
@@ -115,8 +115,8 @@ pub fn timing(analysis: &Analysis, task: u32) -> Phrase {
     phrase.muted(cause).with(format!("+{}", ms(cost_s)), tone)
 }
 
-/// Seconds that a task ends later than it and those it shares its link with would, were each alone on the circuits: the
-/// cost of sharing. What a task only waits for others that could not end earlier either is no cost.
+/// Cost of sharing, in seconds: the end of a task minus the latest end that it and the tasks on the same link would
+/// have if each had the circuits alone. Waiting for tasks that could not end earlier themselves is not counted.
 fn cost_of_sharing(analysis: &Analysis, task: u32, sharing: &[u32]) -> f64 {
     let network = &analysis.setting.evaluator.network;
     let alone_until = |task: u32| {

@@ -13,10 +13,10 @@ use lightbay_core::report::{Cell, Column, Phrase, Row, Section, Table, Tone, Una
 /// Rows of the long tables that an overview shows.
 const OVERVIEW: usize = 5;
 
-/// Differences below half a microsecond are rounding.
+/// Differences below half a microsecond count as rounding.
 const ROUNDING_S: f64 = 5e-7;
 
-/// Place of the bars among the columns behind the first ones: scheduled rates, later.
+/// Index of the bars (delay at scheduled rates) among the columns after the name columns.
 const LATER: usize = 2;
 
 pub(super) fn section(
@@ -52,7 +52,7 @@ pub(super) fn section(
     })
 }
 
-/// The delay by the circuit that is missed most.
+/// The delay after the failure of the most critical circuit.
 fn answer(tried: &Robustness) -> Phrase {
     if tried.circuits.iter().any(|case| case.ends.is_none()) {
         return Phrase::new().bad("a single failure cuts pods off");
@@ -66,7 +66,7 @@ fn answer(tried: &Robustness) -> Phrase {
     Phrase::new().answer(format!("{later} ms")).muted(" if a circuit fails")
 }
 
-/// Columns of makespans behind those that name the case.
+/// Columns of makespans, after those that name the case.
 fn columns(first: Vec<Column>) -> Vec<Column> {
     let mut columns = first;
     columns.extend([

@@ -11,7 +11,7 @@ use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
 
-/// Everything that is wrong with an instance that stands at `path` in its file.
+/// All problems of an instance at `path` in its file.
 pub fn check_instance(instance: &Instance, path: &str) -> Problems {
     let mut problems = Problems::new();
     let at = |rest: &str| if path.is_empty() { rest.to_owned() } else { format!("{path}.{rest}") };
@@ -55,7 +55,7 @@ pub fn check_instance(instance: &Instance, path: &str) -> Problems {
     problems
 }
 
-/// Refuses an iteration that is so short that the tolerance of the simulators hides it.
+/// Refuses an iteration that is shorter than the tolerance of the simulators.
 fn check_length(instance: &Instance, path: &str, problems: &mut Problems) {
     let rate = Gbps(instance.nic_bandwidth_gbps).bytes_per_second();
     let tasks = instance.tasks.iter();
@@ -223,7 +223,7 @@ fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
         return Some(vec![edge.pred.index()]);
     }
     let graph = DiGraph::<(), ()>::from_edges(instance.edges.iter().map(|edge| (edge.pred.0, edge.succ.0)));
-    // Not Tarjan's algorithm, which the library writes recursively: a chain of tasks can be long.
+    // Not Tarjan's algorithm, because the library implements it recursively and a chain of tasks can be long.
     let components = kosaraju_scc(&graph);
     let start = *components.iter().filter(|tasks| tasks.len() > 1).flatten().min()?;
     let ways =

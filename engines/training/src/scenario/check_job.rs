@@ -1,4 +1,4 @@
-//! Check of a job, and the sizes of one that is right.
+//! Check of a job, and the sizes of a valid job.
 
 use super::check_schedule::{check_dp_buckets, check_virtual_stages};
 use super::idle::{is_replaced, replaced_remedy};
@@ -24,8 +24,8 @@ impl Job {
     /// Sizes that follow from parallelism and placement.
     ///
     /// # Errors
-    /// Everything that is wrong with the job, except an order of work that waits for itself and too few ports for
-    /// the links, which show when the job is laid out.
+    /// All problems of the job, except a literal order that deadlocks and too few ports for the links, which are found
+    /// when the graphs are built.
     pub fn shape(&self) -> Result<Shape, Problems> {
         let mut problems = Problems::new();
         check_ranges(&self.run, "job.run", &mut problems);
@@ -33,7 +33,7 @@ impl Job {
             check_replaced(&self.run, &mut problems);
         }
         check_model(self, &mut problems);
-        // Relations between values that are wrong themselves would only repeat the complaint.
+        // Relations between invalid values would only repeat the same problem.
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -53,7 +53,7 @@ impl Job {
 
     /// Inter-pod transfers of one replica.
     pub fn transfer_count(&self, shape: &Shape) -> u64 {
-        // Every chunk goes from the first pod to the last; between two chunks the way leads back to the first.
+        // Every chunk goes from the first pod to the last; between two chunks it returns to the first.
         let neighbours = u64::from(shape.virtual_stages) * u64::from(shape.pods_per_replica - 1);
         let around = if shape.pods_per_replica > 1 { u64::from(shape.virtual_stages - 1) } else { 0 };
         let pipeline = 2 * (neighbours + around) * u64::from(self.run.micro_batches);
@@ -63,7 +63,8 @@ impl Job {
     }
 }
 
-/// Values that measured figures replace may not look as if they were used. Earlier versions wrote their defaults.
+/// Refuses values that measured figures replace, because they would have no effect. Earlier versions wrote their
+/// defaults.
 fn check_replaced(run: &RunConfig, problems: &mut Problems) {
     for info in run_knobs().iter().filter(|info| is_replaced(&info.name)) {
         if let Some(value) = run.field(&info.name).filter(|value| info.default.as_ref() != Some(value)) {
@@ -174,7 +175,8 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         );
         return None;
     }
-    // Each rank of a sequence has two of 2 cp parts, one from either end, so that all have the same attention.
+    // Each rank of a sequence gets two of its 2 cp parts, one from each end, so that all ranks have the same attention
+    // work.
     let parts = 2 * u64::from(run.cp);
     if run.cp > 1 && job.measured.is_none() && !u64::from(run.seq).is_multiple_of(parts) {
         problems.add(
@@ -310,7 +312,7 @@ fn check_measured(measured: &Measured, micro_batches: u32, shape: &Shape, proble
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
 }
 
-/// Closed forms give every stage gradients; measured figures say so for each.
+/// In closed forms every stage has gradients; measured figures state them per stage.
 fn exchanging(measured: Option<&Measured>, shape: &Shape) -> Vec<bool> {
     let mut exchanging = vec![shape.replicas > 1 && measured.is_none(); shape.pods_per_replica as usize];
     for (stage, figures) in (0..shape.stages).zip(measured.iter().flat_map(|measured| &measured.stages)) {
@@ -369,7 +371,7 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
 
 fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
-    // Every bucket but one also cuts a backward in two.
+    // Each bucket except one also splits a backward in two.
     let exchanges = shape.stages.saturating_mul(2 * shape.dp_buckets - 1);
     let nodes = node_count(shape.stages, shape.virtual_stages, n, exchanges);
     let tasks = job.transfer_count(shape);
@@ -386,7 +388,7 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     }
 }
 
-/// Single values in range can still multiply to figures that are absurd and that no file could hold.
+/// Checks products: values in range can still multiply to figures that are out of range.
 fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
     let Some(workload) = Workload::of(job, shape) else { return };
     let g = f64::from(shape.gpus_per_stage);

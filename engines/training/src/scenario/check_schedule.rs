@@ -1,10 +1,10 @@
-//! Check that a job suits a schedule other than plain 1F1B.
+//! Check that a job fits a schedule other than plain 1F1B.
 
 use super::job::{Job, Order};
 use crate::scenario::workload::layer_split;
 use lightbay_core::problem::{Problems, counted};
 
-/// Checks that stages, micro-batches and layers suit interleaving.
+/// Checks that stages, micro-batches and layers allow interleaving.
 pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     const FIELD: &str = "job.run.virtual_stages";
     let (pp, n, chunks) = (job.run.pp, job.run.micro_batches, job.run.virtual_stages);
@@ -33,7 +33,7 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
                 "give 1, or the order '1f1b', which is interleaved",
             );
         }
-        // Measured times are those of a whole stage, whatever its layers.
+        // Measured times cover a whole stage, so its layers need not divide.
         return;
     }
     let Some(layers) = job.resolved_model().map(|model| model.layers) else { return };
@@ -54,11 +54,11 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
     }
 }
 
-/// Checks that there are layers enough to overlap the exchange: every bucket needs one.
+/// Checks that a stage has enough layers for its buckets: every bucket needs at least one layer.
 pub(super) fn check_dp_buckets(job: &Job, problems: &mut Problems) {
     let buckets = job.run.dp_buckets;
     if job.measured.is_some() {
-        // Equal parts of a stage whose layers nobody knows.
+        // If the layers of a stage are unknown, it is split into equal parts.
         return;
     }
     let Some(model) = job.resolved_model() else { return };

@@ -1,5 +1,4 @@
-//! Knobs that cannot act on a scenario, with the reason and what to do; and the question that is left of a job when
-//! everything is taken away that cannot matter.
+//! Knobs without effect on a scenario, with reason and remedy; and the part of a job on which methods depend.
 
 use super::TrainingScenario;
 use super::job::{Job, Model};
@@ -12,7 +11,7 @@ use lightbay_core::problem::Problem;
 use lightbay_core::record::params_of;
 use std::collections::BTreeSet;
 
-/// Values of `run` that measured figures replace: what it is without effect on, and what to do.
+/// Values of `run` that measured figures replace: the figures that they do not affect, and the remedy.
 const REPLACED: [(&str, &str, &str); 9] = [
     ("seq", "times", "import again with another sequence length"),
     ("micro_batch_size", "times", "import again with micro-batches of another size"),
@@ -33,10 +32,10 @@ const REPLACED: [(&str, &str, &str); 9] = [
     ("gather_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
 ];
 
-/// Values of `run` that measured figures hold for: times and volumes of another layout do not follow from them.
+/// Values of `run` for which figures were measured; times and volumes of another layout cannot be derived from them.
 const LAYOUT: [&str; 5] = ["tp", "cp", "pp", "ep", "etp"];
 
-/// `true` if measured figures stand in the place of this value of `run`, so that files leave it out beside them.
+/// `true` if measured figures replace this value of `run`, so that files with measured figures omit it.
 pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
     REPLACED.iter().any(|(name, _, _)| *name == key)
 }
@@ -47,14 +46,14 @@ pub(super) fn replaced_remedy(key: &str) -> &'static str {
 }
 
 impl TrainingScenario {
-    /// Knobs of the kind that cannot act on the scenario: name, reason, remedy.
+    /// Knobs of the kind without effect on the scenario: name, reason, remedy.
     pub fn idle(&self) -> Vec<Problem> {
         let mut idle = self.of_other_forms();
         match self {
             Self::Job(job) => idle.extend(of_job(job)),
             Self::Instance(instance) => idle.extend(of_moves(instance.reconfiguration.as_ref())),
             Self::Shared(shared) => {
-                // What acts on one of the jobs acts.
+                // A knob that affects one of the jobs has an effect.
                 let mut all = shared.jobs.iter().map(|placed| of_job(&placed.job));
                 let first = all.next().unwrap_or_default();
                 let others: Vec<Vec<Problem>> = all.collect();
@@ -62,10 +61,10 @@ impl TrainingScenario {
                     others.iter().all(|idle| idle.iter().any(|other| other.path == problem.path))
                 };
                 let has = |problem: &Problem| shared_knobs().iter().any(|info| info.name == problem.path);
-                // Ports of the pods and their order are no knobs of the jobs here.
+                // Ports of the pods and their order are not knobs of single jobs here.
                 let of_run = first.into_iter().filter(|problem| problem.path != "ports_per_pod");
                 idle.extend(of_run.filter(has).filter(everywhere));
-                // A layout acts on the others, but falsely on a job that was measured.
+                // A layout affects the other jobs, but would be wrong for a measured job.
                 for problem in layouts_in(shared) {
                     if idle.iter().all(|known| known.path != problem.path) {
                         idle.push(problem);
@@ -76,7 +75,7 @@ impl TrainingScenario {
         idle
     }
 
-    /// The reason why a knob of the kind can never act on a scenario of this form.
+    /// The reason why a knob of the kind has no effect on any scenario of this form.
     pub(super) fn never(&self, name: &str) -> Option<Problem> {
         let replaced = match self {
             Self::Job(job) => replaced_in(job),
@@ -133,7 +132,7 @@ impl TrainingScenario {
     }
 
     /// Returns the part of a job that methods see: equal texts for jobs of which every method makes the same plan.
-    /// `None` for other forms, of which all is seen, and for a job that is not valid.
+    /// `None` for other forms, which methods see completely, and for an invalid job.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;
@@ -154,7 +153,7 @@ impl TrainingScenario {
             .collect();
         let several_stages = shape.stages > 1;
         let seen = Shape {
-            // Ranks inside a stage are in its load already.
+            // The load of a stage already includes the ranks inside it.
             dp_in: 1,
             dp_buckets: if acts("dp_buckets") { shape.dp_buckets } else { 1 },
             reverse: shape.reverse && acts("reverse"),
@@ -174,7 +173,7 @@ impl TrainingScenario {
     }
 }
 
-/// Knobs whose values measured figures replace, and those that the figures were measured with.
+/// Knobs whose values measured figures replace, and knobs for whose values the figures were measured.
 fn replaced_in(job: &Job) -> Vec<Problem> {
     if job.measured.is_none() {
         return Vec::new();
@@ -193,12 +192,12 @@ fn replaced_in(job: &Job) -> Vec<Problem> {
     REPLACED.iter().map(refuse).chain(of_model).chain(layout_of(job)).collect()
 }
 
-/// Knobs of moving circuits that cannot act while circuits stay.
+/// Knobs of reconfigurations, which have no effect while circuits are static.
 fn of_moves(group: Option<&Reconfiguration>) -> Option<Problem> {
     group.is_none().then(reconfiguration::without_switch)
 }
 
-/// Layout that the figures of a measured job hold for, none of which can be changed.
+/// Knobs of the layout for which a job was measured; none of them can be changed.
 fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     let run = job.run;
     let held = LAYOUT.iter().zip([run.tp, run.cp, run.pp, run.ep, run.etp]).map(|(name, value)| {
@@ -216,7 +215,7 @@ fn layout_of(job: &Job) -> impl Iterator<Item = Problem> {
     held.chain([pods]).filter(|_| job.measured.is_some())
 }
 
-/// Layouts of several jobs that one of them holds fast.
+/// Layout knobs of several jobs that a measured job fixes.
 fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
     let first = shared.jobs.iter().find(|placed| placed.job.measured.is_some());
     first.map_or_else(Vec::new, |placed| {
@@ -228,7 +227,8 @@ fn layouts_in(shared: &SharedPods) -> Vec<Problem> {
     })
 }
 
-/// Knobs that cannot act on a job as it is. Those whose effect needs a valid job are left out of one that is none.
+/// Knobs without effect on a job in its present form. For an invalid job, knobs whose effect depends on a valid job are
+/// omitted.
 fn of_job(job: &Job) -> Vec<Problem> {
     let mut idle = replaced_in(job);
     let mut add = |name: &str, message: &str, remedy: String| {

@@ -1,7 +1,7 @@
 //! The explicit form of a training scenario: pods, links, inter-pod tasks and the edges between them.
 //!
-//! This is what every algorithm of the crate works on. A `job` is turned into it (reduced DAG, replicas
-//! collapsed); a file may carry it directly. All ids are dense and 0-based, order in the file is id order.
+//! Every algorithm of the crate works on this form. A `job` is turned into it (reduced DAG, replicas collapsed); a file
+//! may also contain it directly. All ids are dense and 0-based, order in the file is id order.
 
 use super::reconfiguration::Reconfiguration;
 use lightbay_core::units::{LinkId, PodId, TaskId};
@@ -19,12 +19,12 @@ pub struct Instance {
     pub links: Vec<Link>,
     /// Inter-pod transfers.
     pub tasks: Vec<Task>,
-    /// Precedence with rigid delays.
+    /// Precedence with fixed delays.
     pub edges: Vec<Edge>,
     /// Origin of the instance; never read by the solvers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<InstanceProvenance>,
-    /// How circuits may move within an iteration; they stay if it is left out.
+    /// Rules for changing circuits within an iteration; if omitted, circuits are static.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconfiguration: Option<Reconfiguration>,
 }
@@ -65,9 +65,9 @@ pub struct Link {
     pub pod_b: PodId,
     /// Kind of its transfers.
     pub kind: LinkKind,
-    /// Ports that one circuit costs in `pod_a`.
+    /// Ports that one circuit needs in `pod_a`.
     pub ports_a: u32,
-    /// Ports that one circuit costs in `pod_b`.
+    /// Ports that one circuit needs in `pod_b`.
     pub ports_b: u32,
 }
 
@@ -88,14 +88,14 @@ pub enum TaskKind {
 /// The GPUs at one end of a task, one per flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuSet {
-    /// `count` consecutive ids from `first`: what a job gives.
+    /// `count` consecutive ids from `first`, as generated from a job.
     Range {
         /// First id.
         first: u32,
         /// Number of ids.
         count: u32,
     },
-    /// Ids in flow order, as a file spells them out.
+    /// Explicit ids in flow order, as in a file.
     List(Vec<u32>),
 }
 
@@ -138,7 +138,7 @@ impl JsonSchema for GpuSet {
     }
 }
 
-/// An aggregated inter-pod transfer: F equal flows, V bytes in all.
+/// An aggregated inter-pod transfer: F equal flows with V bytes in total.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Task {
     /// Dense id.
@@ -178,7 +178,7 @@ pub struct Edge {
     pub pred: TaskId,
     /// The later task.
     pub succ: TaskId,
-    /// Rigid work between them that never leaves a pod.
+    /// Fixed work between them that stays inside a pod.
     pub delay_s: f64,
 }
 

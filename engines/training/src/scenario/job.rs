@@ -14,7 +14,7 @@ use lightbay_core::record::{Spec, any, within};
 use lightbay_core::{record, words};
 
 record! {
-    /// One training job as people describe it. Everything else is computed from it.
+    /// One training job in terms of its model and parallelism. Everything else is computed from it.
     pub struct Job, written by write::job {
         /// The model; may be left out only if `measured` replaces the closed forms.
         pub model: Option<ModelChoice> = any(),
@@ -24,9 +24,9 @@ record! {
         pub ports_per_pod: Option<PortsPerPod> = any(),
         /// If true, stages are placed on the pods in reverse order.
         pub reverse: bool = any().or(false).cold(),
-        /// Measured times and volumes, in place of the closed forms.
+        /// Measured times and volumes, instead of the closed forms.
         pub measured: Option<Measured> = any(),
-        /// How circuits may move within an iteration; they stay if it is left out.
+        /// Rules for changing circuits within an iteration; if omitted, circuits are static.
         pub reconfiguration: Option<Reconfiguration> = any(),
     }
 }
@@ -36,7 +36,7 @@ fn size<T>() -> Spec<T> {
     within(1..=i64::from(MAX_SIZE))
 }
 
-/// A number of things of which a model may have none.
+/// A count in a model that may be 0.
 fn or_none<T>() -> Spec<T> {
     within(0..=i64::from(MAX_SIZE))
 }
@@ -51,7 +51,7 @@ record! {
         pub hidden: u32 = size(),
         /// Width of the dense feed-forward block.
         pub ffn: u32 = size(),
-        /// If true, the feed-forward blocks are gated: three matrices in place of two.
+        /// If true, the feed-forward blocks are gated: three matrices instead of two.
         pub gated: bool = any().or(false),
         /// Attention heads.
         pub heads: u32 = size(),
@@ -71,7 +71,7 @@ record! {
         pub shared_experts: Option<u32> = or_none(),
         /// The first layers of the model that are dense; 0 if not given.
         pub dense_layers: Option<u32> = or_none(),
-        /// Layers that have experts, from 0, in place of `dense_layers`; the others are dense.
+        /// Layers that have experts, from 0, instead of `dense_layers`; the others are dense.
         pub moe_layers: Option<Vec<u32>> = within(0..=i64::from(MAX_LAYERS - 1)),
         /// Multi-head latent attention, if the model uses it.
         pub mla: Option<Mla> = any(),
@@ -134,16 +134,16 @@ record! {
 /// Part of a job in one pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PodShare {
-    /// Replicas whose ranks of a stage share the pod. They add up their gradients inside it.
+    /// Replicas whose ranks of a stage share the pod. They reduce their gradients inside it.
     pub replicas: u64,
-    /// GPUs that each of them has in the pod.
+    /// GPUs of each of these replicas in the pod.
     pub per_replica: u64,
 }
 
-/// What holds where a run does not say.
+/// Default values of a run.
 const USUAL: RunConfig = RunConfig::of(1, 1, 1, 1, 1);
 
-/// A number of things of a run of which there is at least one.
+/// A count in a run that is at least 1.
 fn count<T>(most: i64) -> Spec<T> {
     within(1..=most)
 }
@@ -209,7 +209,7 @@ record! {
 }
 
 impl RunConfig {
-    /// A run of the given sizes, everything else at its default.
+    /// A run of the given sizes, with defaults for everything else.
     pub const fn of(tp: u32, pp: u32, gpus: u32, gpus_per_pod_per_replica: u32, micro_batches: u32) -> Self {
         Self {
             tp,
@@ -274,7 +274,7 @@ impl RunConfig {
         Err(Problem::new("gpus_per_pod", message, remedy))
     }
 
-    /// Replicas, or groups of replicas that share pods, which the GPUs make; 0 if they are too few for one.
+    /// Number of replicas, or of groups of replicas that share pods; 0 if there are too few GPUs for one.
     pub fn replicas(&self) -> u32 {
         let together = self.pod().map_or(1, |pod| pod.replicas);
         // At most `gpus`, which fits.
@@ -292,7 +292,7 @@ words! {
     pub enum Balance {
         /// Every stage computes for the same time: a balanced pipeline.
         Uniform = "uniform",
-        /// Every stage computes its own layers; the output table burdens the last one.
+        /// Every stage computes its own layers; the last stage also computes the output table.
         Exact = "exact",
     }
 }

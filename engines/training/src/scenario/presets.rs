@@ -28,7 +28,7 @@ pub struct JobPreset {
 }
 
 impl JobPreset {
-    /// The preset as a job that can be changed.
+    /// The preset as a job.
     pub fn job(&self) -> Job {
         Job {
             model: Some(ModelChoice::Preset(self.model.to_owned())),
@@ -144,8 +144,8 @@ const fn in_buckets(mut run: RunConfig, dp_buckets: u32) -> RunConfig {
     run
 }
 
-/// The built-in jobs: one of each size, smallest first; behind them other small ones, and those with schedules other
-/// than plain 1F1B.
+/// The built-in jobs: first one of each size, smallest first; then other small jobs, and jobs with schedules other than
+/// plain 1F1B.
 pub const JOBS: &[JobPreset] = &[
     JobPreset {
         name: "tiny4",
@@ -239,7 +239,7 @@ pub const JOBS: &[JobPreset] = &[
     },
 ];
 
-/// A built-in job beside its mirror image on the same pods: the stages of the second lie in reverse order.
+/// A built-in job and its mirror image on the same pods: the second job has its stages in reverse order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairPreset {
     /// Name on the command line.
@@ -303,7 +303,7 @@ pub fn model(name: &str) -> Option<Model> {
     MODELS.iter().find(|preset| preset.name == name).map(|preset| preset.model.clone())
 }
 
-/// Instruction for giving a model of one's own.
+/// Instruction for giving a custom model.
 pub const OWN_MODEL: &str = "set the sizes of a model of your own (layers, hidden, ffn, gated, heads, kv_heads, head_dim, \
     vocab), import its config.json (`lightbay import hf_config`), or give it in the file, such as \
     \"model\": {\"layers\": 80, \"hidden\": 8192, \"ffn\": 28672, \"gated\": true, \"heads\": 64, \"kv_heads\": 8, \

@@ -47,7 +47,7 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     None
 }
 
-/// Reads the entries of a list. `None` if it is missing, too long, or one of them is wrong.
+/// Reads the entries of a list. `None` if the list is missing, too long, or has an invalid entry.
 fn each<T>(
     fields: &mut Fields<'_>,
     key: &'static str,
@@ -170,7 +170,7 @@ fn edge(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Edge> {
     Some(Edge { pred: TaskId(pred?), succ: TaskId(succ?), delay_s: delay_s.unwrap_or(0.0) })
 }
 
-/// Only what is known of it is kept; other tools may write more.
+/// Only known fields are kept; other tools may write more.
 fn provenance(value: &Value, path: &str, problems: &mut Problems) -> Option<InstanceProvenance> {
     let mut fields = Fields::of(value, path, problems)?;
     let job = fields.optional("job").cloned();

@@ -1,4 +1,5 @@
-//! Circuits that may move within an iteration: how long one that moves stays dark, and how often any may move.
+//! Reconfigurations within an iteration: the dark time of a changed circuit, and the maximum number of
+//! reconfigurations.
 
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, Problems};
@@ -7,30 +8,30 @@ use lightbay_core::record;
 use lightbay_core::record::{FieldType, NumberRange, Place, any, within};
 use serde_json::Value;
 
-/// Longest dark time, seconds: beyond an hour it is more likely a slip of units.
+/// Maximum dark time, seconds; a value above an hour is more likely a wrong unit.
 pub const MAX_DELAY_S: f64 = 3600.0;
 
-/// Most reconfigurations that can be asked for: far more than any iteration has transfers between which to move.
+/// Upper limit of `most_switchings`, far above the number of transfers of any iteration.
 pub const MAX_SWITCHINGS: u32 = 100_000;
 
-/// Switches by name with the dark time of a circuit that moves, seconds (`MFABRIC`, measured; guard time included).
+/// Switches by name, with the dark time of a changed circuit, seconds (`MFABRIC`, measured; guard time included).
 pub const SWITCHES: [(&str, f64); 5] = [
     ("plzt", 1e-8),
     ("silicon_photonics", 7e-6),
     ("rotor", 1e-5),
     ("mems", 0.025),
-    // The light is back after 25 ms, the link of transceiver and NIC only after this delay.
+    // The light is back after 25 ms, but transceiver and NIC need this delay to bring up the link.
     ("mems_with_transceivers", 5.7),
 ];
 
-/// A dark time with the unit that suits it: `25 ms`.
+/// A dark time with a suitable unit: `25 ms`.
 pub fn delay_text(delay_s: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e-6, "ns"), (1e-3, "us"), (1.0, "ms")];
     let (unit, scale) = UNITS
         .iter()
         .find(|(below, _)| delay_s < *below)
         .map_or(("s", 1.0), |(below, unit)| (*unit, 1e3 / below));
-    // Nine digits tell apart what people give, and hide rounding.
+    // Nine digits distinguish typical inputs and hide rounding.
     let rounded = format!("{:.9}", delay_s * scale);
     format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -45,13 +46,14 @@ pub const SWITCH: &str = "switch";
 const NO_SWITCH: &str = "none";
 
 record! {
-    /// How circuits may move within an iteration. Without it they stay for whole iterations.
+    /// Rules for changing circuits within an iteration. Without them, circuits are static.
     #[derive(Copy)]
     pub struct Reconfiguration {
-        /// Time from the setting of a circuit until it carries, guard time included. Its ports are taken meanwhile.
+        /// Time from the setting of a circuit until it carries, guard time included. Its ports are in use during this
+        /// time.
         pub delay_s: f64 = any().by(delay, |generator| f64::schema(generator, DELAYS)),
-        /// Maximum number of reconfigurations per iteration, not counting the return to the initial circuits. 0: circuits
-        /// stay.
+        /// Maximum number of reconfigurations per iteration, not counting the return to the initial circuits. 0:
+        /// circuits are static.
         pub most_switchings: u32 = within(0..=i64::from(MAX_SWITCHINGS)),
     }
 }
@@ -65,7 +67,7 @@ impl Default for Reconfiguration {
 /// Dark times.
 const DELAYS: NumberRange = NumberRange::Float(0.0, MAX_DELAY_S);
 
-/// A dark time, with a doubt about its unit where it is too long.
+/// Reads a dark time; if it is too long, the problem asks about its unit.
 fn delay(value: &Value, place: &Place<'_>, problems: &mut Problems) -> Option<f64> {
     let delay_s = value.as_f64().filter(|delay_s| (0.0..=MAX_DELAY_S).contains(delay_s));
     if delay_s.is_none() {
@@ -109,7 +111,7 @@ pub(super) fn knobs() -> [ParamInfo; 3] {
     ]
 }
 
-/// The value of one of the knobs; `None` for other names, and where circuits stay or no switch has the dark time.
+/// The value of one of the knobs; `None` for other names, if circuits are static, or if no switch has the dark time.
 pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamValue> {
     match (name, group) {
         (SWITCH, None) => Some(ParamValue::Text(NO_SWITCH.to_owned())),
@@ -123,15 +125,15 @@ pub(super) fn get(group: Option<&Reconfiguration>, name: &str) -> Option<ParamVa
     }
 }
 
-/// The problem of a number of reconfigurations beside static circuits.
+/// The problem of a maximum number of reconfigurations without a dark time.
 pub(super) fn without_switch() -> Problem {
     Problem::new(MOST, "has no effect while circuits are static", "set `switching_delay_s` or `switch` first")
 }
 
-/// Changes one of the knobs to a value that its range has accepted; says whether the name is one of them.
+/// Changes one of the knobs to a value that has passed its range; returns whether the name is one of them.
 ///
 /// # Errors
-/// A number of reconfigurations while circuits stay.
+/// A maximum number of reconfigurations while circuits are static.
 pub(super) fn set(
     group: &mut Option<Reconfiguration>,
     name: &str,

@@ -1,7 +1,7 @@
 //! Several jobs on one set of pods (DELTA sec. "port reallocation").
 //!
-//! Replica r of every job runs in the r-th copy of the same pods, so the pods of one replica say everything. A job
-//! covers consecutive positions of them and brings ports of its own; what it does not need, others may use.
+//! Replica r of every job runs in the r-th copy of the same pods, so the pods of one replica describe all of them. A
+//! job covers consecutive positions of these pods and brings ports; other jobs may use the ports that it does not need.
 
 use super::TrainingScenario;
 use super::job::{Job, PortsPerPod};
@@ -20,26 +20,26 @@ pub const MAX_WEIGHT: u32 = 1_000_000;
 pub const MAX_PODS: u32 = 4096;
 
 record! {
-    /// Jobs that share pods and may pass optical ports to each other.
+    /// Jobs that share pods and may give optical ports to each other.
     pub struct SharedPods {
         /// The jobs, at least two.
         pub jobs: Vec<PlacedJob> = any(),
         /// Optical ports of a shared pod: one number, or one per position. Default: the ports that the jobs bring.
-        /// More is spare and open to all.
+        /// Additional ports are spare and open to all jobs.
         pub ports_per_pod: Option<PortsPerPod> = any(),
     }
 }
 
 record! {
-    /// A job with its place among the shared pods.
+    /// A job with its position among the shared pods.
     pub struct PlacedJob {
         /// Name, unique among the jobs.
         pub name: String = any(),
-        /// Weight of its time beside that of the others; the paper leaves weights open.
+        /// Weight of its iteration time in the objective; the paper leaves weights open.
         pub weight: u32 = within(1..=i64::from(MAX_WEIGHT)).or(1),
         /// Shared pod, from 0, in which the first pod of the job lies.
         pub first_pod: u32 = within(0..=i64::from(MAX_PODS - 1)).or(0),
-        /// The job. Its `ports_per_pod` are those it brings.
+        /// The job. Its `ports_per_pod` are the ports that it brings.
         pub job: Job = any(),
     }
 }
@@ -49,14 +49,14 @@ record! {
 pub struct PodLayout {
     /// Optical ports of every shared pod.
     pub budget: Vec<u32>,
-    /// Sizes of every job; `ports` are those it brings.
+    /// Sizes of every job; `ports` are the ports that the job brings.
     pub shapes: Vec<Shape>,
     /// Shared pod in which the first pod of every job lies.
     pub first: Vec<usize>,
 }
 
 impl PodLayout {
-    /// Ports of the shared pods that nobody brought.
+    /// Ports of the shared pods that no job brought.
     pub fn spare(&self) -> Vec<u32> {
         let mut spare = self.budget.clone();
         for (shape, first) in self.shapes.iter().zip(&self.first) {
@@ -86,7 +86,7 @@ impl SharedPods {
         sum / self.weight()
     }
 
-    /// One of the jobs as a scenario of its own, with these ports by its pod positions.
+    /// One of the jobs as a separate scenario, with these ports by its pod positions.
     pub fn alone(&self, job: usize, ports: &[u32]) -> Option<TrainingScenario> {
         let job = &self.jobs.get(job)?.job;
         let ports_per_pod = Some(PortsPerPod::ByPosition(ports.to_vec()));
@@ -96,7 +96,7 @@ impl SharedPods {
     /// Budgets and sizes.
     ///
     /// # Errors
-    /// Everything that is wrong, with paths from `jobs` or `ports_per_pod`.
+    /// All problems, with paths from `jobs` or `ports_per_pod`.
     pub fn layout(&self) -> Result<PodLayout, Problems> {
         let mut problems = Problems::new();
         self.check_list(&mut problems);
@@ -107,7 +107,7 @@ impl SharedPods {
                 Err(wrong) => extend_under(&mut problems, wrong, index),
             }
         }
-        // Sums of figures that are wrong themselves would only repeat the complaint.
+        // Sums of invalid figures would only repeat the same problem.
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -150,7 +150,7 @@ impl SharedPods {
         }
     }
 
-    /// Checks that jobs that are valid alone suit each other.
+    /// Checks that individually valid jobs fit together.
     fn check_together(&self, shapes: &[Shape], problems: &mut Problems) {
         let (Some(first), Some(shape)) = (self.jobs.first(), shapes.first()) else { return };
         let name = &first.name;

@@ -11,16 +11,16 @@ const MOST: usize = 64;
 /// A configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Values that are set: `seq=8192`, or `seq=8192 bandwidth_gbps=200`.
+    /// Values of the configuration: `seq=8192`, or `seq=8192 bandwidth_gbps=200`.
     pub name: String,
-    /// The scenario with that.
+    /// The scenario with these values.
     pub scenario: TrainingScenario,
 }
 
 impl TrainingScenario {
-    /// The configurations that `text` names: knobs with the values they are to take in turn, such as
-    /// `seq=2048,8192`. Several knobs are joined with `;` and give every combination. The scenario as it is counts
-    /// only if its own values are among them.
+    /// The configurations that `text` names: knobs with lists of values, such as `seq=2048,8192`. Several knobs are
+    /// joined with `;` and give every combination. The present scenario is included only if its own values are among
+    /// them.
     ///
     /// # Errors
     /// The problem of the text or of one of the configurations.
@@ -68,8 +68,8 @@ impl TrainingScenario {
     }
 }
 
-/// Checks that every knob acts, and every configuration asks another question: else a worst case over them claims more
-/// than it covers.
+/// Checks that every knob has an effect and that no two configurations are equivalent; otherwise a worst case over them
+/// would claim more than it covers.
 fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
     let mut asked: BTreeMap<String, &str> = BTreeMap::new();
     for Variant { name, scenario } in variants {

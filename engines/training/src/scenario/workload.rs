@@ -1,4 +1,4 @@
-//! Closed forms from model and run to the compute time of a stage and the bytes that it exchanges.
+//! Closed forms for the compute time of a stage and the bytes that it exchanges, from model and run.
 //!
 //! Arithmetic is done in `f64`: the largest parameter counts stay below 2^53, so counts are exact.
 
@@ -17,7 +17,7 @@ use crate::scenario::job::{Balance, Job, Measured, Model, RunConfig};
 pub struct Workload {
     /// One entry per pipeline stage.
     pub stages: Vec<StageLoad>,
-    /// Bytes that cross one stage boundary per micro-batch and direction, all GPUs of the stage together.
+    /// Bytes that cross one stage boundary per micro-batch and direction, summed over all GPUs of the stage.
     pub pp_volume_bytes: f64,
 }
 
@@ -26,9 +26,9 @@ pub struct Workload {
 pub struct StageLoad {
     /// Layers that it holds, in all its chunks; 0 if only measured times are known.
     pub layers: u32,
-    /// Forward time of one micro-batch through all its chunks, which take equal shares of it.
+    /// Forward time of one micro-batch through all its chunks; each chunk takes an equal share.
     pub fwd_s: f64,
-    /// Backward time of one micro-batch through all its chunks, which take equal shares of it.
+    /// Backward time of one micro-batch through all its chunks; each chunk takes an equal share.
     pub bwd_s: f64,
     /// Bytes that one of its GPUs sends over the data-parallel ring in one iteration.
     pub dp_bytes_per_gpu: f64,
@@ -67,10 +67,10 @@ impl Workload {
         let tokens = f64::from(shape.dp_in) * f64::from(run.micro_batch_size) * f64::from(run.seq);
         let split = layer_split(model.layers, shape.stages);
 
-        // Whole GPUs of a stage may form several expert groups; each holds all experts of the stage.
+        // The GPUs of a stage may form several expert groups, each of which holds all experts of the stage.
         let expert_group = f64::from(run.ep) * f64::from(run.etp);
         let expert_shards = expert_group * (g / expert_group).floor().max(1.0);
-        // Ranks that share a sequence hold the same weights; their gradients add up inside the pod.
+        // Ranks that share a sequence hold the same weights; their gradients are reduced inside the pod.
         let other_shards = f64::from(run.tp) * f64::from(run.cp) * f64::from(shape.dp_in);
         let replicas = f64::from(shape.replicas);
         let ring_bytes = (replicas - 1.0) / replicas * (run.grad_bytes + run.gather_bytes);
@@ -111,8 +111,8 @@ impl Workload {
     }
 }
 
-/// Dense layers among those of a stage. Its layers follow each other from `first`, unless it holds several chunks: then
-/// chunk c of stage s is part `c * stages + s` of the model.
+/// Dense layers among those of a stage. Its layers are consecutive from `first`, unless it holds several chunks: chunk
+/// c of stage s is then part `c * stages + s` of the model.
 fn dense_layers(params: &LayerParams, shape: &Shape, stage: u32, first: u32, layers: u32) -> u32 {
     let chunks = shape.virtual_stages;
     if chunks == 1 {

@@ -1,11 +1,11 @@
 //! Search over circuit allocations with a proof: every allocation is evaluated or has a lower bound that is not better
 //! than the best plan (docs/methods/training.md, section 7).
 //!
-//! If only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the circuits of
-//! the other (*through*) links; the rest follows exactly, because the end of each sink link depends on its own
-//! circuits alone and never grows with them: repeatedly give a circuit to the sink link that ends last. Vectors of
-//! through links are enumerated when they are few, else searched by branch and bound over boxes of allocations. If
-//! other tasks compete, all links are decided and simulated.
+//! If only sinks compete, a link that carries only sinks delays no other task. So it is enough to decide the circuits
+//! of the other (*through*) links. The rest follows exactly, because the end of each sink link depends only on its own
+//! circuits and never grows with them: repeatedly give a circuit to the sink link that ends last. Allocations of
+//! through links are enumerated if they are few, else searched by branch and bound over boxes of allocations. If other
+//! tasks compete, all links are decided and simulated.
 
 mod boxes;
 mod leaves;
@@ -19,12 +19,12 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 pub(crate) use vectors::{Odometer, Vectors};
 
-/// Maximum number of circuit allocations that are listed and sorted; beyond, boxes of allocations are searched.
-/// An allocation takes some tens of bytes, so the list stays within some megabytes; no preset has a hundredth of it.
+/// Maximum number of circuit allocations that are listed and sorted; above it, boxes of allocations are searched. An
+/// allocation takes some tens of bytes, so the list takes some megabytes; all presets stay below a hundredth of it.
 pub const LISTED: u64 = 100_000;
 
 /// Maximum number of boxes that are evaluated.
-/// The bound of the boxes still open holds when this limit ends the search.
+/// If this limit ends the search, the bound of the open boxes holds.
 pub const BOXES: u64 = 200_000;
 
 /// Input of the search.
@@ -32,9 +32,9 @@ pub const BOXES: u64 = 200_000;
 pub struct VectorTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
-    /// Rule for the rates: fair, or joint where that is exact (otherwise search the relaxation).
+    /// Rate rule: fair, or joint if it is exact (otherwise search the relaxation).
     pub rates: Rates,
-    /// Maximum number of circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
     /// `true` to search the relaxation (start times and sinks only) instead of the scenario itself: its
     /// optimum is a bound for any rates.
@@ -57,25 +57,25 @@ impl<'a> VectorTask<'a> {
     }
 }
 
-/// Result of a search that ended by itself.
+/// Result of a search that was not stopped.
 #[derive(Clone, Debug, Default)]
 pub struct AllocationProof {
-    /// The best allocation, unless the one given was not beaten.
+    /// The best allocation, if it is better than the given one.
     pub best: Option<Circuits>,
-    /// No allocation is better than this, seconds; the makespan of the best plan if the search was complete.
+    /// Lower bound over all allocations, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
-    /// `true` if the most boxes were looked at before the search was complete.
+    /// `true` if the limit of boxes ended the search before it was complete.
     pub cut_short: bool,
     /// Vectors evaluated.
     pub evaluated: u64,
-    /// All allocations, where they were listed.
+    /// All allocations, if they were listed.
     pub total: Option<u64>,
 }
 
-/// Searches until nothing can be better than the best. `known` is the best plan so far.
+/// Searches until the best allocation is proven optimal. `known` is the best plan so far.
 ///
 /// # Errors
-/// The reason to stop; what was found until then has been handed to `watch`.
+/// The reason to stop; plans found until then have been reported to `watch`.
 pub fn search<W: Watch<Proposal>>(
     task: VectorTask<'_>,
     known: Option<&Circuits>,
@@ -106,13 +106,13 @@ pub fn can_list<W: Watch<Proposal>>(task: VectorTask<'_>, watch: &mut W) -> Resu
     Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
 }
 
-/// A bound less what rounding may have added to it, for telling others before the proof is complete.
-/// 1e-12 is some thousand roundings of a makespan: a bound that others see must hold in spite of them.
+/// A bound minus a rounding margin, for reports before the proof is complete. 1e-12 is some thousand roundings of a
+/// makespan: a reported bound must hold in spite of them.
 fn cautious(bound: f64) -> f64 {
     bound * (1.0 - 1e-12)
 }
 
-/// State that both ways of searching share.
+/// State that both searches share.
 struct State<'a, W: Watch<Proposal>> {
     best: Option<Circuits>,
     improved: bool,
@@ -146,7 +146,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
         Ok(true)
     }
 
-    /// Looks at what other runs offer.
+    /// Reads plans that other runs offer.
     fn take_offers(&mut self, scratch: &mut Scratch) -> Result<(), MethodError> {
         if self.task.relaxed {
             return Ok(());
@@ -160,7 +160,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
         Ok(())
     }
 
-    /// Evaluates listed allocations from the most promising on; returns the bound that holds at the end.
+    /// Evaluates listed allocations in ascending order of their bounds; returns the final bound.
     fn listed(&mut self, split: &Split<'_>, vectors: &Vectors) -> Result<f64, MethodError> {
         let mut scratch = Scratch::default();
         let mut free = Vec::new();
@@ -191,7 +191,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
             if bound >= target {
                 return Ok(bound);
             }
-            // The leaves are completed exactly, so the allocation is settled by one evaluation.
+            // The leaves are completed exactly, so one evaluation decides the allocation.
             vectors.load(index, split, &mut x);
             let makespan = split.solve(&mut x, &mut free, &mut scratch);
             if self.best.as_ref().is_some_and(|best| best.x == x) {

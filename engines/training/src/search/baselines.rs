@@ -1,4 +1,4 @@
-//! The three allocations that look at the traffic matrix only: proportional, square root, iterative halving
+//! The three allocations that depend only on the traffic matrix: proportional, square root, iterative halving
 //! (docs/methods/training.md, section 6).
 
 use crate::model::budget::Budget;
@@ -11,7 +11,7 @@ pub enum Baseline {
     Proportional,
     /// Circuits in proportion to the square root of volume.
     SquareRoot,
-    /// One circuit at a time to the link with most volume, whose volume then counts half.
+    /// One circuit at a time to the link with the most volume, whose volume is then halved.
     IterativeHalving,
 }
 
@@ -19,7 +19,7 @@ impl Baseline {
     /// All of them, in the order in which they are reported.
     pub const ALL: [Self; 3] = [Self::Proportional, Self::SquareRoot, Self::IterativeHalving];
 
-    /// The name of the method that gives it.
+    /// The name of its method.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Proportional => "prop-alloc",
@@ -28,7 +28,7 @@ impl Baseline {
         }
     }
 
-    /// Circuits per link; needs a network whose pods can give every link one circuit.
+    /// Circuits per link; every pod needs ports for one circuit on each of its links.
     pub fn allocate(self, network: &Network) -> Vec<u32> {
         let weights = weights(network);
         match self {
@@ -54,7 +54,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
         .iter()
         .enumerate()
         .map(|(link, weight)| {
-            // Largest-share rounding: the tighter of the two pods decides the share of a link.
+            // Rounding of shares: the pod with fewer ports per byte determines the share of a link.
             let share = budget
                 .ends(link)
                 .iter()
@@ -68,7 +68,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
                     f64::from(budget.ports(pod).unwrap_or(0)) * weight / wanted.max(f64::MIN_POSITIVE)
                 })
                 .fold(f64::from(budget.limit(link)), f64::min);
-            // A share that is whole but for rounding counts as whole.
+            // A share that is an integer up to rounding counts as an integer.
             ((share + 1e-9).floor() as u32).max(1)
         })
         .collect();
@@ -107,7 +107,7 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
 }
 
 fn halving(budget: &Budget, mut weights: Vec<f64>) -> Vec<u32> {
-    // Every link needs one circuit; its weight counts half from then on, as after each further circuit.
+    // Every link needs one circuit; its weight is halved after it, as after each further circuit.
     let mut x = vec![1; weights.len()];
     let mut free = budget.free(&x);
     for weight in &mut weights {

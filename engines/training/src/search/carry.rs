@@ -1,4 +1,4 @@
-//! Circuits of one plan on another scenario.
+//! Transfer of the circuits of a plan to another scenario.
 
 use super::repair::{PortLimits, REPAIR_STREAM, RepairScratch};
 use crate::plan::TrainingResult;
@@ -7,13 +7,13 @@ use crate::simulate::evaluate::Evaluator;
 use lightbay_core::random::Streams;
 use std::collections::BTreeSet;
 
-/// Circuits of a result in link order; `None` if it is not for that many links.
+/// Circuits of a result in link order; `None` if the result is not for this number of links.
 pub(crate) fn listed(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
     let ordered = result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id);
     (ordered && result.topology.len() == links).then(|| result.circuits())
 }
 
-/// The sentence on a plan of which [`listed`] gives nothing.
+/// The sentence on a plan for which [`listed`] returns `None`.
 pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
     if result.phases.is_some() {
         "the circuits of the plan change within the iteration"
@@ -22,17 +22,17 @@ pub(crate) fn unlisted(result: &TrainingResult) -> &'static str {
     }
 }
 
-/// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep theirs, others
-/// get one. The second part says what was missing.
+/// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep their circuits, other
+/// links get one. The second value lists what was missing.
 ///
 /// # Errors
-/// One sentence that says why the circuits mean nothing there: other pods, or no link in common.
+/// One sentence that says why the circuits cannot be transferred: other pods, or no link in common.
 pub(crate) fn translated(
     x: &[u32],
     from: &Instance,
     to: &Instance,
 ) -> Result<(Vec<u32>, Vec<String>), String> {
-    // Mirror pods have no ports of their own, so only real pods must agree.
+    // Mirror pods have no ports, so only real pods must agree.
     let pods = |instance: &Instance| -> BTreeSet<String> {
         instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.name.clone()).collect()
     };
@@ -78,7 +78,7 @@ pub(crate) fn translated(
     }
 }
 
-/// Takes circuits away until every pod has enough ports; says whether any were.
+/// Removes circuits until every pod has enough ports; returns whether any were removed.
 ///
 /// # Errors
 /// One sentence, if a pod has fewer ports than links.
@@ -86,7 +86,7 @@ pub(crate) fn fit(evaluator: &Evaluator, x: &mut [u32]) -> Result<bool, String> 
     let budget = &evaluator.network.budget;
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
     let before = x.to_vec();
-    // DELTA Alg. 6, with a fixed seed: equal plans are carried over equally.
+    // DELTA Alg. 6, with a fixed seed, so that equal plans are transferred equally.
     let mut random = Streams::new(0).stream(REPAIR_STREAM);
     if (PortLimits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
         Ok(x != before)

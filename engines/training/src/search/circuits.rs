@@ -1,9 +1,9 @@
-//! Solutions that searches over circuits hand over.
+//! Solutions that searches over circuits report.
 
 use crate::simulate::iteration::Trace;
 use std::sync::Arc;
 
-/// The circuits of every link and what they are worth.
+/// The circuits of every link, with makespan and ports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Circuits {
     /// Circuits per link.
@@ -15,18 +15,18 @@ pub struct Circuits {
 }
 
 impl Circuits {
-    /// Returns whether these are to be preferred: shorter, or equally long (as [`rank`] sees it) with fewer ports
-    /// (DELTA Eq. 4 as a second key).
+    /// Returns `true` if these circuits are better: a shorter makespan, or an equal one (as defined by [`rank`]) with
+    /// fewer ports (DELTA Eq. 4 as a second key).
     pub fn better_than(&self, other: &Self) -> bool {
         // Lexicographic order of DELTA Eq. 3 and 4; rounding the first key lets the second one decide among equals.
         rank(self.makespan, self.ports) < rank(other.makespan, other.ports)
     }
 }
 
-/// The order of the genetic search: makespan in whole nanoseconds, then ports. Of iterations below a second, a part in
-/// 2^30 is told apart, about 1e-9: a nanosecond would be much of a short one.
+/// The order of the genetic search: makespan in whole nanoseconds, then ports. For iterations below a second the
+/// resolution is 2^-30 of the makespan (about 1e-9), because a nanosecond would be too coarse.
 pub fn rank(makespan: f64, ports: u64) -> (u64, u64) {
-    // Bits of a positive number are in its order; without the last 22 of 52 its 30 leading binary digits are left.
+    // The bits of positive numbers order like the numbers; without the last 22 of 52 bits, 30 binary digits remain.
     const DROPPED: u32 = 22;
     let size = if makespan < 1.0 {
         makespan.max(0.0).to_bits() >> DROPPED
@@ -36,12 +36,12 @@ pub fn rank(makespan: f64, ports: u64) -> (u64, u64) {
     (size, ports)
 }
 
-/// Circuits that a search hands over to its run, see [`Watch::found`](lightbay_core::watch::Watch::found).
+/// Circuits that a search reports to its run, see [`Watch::found`](lightbay_core::watch::Watch::found).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
     /// The circuits.
     pub circuits: Circuits,
-    /// A schedule that no simulation gives, because its plan decides the rates; without one the circuits are simulated.
+    /// A schedule with scheduled rates, which no simulation gives; `None` if the circuits are simulated.
     pub schedule: Option<Arc<Trace>>,
 }
 

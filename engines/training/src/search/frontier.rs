@@ -1,15 +1,15 @@
-//! Open parts of a best-first search, in the order in which they are looked at.
+//! Open nodes of a best-first search, in the order in which they are processed.
 
 use std::cmp::Ordering;
 
-/// A part of the plans that was not looked into; the greatest comes first in a heap.
+/// An open node; the greatest comes first in a heap.
 #[derive(Clone, Debug)]
 pub(crate) struct Open<T> {
-    /// No plan in it is shorter, seconds.
+    /// Lower bound of its plans, seconds.
     pub bound: f64,
-    /// Decisions that lead to it.
+    /// Number of decisions that lead to it.
     pub depth: u32,
-    /// Parts found before it.
+    /// Number of nodes created before it.
     pub number: u64,
     /// The part.
     pub part: T,

@@ -1,9 +1,9 @@
 //! Genetic search over circuit allocations (DELTA Alg. 3, 5, 6; docs/methods/training.md, section 6) on islands.
 //!
 //! Each island is a population with a random stream, elites, tournament selection, uniform crossover, mutation and
-//! repair. Islands know nothing of each other until the best of each moves to the next, so they run on as many threads
-//! as there are and the result does not depend on how many. Every improvement of an island is polished at once.
-//! Makespans are remembered by circuit allocation.
+//! repair. Islands are independent until the best individual of each moves to the next one, so they run on all
+//! available threads and the result does not depend on the number of threads. Every improvement of an island is
+//! polished at once. Makespans are cached by circuit allocation.
 
 mod island;
 
@@ -27,7 +27,7 @@ pub struct GaSettings {
     pub population: u32,
     /// Best individuals that survive unchanged.
     pub elites: u32,
-    /// Individuals that a parent is the best of.
+    /// Tournament size: number of individuals of which a parent is the best.
     pub tournament: u32,
     /// Probability that a child has two parents.
     pub crossover: f64,
@@ -39,15 +39,15 @@ pub struct GaSettings {
     pub stall_generations: u32,
     /// Generations after which the best of every island moves on.
     pub migration: u32,
-    /// `true` if the search began from a good plan, so that half the stall is enough.
+    /// `true` if the search started from a good plan, so that half the stall length is enough.
     pub hot: bool,
 }
 
 impl Default for GaSettings {
     fn default() -> Self {
         Self {
-            // Population, elites, tournament, crossover and mutation are the values with which the search found the
-            // proven optimum on every preset of one job; the stall length of 200 is the one of the DELTA paper.
+            // With these values of population, elites, tournament, crossover and mutation the search found the proven
+            // optimum on every preset of one job; the stall length of 200 is that of the DELTA paper.
             islands: 4,
             population: 40,
             elites: 4,
@@ -67,11 +67,11 @@ impl Default for GaSettings {
 pub struct GaTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
-    /// Rule for the rates.
+    /// Rate rule.
     pub rates: Rates,
-    /// Maximum number of circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
-    /// A makespan that ends the search when reached, seconds: nothing is shorter.
+    /// Lower bound on the makespan, seconds; the search ends when it is reached.
     pub target: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> GaTask<'a> {
         PortLimits { budget: &self.evaluator.network.budget, caps: self.caps }
     }
 
-    /// Nanoseconds of one evaluation, roughly; only decides how often the search checks whether to stop.
+    /// Approximate time of one evaluation, nanoseconds; it only determines how often the search checks whether to stop.
     fn cost_ns(&self) -> u64 {
         let (tasks, edges) =
             (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);
@@ -90,7 +90,7 @@ impl<'a> GaTask<'a> {
     }
 }
 
-/// Result of a search that ended by itself.
+/// Result of a search that was not stopped.
 #[derive(Clone, Debug)]
 pub struct Evolved {
     /// The best individual.
@@ -103,13 +103,13 @@ pub struct Evolved {
     pub limit: Option<Limit>,
 }
 
-/// Work between two stop checks, nanoseconds. Well under the 5 ms between two checkpoints that a run promises.
+/// Work between two stop checks, nanoseconds. Well below the 5 ms between two checkpoints that a run guarantees.
 const CHUNK_NS: u64 = 3_000_000;
 
-/// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its randomness.
+/// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its random numbers.
 ///
 /// # Errors
-/// The reason to stop; the best until then has been handed to `watch`.
+/// The reason to stop; the best individual until then has been reported to `watch`.
 pub fn evolve<W: Watch<Proposal>>(
     task: GaTask<'_>,
     settings: &GaSettings,
@@ -117,7 +117,7 @@ pub fn evolve<W: Watch<Proposal>>(
     streams: impl Fn(u64) -> Stream,
     watch: &mut W,
 ) -> Result<Evolved, MethodError> {
-    // Island model: each island is a population of its own; only migration and the cache join them.
+    // Island model: each island is a separate population; only migration and the cache connect them.
     let mut state = Evolution {
         task,
         settings: *settings,
@@ -130,7 +130,8 @@ pub fn evolve<W: Watch<Proposal>>(
         stall: 0,
         evaluations: 0,
     };
-    // Islands share nothing while they breed, each has a stream of its own: any number of threads gives the same plan.
+    // Islands share nothing while they breed, and each has a separate random stream, so any number of threads gives the
+    // same plan.
     let stop = watch.stop_test();
     let seeds: Vec<Vec<u32>> = seeds.to_vec();
     state.each(watch, |index, island, cache| {
@@ -139,7 +140,7 @@ pub fn evolve<W: Watch<Proposal>>(
     });
     state.conclude(1, watch)?;
     loop {
-        // Stop, offers and changed limits are looked at between chunks only, so that islands need no locks.
+        // Stops, offers and changed limits are processed only between chunks, so islands need no locks.
         watch.checkpoint()?;
         state.take_offer(watch)?;
         state.settings.revise(|name| watch.live(name));
@@ -153,11 +154,11 @@ pub fn evolve<W: Watch<Proposal>>(
         if state.generation >= u64::from(state.settings.generations) {
             return Ok(state.end(Some(Limit::Work)));
         }
-        // As many generations as fit between two questions to the run.
+        // The maximum number of generations between two checkpoints.
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
-        // An abandoned generation ends here, before its individuals are used.
+        // An abandoned generation returns here, before its individuals are used.
         watch.checkpoint()?;
         if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
             state.migrate();
@@ -191,10 +192,10 @@ struct Evolution<'a> {
 }
 
 impl<'a> Evolution<'a> {
-    /// Generations until the next question, never past a migration or an end.
+    /// Generations until the next checkpoint, never past a migration or an end.
     fn chunk(&self) -> u64 {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
-        // Soon most individuals are known already.
+        // After some generations most individuals are in the cache.
         let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
         // A repeat counts as 500 ns: a hash of the allocation and a look-up.
         let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
@@ -222,9 +223,9 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// Collects what the islands found in the last `count` generations.
+    /// Collects the results of the islands from the last `count` generations.
     fn conclude<W: Watch<Proposal>>(&mut self, count: u64, watch: &mut W) -> Result<(), MethodError> {
-        // Only now: during a generation the cache is read by all islands at once.
+        // The cache is updated only now, because all islands read it during a generation.
         for island in &mut self.islands {
             self.cache.extend(island.learned.drain());
         }
@@ -263,7 +264,7 @@ impl<'a> Evolution<'a> {
             }
             watch.report(EventBody::Generation(stats));
         }
-        // What an abandoned generation found is still a find.
+        // Improvements of an abandoned generation still count.
         for island in &mut self.islands {
             if let Some(best) = island.best()
                 && self.best.as_ref().is_none_or(|known| best.better_than(known))
@@ -302,14 +303,14 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// The best of every island takes the place of the worst of the next.
+    /// The best individual of every island replaces the worst one of the next island.
     fn migrate(&mut self) {
         let bests: Vec<Option<Circuits>> = self.islands.iter().map(|island| island.best().cloned()).collect();
         let islands = self.islands.len();
         if islands < 2 {
             return;
         }
-        // Ring migration: all bests are read first, so that the order of the islands does not matter.
+        // Ring migration: all best individuals are read first, so the order of the islands does not matter.
         for (index, best) in bests.iter().enumerate() {
             if let Some(best) = best {
                 self.islands[(index + 1) % islands].welcome(best);
@@ -320,7 +321,7 @@ impl<'a> Evolution<'a> {
     fn take_offer<W: Watch<Proposal>>(&mut self, watch: &mut W) -> Result<(), MethodError> {
         let Some(offer) = watch.offered() else { return Ok(()) };
         let mut x = offer.circuits.x;
-        // A plan of another run may exceed the caps; cut down, it still fits the ports.
+        // A plan of another run may exceed the caps; reduced to them, it still fits the ports.
         for (circuits, &cap) in x.iter_mut().zip(self.task.caps) {
             *circuits = (*circuits).clamp(1, cap.max(1));
         }

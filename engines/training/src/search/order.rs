@@ -1,11 +1,11 @@
-//! Better schedules for given circuits where more than last transfers compete (docs/methods/training.md, section 9).
+//! Better schedules for given circuits where not only the last transfers compete (docs/methods/training.md, section 9).
 //!
-//! Once it is fixed in which order contended tasks start and end, the best rates are a linear program: times of the
-//! events and volumes between them (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs have
-//! a volume). The search over orders begins with those of simulated schedules, moves events past others that coincide
-//! in the solution as long as that helps, guided by prices, and begins again from disturbed orders.
+//! For a fixed order of the starts and ends of contended tasks, the best rates are a linear program over event times
+//! and the volumes between events (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task runs have a
+//! volume). The search over orders starts from simulated schedules. Guided by prices, it moves events past others that
+//! coincide in the solution while this helps, and restarts from perturbed orders.
 //!
-//! The result is the best schedule found, not a proof; it is never worse than what the search began with.
+//! The result is the best schedule found, not a proof; it is never worse than the starting schedules.
 
 mod competition;
 mod events;
@@ -29,11 +29,11 @@ use rustc_hash::FxHashSet;
 use solver::{Point, Solver};
 use std::sync::Arc;
 
-/// Number of the random stream that disturbs orders; islands of the genetic search count from 0.
+/// Number of the random stream that perturbs orders; islands of the genetic search count from 0.
 pub const STREAM: u64 = (1 << 32) + 1;
 
-/// Two makespans that differ by less, relatively, are equal.
-/// Programs are solved to 1e-9 of about 1000 units, a thousandth of this.
+/// Relative difference below which two makespans count as equal. Programs are solved to 1e-9 in about 1000 units, which
+/// is a thousandth of this.
 const SAME: f64 = 1e-9;
 
 /// Number of linear programs between two reports of progress.
@@ -44,13 +44,13 @@ const REPORT_EVERY: u64 = 8;
 pub struct OrderLimits {
     /// Maximum number of linear programs.
     pub lps: u64,
-    /// Moves tried in vain one after another before the search begins again.
+    /// Number of moves in a row without improvement that triggers a restart.
     pub swaps: u64,
-    /// Number of fresh beginnings from a disturbed order.
+    /// Number of restarts from a perturbed order.
     pub restarts: u64,
-    /// A makespan that ends the search when reached, seconds: nothing is shorter.
+    /// Lower bound on the makespan, seconds; the search ends when it is reached.
     pub target: f64,
-    /// Random numbers of the disturbances.
+    /// Random numbers of the perturbations.
     pub stream: Stream,
 }
 
@@ -74,25 +74,25 @@ impl Default for OrderLimits {
 /// Result of a search over event orders.
 #[derive(Clone, Debug)]
 pub struct Improved {
-    /// The best schedule: one of those given, or a better one.
+    /// The best schedule: one of the given schedules, or a better one.
     pub trace: Arc<Trace>,
     /// Its makespan, seconds.
     pub makespan: f64,
     /// Linear programs solved.
     pub lps: u64,
-    /// Simplex iterations in them.
+    /// Simplex iterations of the linear programs.
     pub iterations: u64,
-    /// Moves discarded by their prices, without a program.
+    /// Moves discarded by their prices, without a linear program.
     pub pruned: u64,
-    /// `true` if the most linear programs were solved before the search came to its end.
+    /// `true` if the limit of linear programs ended the search.
     pub cut_short: bool,
 }
 
 /// Improves schedules on circuits `x`. `starts` are complete schedules on these circuits, at least one.
 ///
 /// # Errors
-/// The reason to stop, a failure of the solver, or no schedule to begin with; what was found until then has been
-/// handed to `watch`.
+/// The reason to stop, a failure of the solver, or no schedule to begin with; schedules found until then have been
+/// reported to `watch`.
 pub fn improve<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
@@ -107,7 +107,7 @@ pub fn improve<W: Watch<Proposal>>(
     // Only contended tasks can gain from another order; the others have fixed durations.
     let competition = Competition::new(evaluator, x, best.makespan);
     let bound = evaluator.bound(x, &mut Scratch::default());
-    // Three lower bounds on all orders; the largest ends the search when it is reached.
+    // Three lower bounds on all orders; the search ends when the largest one is reached.
     let target = limits.target.max(bound).max(competition.floor * competition.unit_s);
     let mut search = OrderSearch {
         evaluator,
@@ -149,9 +149,9 @@ struct OrderSearch<'a, W: Watch<Proposal>> {
 }
 
 impl<W: Watch<Proposal>> OrderSearch<'_, W> {
-    /// Searches; returns whether programs ran out.
+    /// Searches; returns whether the limit of linear programs was reached.
     fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
-        // One linear program has one event order; its value is the best of that order (the rows of DELTA Eq. 5-18
+        // One linear program covers one event order; its value is the best of that order (the rows of DELTA Eq. 5-18
         // without binaries). The search is over orders.
         let mut base: Option<Point> = None;
         // Start orders: one per simulated schedule, equal orders are solved once.
@@ -166,7 +166,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
             let source = if index == 0 { "event order" } else { "event order of another start" };
             if let Some(point) = self.solve(order, None, source)? {
                 let point = self.descend(point)?;
-                // The best local optimum becomes the base of the disturbances.
+                // The best local optimum becomes the base of the perturbations.
                 base = Some(match base {
                     Some(known) if known.makespan <= point.makespan => known,
                     _ => point,
@@ -175,17 +175,17 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         }
         let Some(mut base) = base else { return Ok(false) };
         let mut restarts = 0;
-        // Iterated local search: a disturbed order, a descent, and the better of the two local optima stays.
+        // Iterated local search: perturb the order, descend, and keep the better of the two local optima.
         while restarts < self.limits.restarts {
             if self.over()? {
                 return Ok(self.spent());
             }
             restarts += 1;
-            // At an order that no single move improves: several events are moved at once, and the descent begins again.
+            // If no single move improves an order, several events are moved at once, and the descent restarts.
             let Some(order) = self.disturbed(&base.order) else { return Ok(false) };
             let Some(point) = self.solve(order, Some(&base), "disturbed event order")? else { continue };
             let point = self.descend(point)?;
-            // Ties move on, so that disturbances do not return to the same neighbourhood.
+            // Ties are accepted, so that perturbations do not return to the same neighbourhood.
             if point.makespan <= base.makespan {
                 base = point;
             }
@@ -193,7 +193,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         Ok(false)
     }
 
-    /// Returns `true` if the search is over: target reached or programs spent.
+    /// Returns `true` if the target or the limit of linear programs is reached.
     fn over(&mut self) -> Result<bool, MethodError> {
         self.watch.checkpoint()?;
         self.limits.revise(|name| self.watch.live(name));
@@ -204,7 +204,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         self.solver.effort.lps >= self.limits.lps
     }
 
-    /// Solves an order and hands its schedule over if it is the best.
+    /// Solves an order and reports its schedule if it is the best.
     fn solve(
         &mut self,
         order: EventOrder,
@@ -220,7 +220,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
             self.report();
         }
         let Some(point) = point else { return Ok(None) };
-        // The program's makespan is exact to solver tolerance; the schedule is rebuilt and judged by its own times.
+        // The program's makespan is exact to solver tolerance; the schedule is rebuilt and evaluated by its own times.
         if point.makespan * self.competition.unit_s < self.best.makespan * (1.0 - SAME) {
             let trace = Arc::new(realise::trace(self.evaluator, self.x, &self.competition, &point));
             if trace.makespan < self.best.makespan {
@@ -230,14 +230,14 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
                     ports: self.evaluator.network.budget.total(self.x),
                 };
                 self.watch.found(Proposal { circuits: found, schedule: Some(Arc::clone(&trace)) }, source)?;
-                // The rebuilt schedule counts: it is feasible whatever the tolerances of the solver were.
+                // The rebuilt schedule counts, because it is feasible regardless of solver tolerances.
                 self.best = trace;
             }
         }
         Ok(Some(point))
     }
 
-    /// Moves events as long as that helps; continues over equally good orders until too many moves were in vain.
+    /// Moves events while this helps; continues over equally good orders until too many moves in a row fail.
     fn descend(&mut self, start: Point) -> Result<Point, MethodError> {
         let mut at = start;
         let mut vain = 0;
@@ -273,10 +273,10 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         }
     }
 
-    /// An order near another one that has not been seen: a few events moved by a few places.
+    /// A new order near a given one, with a few events moved by a few places.
     fn disturbed(&mut self, order: &EventOrder) -> Option<EventOrder> {
         let count = order.events.len();
-        // 100 attempts: on instances with few events nearly all near orders have been seen, which ends the restarts.
+        // 100 attempts: on instances with few events nearly all nearby orders have been seen, which ends the restarts.
         for _ in 0..100 {
             let mut other = order.clone();
             // One to three moves of at most four places: large enough to leave a local optimum, small enough to keep

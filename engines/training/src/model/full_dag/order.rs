@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Compute {
     /// Forward or backward, and the micro-batch.
     pub step: Step,
-    /// The chunk, from 0; a stage that is not virtual has one.
+    /// The chunk, from 0; without virtual stages there is only chunk 0.
     pub chunk: u32,
 }
 
@@ -28,8 +28,8 @@ pub fn one_forward_one_backward(stages: u32, micro_batches: u32) -> Vec<Vec<Step
     (0..stages).map(list).collect()
 }
 
-/// The same for stages of several chunks (interleaved 1F1B of Megatron-LM): micro-batches go through in groups of as
-/// many as there are stages, each group through one chunk after the other, backwards through the last chunk first. The
+/// The same for stages of several chunks (interleaved 1F1B of Megatron-LM). Micro-batches pass in groups whose size is
+/// the number of stages. Each group passes one chunk after the other; backward passes begin with the last chunk. The
 /// warm-up of stage s is `2*(stages - s - 1) + (chunks - 1)*stages` forwards, or all of them. The micro-batches must be
 /// a multiple of the stages.
 pub fn interleaved(stages: u32, chunks: u32, micro_batches: u32) -> Vec<Vec<Compute>> {
@@ -48,7 +48,7 @@ pub fn interleaved(stages: u32, chunks: u32, micro_batches: u32) -> Vec<Vec<Comp
     (0..stages).map(list).collect()
 }
 
-/// `count` forwards and as many backwards, `warm_up` forwards ahead.
+/// `count` forwards and the same number of backwards, beginning with `warm_up` forwards.
 fn alternate<T>(count: u32, warm_up: u32, of: impl Fn(bool, u32) -> T) -> Vec<T> {
     let steady = count - warm_up;
     let mut list = Vec::with_capacity(2 * count as usize);

@@ -1,4 +1,4 @@
-//! The walk over the stages that lays the nodes down.
+//! The walk over the stages that creates the nodes.
 
 use super::{Compute, FullDag, Node, NodeKind};
 use crate::scenario::workload::{Bucket, Shape, Workload};
@@ -16,7 +16,7 @@ pub(super) struct StageWalk<'a> {
     pub send_between_s: f64,
     pub send_inside_s: f64,
     pub nic_bytes_per_s: f64,
-    /// `true` if both directions of the ring are laid out.
+    /// `true` if the graph contains both directions of the ring.
     pub expanded: bool,
 }
 
@@ -25,7 +25,7 @@ impl StageWalk<'_> {
         let mut dag = FullDag::default();
         let stages = self.shape.stages as usize;
         let buckets: Vec<Vec<Bucket>> = (0..stages).map(|stage| self.buckets(stage)).collect();
-        // Per stage and bucket the nodes, of all replicas, that a gradient exchange waits for.
+        // Per stage and bucket, the nodes of all replicas that a gradient exchange waits for.
         let mut last: Vec<Vec<Vec<u32>>> = buckets
             .iter()
             .map(|buckets| vec![Vec::with_capacity(replicas as usize); buckets.len()])
@@ -43,7 +43,7 @@ impl StageWalk<'_> {
                 dag.ends.extend(last[stage].iter().flatten());
                 continue;
             }
-            // Buckets of a stage go one after the other, as collectives of one group do.
+            // Buckets of a stage are exchanged one after the other, as collectives of one group are.
             let mut before = vec![Vec::new(); replicas as usize];
             for bucket in buckets[stage].iter().zip(&last[stage]).enumerate() {
                 for replica in 0..replicas {
@@ -60,7 +60,7 @@ impl StageWalk<'_> {
         self.shape.replicas > 1 && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
     }
 
-    /// The buckets of a stage; where nothing is exchanged a single one, so that no backward is cut.
+    /// The buckets of a stage; a single one if nothing is exchanged, so that no backward is split.
     fn buckets(&self, stage: usize) -> Vec<Bucket> {
         if self.exchanges(stage) {
             self.workload.buckets(self.shape, stage as u32)
@@ -69,7 +69,7 @@ impl StageWalk<'_> {
         }
     }
 
-    /// The exchange of one bucket by one replica, in the directions that are laid out.
+    /// Adds the exchange of one bucket by one replica, in the directions of the graph.
     fn exchange(
         &self,
         dag: &mut FullDag,
@@ -99,7 +99,7 @@ impl StageWalk<'_> {
         sent
     }
 
-    /// Lays one replica down; returns the nodes, per stage and bucket, that its gradient exchange waits for.
+    /// Adds one replica; returns, per stage and bucket, the nodes that its gradient exchange waits for.
     fn replica(
         &self,
         dag: &mut FullDag,
@@ -114,7 +114,7 @@ impl StageWalk<'_> {
         let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];
-        // Backwards of every part that are still to come; the last one completes its gradients.
+        // Remaining backwards of every part; the last one completes its gradients.
         let mut open = vec![n; parts];
         let mut ready = vec![Vec::new(); stages];
         loop {
@@ -155,7 +155,7 @@ impl StageWalk<'_> {
                 }
             }
             if (0..stages).all(|stage| next[stage] == self.lists[stage].len()) {
-                // The last bucket is that of the first layers, and waits for what the stage still sends.
+                // The last bucket belongs to the first layers, and waits for the remaining sends of the stage.
                 for (ready, free) in ready.iter_mut().zip(free) {
                     ready.push(free);
                 }
@@ -167,8 +167,8 @@ impl StageWalk<'_> {
         }
     }
 
-    /// The last backward of a chunk, cut where buckets become ready; `ready` gets the node that completes each. The
-    /// stage's last bucket is left to the caller.
+    /// Adds the last backward of a chunk, split where buckets become ready; `ready` gets the node that completes each
+    /// bucket. The stage's last bucket is left to the caller.
     fn last_backward(
         &self,
         dag: &mut FullDag,
@@ -190,7 +190,7 @@ impl StageWalk<'_> {
         node
     }
 
-    /// A compute, or the part of it that takes `share` of its time.
+    /// Adds a compute, or the part of it that takes `share` of its time.
     fn compute(
         &self,
         dag: &mut FullDag,

@@ -1,13 +1,13 @@
 //! NIC directions that tasks can contend for.
 //!
 //! Every GPU has one NIC with an outgoing and an incoming direction of rate B. GPUs used by the same tasks
-//! are one resource. A direction whose tasks the DAG orders completely can never be shared and is left out.
+//! are one resource. A direction whose tasks the DAG orders completely is never shared and is left out.
 
 use super::precedence::Precedence;
 use crate::scenario::instance::Instance;
 use rustc_hash::FxHashMap;
 
-/// One direction of the NICs of GPUs that serve the same tasks.
+/// One direction of the NICs of all GPUs that serve the same tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NicGroup {
     /// Tasks in topological order, each with its number of flows at one such GPU.

@@ -1,11 +1,11 @@
 //! Edges as compressed rows, a topological order, and the transitive closure as a bit matrix.
 
-/// One end of an edge seen from the other.
+/// One end of an edge, as seen from the other end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arc {
     /// The task at the far end.
     pub task: u32,
-    /// Rigid delay of the edge, seconds.
+    /// Fixed delay of the edge, seconds.
     pub delay: f64,
 }
 
@@ -17,7 +17,7 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// Rows from `(row, far end, delay)`; every row keeps the order of the iterator.
+    /// Builds rows from `(row, far end, delay)`; every row keeps the order of the iterator.
     pub fn new(rows: usize, edges: impl Iterator<Item = (u32, u32, f64)> + Clone) -> Self {
         let mut starts = vec![0u32; rows + 1];
         for (row, _, _) in edges.clone() {
@@ -71,7 +71,7 @@ pub(super) fn topological_order(preds: &Arcs, succs: &Arcs) -> Result<Vec<u32>, 
     if order.len() == n {
         return Ok(order);
     }
-    // Walking back from any unfinished task over unfinished predecessors must run into a cycle.
+    // Walking back from any unfinished task over unfinished predecessors must reach a cycle.
     let mut task = (0..n).find(|task| pending[*task] > 0).unwrap_or(0) as u32;
     for _ in 0..n {
         match preds.of(task).iter().find(|arc| pending[arc.task as usize] > 0) {

@@ -1,15 +1,15 @@
-//! Lower bounds on the time between tasks that are still somebody's nearest ancestor.
+//! Lower bounds on the time between tasks that are still a nearest ancestor of some node.
 
 use super::{Ancestor, EPSILON_S};
 
-/// Bound between tasks that no path joins.
+/// Bound between tasks without a path between them.
 const UNRELATED: f64 = f64::NEG_INFINITY;
 
-/// A square table over slots. A slot belongs to one task for as long as some node carries the task, then to
-/// another. Slot 0 is the start of the iteration.
+/// A square table over slots. A slot belongs to one task while some node carries the task, and is reused afterwards.
+/// Slot 0 is the start of the iteration.
 pub(super) struct Bounds {
     prunes: bool,
-    /// `between[u * size + w]`: at least this long from the finish of u to the start of w.
+    /// `between[u * size + w]`: minimum time from the finish of u to the start of w.
     between: Vec<f64>,
     size: usize,
     /// Shortest duration of the task in a slot.
@@ -17,9 +17,9 @@ pub(super) struct Bounds {
     /// Number of nodes that carry the slot.
     holders: Vec<u32>,
     unused: Vec<u32>,
-    /// Scratch of `merge`: place + 1 of a slot in `joined`, 0 = absent.
+    /// Scratch of `merge`: index + 1 of a slot in `joined`, 0 = absent.
     place: Vec<u32>,
-    /// Scratch of `merge`: ancestors with the list that their delay is from.
+    /// Scratch of `merge`: ancestors, with the list that gave their delay.
     joined: Vec<(u32, Ancestor)>,
 }
 
@@ -39,7 +39,7 @@ impl Bounds {
             joined: Vec::new(),
         };
         bounds.grow(64);
-        // The start is never let go.
+        // The slot of the start is never freed.
         bounds.unused.retain(|slot| *slot != 0);
         bounds.holders[0] = 1;
         bounds
@@ -61,8 +61,8 @@ impl Bounds {
         self.unused.extend((old as u32..size as u32).rev());
     }
 
-    /// Joins the ancestors of several predecessors, keeping the longest delay of each and leaving out those that
-    /// another one covers. No predecessor at all means the start of the iteration.
+    /// Joins the ancestors of several predecessors; keeps the longest delay of each, and drops those that another one
+    /// dominates. A node without predecessors has the start of the iteration as ancestor.
     pub(super) fn merge<'a>(
         &mut self,
         lists: impl Iterator<Item = &'a [Ancestor]>,
@@ -97,15 +97,16 @@ impl Bounds {
             merged.extend(self.joined.iter().map(|(_, ancestor)| *ancestor));
             return;
         }
-        // Time that passes for all of a list changes no comparison within it, so only ancestors from different
-        // lists can cover each other. Lists are few and their sizes very different.
+        // A delay that is added to a whole list changes no comparison within it, so only ancestors from different lists
+        // can dominate each other. There are few lists, of very different sizes.
         self.joined.sort_by_key(|(list, _)| *list);
         for group in self.joined.chunk_by(|a, b| a.0 == b.0) {
             merged.extend(group.iter().filter(|(list, u)| !self.is_covered(*list, u)).map(|(_, u)| *u));
         }
     }
 
-    /// Returns `true` if a path through an ancestor of another list is at least as long at the best.
+    /// Returns `true` if a path through an ancestor of another list is at least as long even with the shortest
+    /// durations.
     fn is_covered(&self, list: u32, u: &Ancestor) -> bool {
         let row = &self.between[u.slot as usize * self.size..][..self.size];
         let covers = |(_, w): &(u32, Ancestor)| {
@@ -117,7 +118,7 @@ impl Bounds {
         self.joined[..start].iter().any(covers) || self.joined[end..].iter().any(covers)
     }
 
-    /// Gives a new task a slot, held once, and bounds from everything before it. `None` if no slot is left.
+    /// Gives a new task a slot with one use, and bounds from all tasks before it. `None` if no slot is left.
     pub(super) fn enter(&mut self, shortest_s: f64, preds: &[Ancestor]) -> Option<u32> {
         if self.unused.is_empty() {
             // Without pruning there is no table, only lists that grow linearly.
@@ -151,7 +152,7 @@ impl Bounds {
         self.holders[slot as usize] += 1;
     }
 
-    /// One node less carries the slot; the last one frees it.
+    /// One node fewer carries the slot; the last one frees it.
     pub(super) fn let_go(&mut self, slot: u32) {
         let holders = &mut self.holders[slot as usize];
         *holders -= 1;

@@ -1,10 +1,10 @@
-//! A schedule in slots by the level-first rule: the horizon of the model and a point to start from.
+//! A schedule in slots by the level-first rule; it gives the horizon of the model and a starting point.
 
 use super::{slot_of, slots};
 use crate::model::network::Network;
 use crate::simulate::iteration::tails_to_go;
 
-/// Work below this share of a slot at one NIC is done.
+/// Remaining work below this fraction of a slot at one NIC counts as done.
 const WORK_ROUNDING: f64 = 1e-9;
 
 /// A schedule in slots.
@@ -14,17 +14,17 @@ pub struct Slots {
     pub circuits: Vec<u32>,
     /// First slot of each task.
     pub first: Vec<u32>,
-    /// Rate of each task in consecutive slots from there on, NICs.
+    /// Rate of each task in consecutive slots from its first slot on, NICs.
     pub rates: Vec<Vec<f64>>,
-    /// Slot in which the iteration is over.
+    /// Slot in which the iteration has ended.
     pub end: u32,
 }
 
 impl Slots {
-    /// Serves in every slot the tasks with most work and tail to go first. `None` if it takes more than `most`
+    /// In every slot, serves tasks in descending order of remaining work plus tail. `None` if it takes more than `most`
     /// slots.
     pub fn level_first(network: &Network, circuits: &[u32], slot_s: f64, most: u32) -> Option<Self> {
-        // Kahn's algorithm in slots: a task begins when all its predecessors are over.
+        // Kahn's algorithm in slots: a task begins when all its predecessors have ended.
         let n = network.tasks();
         let to_go = tails_to_go(network);
         let mut pending: Vec<usize> = (0..n).map(|task| network.preds.of(task as u32).len()).collect();
@@ -59,7 +59,7 @@ impl Slots {
             for &task in &running {
                 let flows = network.flows[task];
                 let via = network.via[task] as usize;
-                // Greedy by level: each task takes what links and NICs have left.
+                // Greedy by level: each task gets the remaining capacity of links and NICs.
                 let mut rate = flows.min(left[task]).min(free[via]);
                 for &(group, weight) in &network.nics_of[task] {
                     rate = rate.min(nics[group as usize] * flows / weight);

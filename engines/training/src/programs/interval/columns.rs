@@ -9,13 +9,13 @@ use lightbay_highs::model::Column;
 pub struct Columns {
     /// Circuits of every link.
     pub circuits: Vec<Column>,
-    /// Summands of the circuits of a link: (circuits, column that is 0 or 1). Powers of two, of which any may be taken,
-    /// or all counts, of which one is.
+    /// Summands of the circuits of a link: (circuits, column that is 0 or 1). Either powers of two, any of which may be
+    /// chosen, or all counts, exactly one of which is chosen.
     pub parts: Vec<Vec<(u32, Column)>>,
     /// Event times, one more than intervals.
     pub events: Vec<Column>,
-    /// First column of the length of an interval (0-based) as far as it has each part of a link; one column per
-    /// part follows. `None` where no task can use the link.
+    /// First of the columns, one per part of a link, for the product of that part and the length of an interval
+    /// (0-based). `None` where no task can use the link.
     pub lengths: Vec<Vec<Option<Column>>>,
     /// First of the three columns of a task in the first interval of its window: active, volume, begins. Three
     /// more follow for every further interval.
@@ -51,12 +51,12 @@ impl Columns {
         self.cell(task, first, interval, 0)
     }
 
-    /// Returns the column of the volume that it sends there.
+    /// Returns the column of the volume that it sends in that interval.
     pub fn volume(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 1)
     }
 
-    /// Returns the column that is 1 if it begins there.
+    /// Returns the column that is 1 if it begins in that interval.
     pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 2)
     }
@@ -80,7 +80,7 @@ impl Writer<'_> {
         }
         self.length_columns()?;
         self.task_columns()?;
-        // A bound that was found elsewhere helps only as a bound of the end column.
+        // A bound from another search helps only as a bound of the end column.
         let least = if self.ask.form.cuts { self.ask.scope.least_s / self.unit } else { 0.0 };
         let least = least.min(self.limit);
         self.columns.end = self.model.column("end of the iteration", least, self.limit, 1.0);
@@ -163,7 +163,7 @@ impl Writer<'_> {
             }
             self.columns.cells.push(Some(Column(self.model.columns() as u32)));
             for interval in windows.first[task]..=windows.last[task] {
-                // Eq. 12 with the smallest constant: no more than the volume, nor than full speed over the longest
+                // Eq. 12 with the smallest constant: at most the volume, and at most full speed over the longest
                 // interval.
                 let most = self.most_volume(task, interval);
                 self.model.binary(format!("{name} active in interval {interval}"), 0.0);
@@ -201,14 +201,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The most that a task can send in an interval.
+    /// Maximum volume that a task can send in an interval.
     pub(super) fn most_volume(&self, task: usize, interval: u32) -> f64 {
         let flows = self.ask.scope.evaluator.network.flows[task];
         let volume = flows * self.tau[task];
         if self.ask.form.tighten { volume.min(flows * self.longest(interval)) } else { volume }
     }
 
-    /// The most that a flow of any of the tasks can send in an interval.
+    /// Maximum volume that a flow of any of the tasks can send in an interval.
     pub(super) fn most_per_flow(&self, tasks: &[u32], interval: u32) -> f64 {
         let used = tasks.iter().filter(|task| self.used(&[**task], interval));
         let most = used.map(|task| self.tau[*task as usize]).fold(0.0, f64::max);
@@ -216,8 +216,8 @@ impl Writer<'_> {
     }
 }
 
-/// Bounds that rounding must not turn around: windows of critical tasks have no room.
+/// Bounds that stay in order in spite of rounding, because windows of critical tasks have no slack.
 fn ordered(lower: f64, upper: f64) -> (f64, f64) {
-    // Critical tasks have equal bounds; rounding may cross them by less than 1e-6 units.
+    // Critical tasks have equal bounds; rounding may invert them by less than 1e-6 units.
     if upper < lower && lower - upper < 1e-6 { (lower, lower) } else { (lower, upper) }
 }

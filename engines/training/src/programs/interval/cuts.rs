@@ -1,7 +1,7 @@
-//! Rows that every schedule satisfies and that show the linear relaxation what circuits cost.
+//! Valid rows that make the linear relaxation account for the number of circuits.
 //!
-//! Without them the relaxation lets every task run in parallel with itself at half activity and sees no
-//! contention at all. All of them hold for every schedule of the model, so they cut off no plan.
+//! Without them the relaxation lets every task run in parallel with itself at half activity and ignores contention.
+//! They hold for every schedule of the model, so they cut off no plan.
 
 use super::Writer;
 use crate::model::network::Network;
@@ -9,12 +9,12 @@ use crate::simulate::iteration::tails_to_go;
 use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
-/// Intervals that two ordered tasks may share before their order is left to the times alone.
-/// Longer overlaps would add a row per shared interval with nearly the same content.
+/// Maximum number of intervals that two ordered tasks may share for a row on their order; above it, only the times
+/// enforce the order. Longer overlaps would add many nearly equal rows, one per shared interval.
 const SHARED: u32 = 16;
 
 impl Writer<'_> {
-    /// Adds all of them.
+    /// Adds all of these rows.
     pub(super) fn cuts(&mut self) -> Result<(), MethodError> {
         self.durations()?;
         self.within_windows()?;
@@ -22,7 +22,7 @@ impl Writer<'_> {
         self.contention()
     }
 
-    /// A task on v circuits takes V/(min(F,v)B) at least, and exactly that if it never competes.
+    /// A task on v circuits takes at least V/(min(F,v)B), and exactly that if it never competes.
     fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
@@ -59,7 +59,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A task is not active once one that waits for it has begun.
+    /// A task is not active after one that waits for it has begun.
     fn orders(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {
@@ -88,8 +88,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Tasks of one directed link that all come after some moment must pass its circuits after it:
-    /// end >= moment + their volume / circuits + what follows the last of them.
+    /// Tasks of one directed link that all start after some time must send their volume over its circuits after that
+    /// time: end >= time + their volume / circuits + the work after the last of them.
     fn contention(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);
@@ -102,16 +102,16 @@ impl Writer<'_> {
                 .collect();
             for &first in &rivals {
                 self.go_on()?;
-                // All of `later` start no earlier than `first` in any schedule, so their work passes the link after its
+                // All of `later` start no earlier than `first` in any schedule, so they use the link only after its
                 // start.
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
-                // A single task is bound by its own duration already.
+                // The duration row already covers a single task.
                 if later.len() < 2 {
                     continue;
                 }
                 let volume: f64 =
                     later.iter().map(|t| network.flows[*t as usize] * self.tau[*t as usize]).sum();
-                // What must follow any of them follows the last of them.
+                // Work that must follow each of them also follows the last of them.
                 let after =
                     later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
                 // V/x over the chosen count: linear, because exactly one part is 1.
@@ -141,10 +141,10 @@ impl Writer<'_> {
     }
 }
 
-/// `first` and the rivals that can start no earlier than it can in any schedule: every predecessor of `first` is
-/// as far ahead of them.
+/// `first` and the competing tasks that start no earlier than `first` in any schedule, because every predecessor of
+/// `first` precedes them by at least the same time.
 fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
-    // Every predecessor of `first` is at least as far ahead of a follower.
+    // Every predecessor of `first` precedes a follower by at least the same time.
     let preds = network.preds.of(first);
     let released = est[first as usize];
     let ahead: Vec<Vec<f64>> = preds.iter().map(|arc| distances(network, arc.task)).collect();

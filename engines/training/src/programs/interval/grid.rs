@@ -1,17 +1,18 @@
-//! A schedule as what each task sends in each interval: the event order and the volumes, without times.
+//! A schedule as the volume of each task in each interval: event order and volumes, without times.
 //!
-//! The times follow: an interval is as long as its busiest resource needs, an event waits for whatever it represents.
-//! So a point of the solver becomes an exact schedule, and a simulated run an exact point.
+//! The times follow: an interval is as long as its busiest resource needs, and an event waits for every start and end
+//! that it represents. In this way a point of the solver becomes an exact schedule, and a simulated run becomes an
+//! exact point.
 
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};
 use std::collections::VecDeque;
 
-/// Shares of a task's volume below this are rounding of the solver.
-/// The solver's default feasibility tolerance is 1e-7 too, so smaller shares are not told from nothing.
+/// Fractions of a task's volume below this count as rounding of the solver. The solver's default feasibility tolerance
+/// is 1e-7 too, so smaller fractions cannot be distinguished from 0.
 const NOTHING: f64 = 1e-7;
 
-/// Events within this many seconds are one.
+/// Events closer than this count as one, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 /// Volumes of counted tasks in consecutive intervals.
@@ -23,7 +24,7 @@ pub struct Grid {
     pub intervals: u32,
     /// First interval of each task, 1-based; 0 for tasks without intervals.
     pub first: Vec<u32>,
-    /// Volumes that each task sends from there on, in seconds at the rate of one NIC.
+    /// Volumes of each task from its first interval on, in seconds at the rate of one NIC.
     pub sent: Vec<Vec<f64>>,
 }
 
@@ -44,7 +45,7 @@ impl Grid {
     /// The grid of a run on `circuits`, with intervals between the events of the tasks that `counted` names.
     ///
     /// # Errors
-    /// A task that is over within a moment has no interval; it is named.
+    /// A task that ends within [`SAME_MOMENT_S`] of its start has no interval; the error names it.
     pub fn of_trace(
         network: &Network,
         trace: &Trace,
@@ -80,7 +81,7 @@ impl Grid {
                 (end - begin).max(0.0)
             };
             // Volumes by overlap; the sum is then made exact by `settle`.
-            // The piece lies in the intervals of its task but for a moment at either end.
+            // Apart from rounding at its ends, the piece lies in the intervals of its task.
             let total: f64 = (0..sent.len()).map(inside).sum();
             if length <= SAME_MOMENT_S || total <= 0.0 {
                 let k = at(piece.start).saturating_sub(from).min(sent.len() - 1);
@@ -104,13 +105,13 @@ impl Grid {
         }
         let volume = network.volume[task] / network.rate;
         let sent = &mut self.sent[task];
-        // Shares below the solver's tolerance are dropped, the rest scaled to the volume.
+        // Fractions below the solver's tolerance are dropped, and the rest is scaled to the volume.
         for sent in sent.iter_mut() {
             if *sent < NOTHING * volume {
                 *sent = 0.0;
             }
         }
-        // Shorter windows leave more room between a task and those before and after it.
+        // Shorter windows leave more slack between a task and its predecessors and successors.
         let lead = sent.iter().take_while(|sent| **sent == 0.0).count();
         if lead == sent.len() {
             return;
@@ -137,7 +138,7 @@ impl Grid {
         place.and_then(|place| self.sent[task].get(place)).copied().unwrap_or(0.0)
     }
 
-    /// The least length of every interval that links, flows and NICs allow, seconds.
+    /// Minimum length of every interval that links, flows and NICs allow, seconds.
     fn lengths(&self, network: &Network) -> Vec<f64> {
         let k = self.intervals as usize;
         let mut lengths = vec![0.0f64; k];
@@ -164,7 +165,7 @@ impl Grid {
             let members = group.members.iter();
             resource(&mut members.map(|&(task, weight)| (task, weight / network.flows[task as usize])));
         }
-        // A flow runs at the rate of one NIC at most, however many circuits are free.
+        // A flow runs at most at the rate of one NIC, even if more circuits are free.
         for (task, sent) in self.sent.iter().enumerate() {
             for (place, sent) in sent.iter().enumerate() {
                 let length = &mut lengths[self.first[task] as usize - 1 + place];
@@ -174,13 +175,13 @@ impl Grid {
         lengths
     }
 
-    /// Returns `true` if one task ends and another begins at the same event, a moment later.
+    /// Returns `true` if one task ends at an event and a successor begins slightly later at the same event.
     fn is_at_one_event(&self, before: usize, task: usize, delay: f64) -> bool {
         self.first[task] > 0 && self.last(before) + 1 == self.first[task] && delay <= SAME_MOMENT_S
     }
 
-    /// Seconds that each task begins after its first event, because a task that ends there has to be over for a moment; and
-    /// the most of them at each event, by which the interval after it is longer.
+    /// Delay of each task after its first event, in seconds, because of an edge delay after a task that ends at that
+    /// event; and the maximum delay at each event, by which the next interval is longer.
     fn waits(&self, network: &Network) -> (Vec<f64>, Vec<f64>) {
         let mut wait = vec![0.0f64; network.tasks()];
         let mut gap = vec![0.0f64; self.intervals as usize + 1];
@@ -220,7 +221,7 @@ impl Grid {
         }
         for task in 0..n {
             if counted(task) {
-                // Precedence joins the event that ends one task with the start of the next.
+                // A precedence edge joins the event that ends one task with the start of the next.
                 join(k + 1 + task, self.first[task] as usize - 1, 0.0);
             }
             time[k + 1 + task] = network.release[task];
@@ -286,7 +287,7 @@ impl Grid {
                 let start = if place == 0 { timed.start[task] } else { timed.events[from] };
                 let end = timed.events[from + 1];
                 let last = place + 1 == self.sent[task].len();
-                // The last piece takes the rest, so that volumes add up exactly.
+                // The last piece gets the remaining volume, so that volumes add up exactly.
                 let volume = if last { left } else { (sent * network.rate).min(left) };
                 left -= volume;
                 if end > start {

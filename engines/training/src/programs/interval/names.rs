@@ -2,14 +2,14 @@
 
 use crate::scenario::instance::Instance;
 
-/// Words for everything a row or column can be about.
+/// Names of everything that a row or column can refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// Pods.
     pub pods: Vec<String>,
-    /// Links, as the pods they join.
+    /// Names of links, made of the pods that they join.
     pub links: Vec<String>,
-    /// Tasks: their number and name.
+    /// Names of tasks, made of number and name.
     pub tasks: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Names {
         }
     }
 
-    /// A directed link, 2 * link forwards and 2 * link + 1 backwards.
+    /// Name of a directed link: 2 * link is forward, 2 * link + 1 is backward.
     pub fn via(&self, via: usize) -> String {
         let direction = if via.is_multiple_of(2) { "forwards" } else { "backwards" };
         format!("{} {direction}", self.links[via / 2])

@@ -1,19 +1,19 @@
-//! From a grid to a point of the model and back.
+//! Conversion of a grid to a point of the model and back.
 
 use super::{Grid, IntervalModel};
 use crate::model::network::Network;
 use lightbay_highs::model::Column;
 
-/// Value from which on a binary of the solver counts as 1.
-/// Binaries are whole to 1e-6, so any value in between does.
+/// Minimum value at which a binary of the solver counts as 1. Binaries are integral to 1e-6, so any value in between
+/// works.
 const HALF: f64 = 0.5;
 
 impl IntervalModel {
     /// The point of a schedule, one value per column.
     ///
     /// # Errors
-    /// The reason that the schedule has no point in this model, in a sentence: a task outside its window, too few
-    /// intervals, circuits beyond the caps, an order that contradicts the DAG.
+    /// A sentence that says why the schedule has no point in this model: a task outside its window, too few intervals,
+    /// circuits beyond the caps, or an order that contradicts the DAG.
     pub fn point(&self, network: &Network, grid: &Grid) -> Result<Vec<f64>, String> {
         // A point exists only if the order of the grid has times.
         let timed = grid.timed(network).ok_or("the order of its events contradicts the DAG")?;
@@ -77,7 +77,8 @@ impl IntervalModel {
         Ok(point)
     }
 
-    /// Returns `true` if circuits contain a part: the bit of that value, or that very count.
+    /// Returns `true` if a circuit count contains a part: the bit of that value or, for unary parts, exactly that
+    /// count.
     fn has(&self, count: u32, circuits: u32) -> bool {
         if self.form.cuts { count == circuits } else { circuits & count != 0 }
     }

@@ -28,12 +28,12 @@ impl Writer<'_> {
         (self.columns.events[interval as usize - 1], self.columns.events[interval as usize])
     }
 
-    /// The large constant of Eq. 8: no interval is longer.
+    /// The large constant of Eq. 8, which no interval exceeds.
     fn longest_or_limit(&self, interval: u32) -> f64 {
         if self.ask.form.tighten { self.longest(interval) } else { self.limit }
     }
 
-    /// Ports (Eq. 5) and the parts that circuits are made of (Eq. 7).
+    /// Ports (Eq. 5) and the parts of circuit counts (Eq. 7).
     pub(super) fn circuits(&mut self) -> Result<(), MethodError> {
         let names = self.ask.scope.names;
         let budget = &self.ask.scope.evaluator.network.budget;
@@ -119,14 +119,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The length of an interval as far as a part of the circuits is there.
+    /// Product of the length of an interval and a part of the circuits.
     fn length_rows(&mut self, link: usize, interval: u32, first: Column) -> Result<(), MethodError> {
         let (begin, end) = self.ends(interval);
         let most = self.longest_or_limit(interval);
         let parts = self.columns.parts[link].clone();
         let name = &self.ask.scope.names.links[link];
-        // Eq. 8 by its convex hull: the length is split among the counts, and only the chosen one has any. This needs no
-        // large constant beyond the longest interval.
+        // Eq. 8 by its convex hull: the length is split among the counts, and only the chosen count has a positive
+        // length. This needs no large constant beyond the longest interval.
         if self.ask.form.cuts {
             let mut terms = vec![(begin, 1.0), (end, -1.0)];
             for (place, &(count, part)) in parts.iter().enumerate() {

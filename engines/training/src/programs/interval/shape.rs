@@ -1,4 +1,4 @@
-//! Intervals of a model and the tasks that may use them, from a run that the model is to contain.
+//! Intervals of a model and the tasks that may use them, derived from a schedule that the model must contain.
 
 use super::{Form, GoOn, Grid, IntervalModel, IntervalQuestion, Scope};
 use crate::model::network::Network;
@@ -29,25 +29,25 @@ pub struct Shape {
     pub competing_only: bool,
     /// Windows of interval indices.
     pub pruning: Pruning,
-    /// Number of intervals K; 0 takes those of the reference run and two more, or none more at margin 0.
+    /// Number of intervals K; 0 uses those of the reference schedule plus two, or without additional ones at margin 0.
     pub intervals: u32,
 }
 
-/// Scenario and runs that a model is shaped for.
+/// Scenario and reference schedules that determine the shape of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeSubject<'a> {
-    /// Subject of the model, known before a run.
+    /// Input of the model that does not depend on a schedule.
     pub scope: Scope<'a>,
-    /// Circuits of the run to start from.
+    /// Circuits of the schedule to start from.
     pub circuits: &'a [u32],
-    /// The run to start from.
+    /// The schedule to start from.
     pub start: &'a Trace,
-    /// The run that windows are laid around.
+    /// The schedule at which windows are centred.
     pub anchor: &'a Trace,
 }
 
 impl<'a> ShapeSubject<'a> {
-    /// Returns the request for a model that has a point for every schedule as good as the run to start from.
+    /// Returns the request for a model that has a point for every schedule as good as the schedule to start from.
     pub fn question(&self, windows: &'a IndexWindows, form: Form) -> IntervalQuestion<'a> {
         IntervalQuestion { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
     }
@@ -58,22 +58,21 @@ impl<'a> ShapeSubject<'a> {
 pub struct Shaped {
     /// The model.
     pub model: IntervalModel,
-    /// The run it was asked to contain, as a point, or why it is none: the row it breaks.
+    /// The point of the starting schedule, or the row that it breaks.
     pub point: Result<Vec<f64>, String>,
-    /// Windows as they became.
+    /// Windows of the model.
     pub windows: IndexWindows,
-    /// Margin as it became, where there are anchors.
+    /// Margin of the model, if windows are anchored.
     pub margin: Option<u32>,
-    /// `true` if every schedule has a point: enough intervals, and no windows but those of the DAG.
+    /// `true` if every schedule has a point: there are enough intervals, and windows follow from the DAG only.
     pub complete: bool,
 }
 
 impl Shaped {
-    /// The point of a run, or why it is none: the row that it breaks of `model`, which is this one or has the same
-    /// columns.
+    /// The point of a schedule, if it satisfies the rows of `model`, which is this model or one with the same columns.
     ///
     /// # Errors
-    /// The row, in words.
+    /// The broken row, in words.
     pub fn point_of(
         &self,
         model: &Model,
@@ -95,8 +94,8 @@ fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
     }
 }
 
-/// Room above the run to start from within which the model looks for schedules, relative.
-/// A start must lie strictly inside, or rounding makes it infeasible.
+/// Relative margin above the starting schedule within which the model searches for schedules. A start must lie strictly
+/// inside the limit, because rounding would make it infeasible.
 const ROOM: f64 = 1e-6;
 
 /// Maximum amount by which a start may break a row; the solver allows 1e-6.
@@ -113,14 +112,14 @@ impl Shape {
         }
     }
 
-    /// Writes the model. Where the run to start from does not fit, the margin grows, then the number of intervals.
+    /// Writes the model. If the starting schedule does not fit, first the margin grows, then the number of intervals.
     ///
     /// # Errors
     /// The error of `go_on` while the model is written.
     pub fn write(&self, subject: ShapeSubject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
         let network = &subject.scope.evaluator.network;
         let counted = self.counted(subject.scope.evaluator);
-        // The run to contain fixes how many intervals are needed at least.
+        // The starting schedule determines the minimum number of intervals.
         let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);
         let needed = grid.as_ref().map_or(1, |grid| grid.intervals).max(1);
         // 2n - 1 intervals contain every schedule: n starts and n finishes have at most that many gaps.
@@ -137,7 +136,7 @@ impl Shape {
         }
         let mut pruning = self.pruning;
         let windows = loop {
-            // Windows of Alg. 1; where the run does not fit, first the margin grows, then K.
+            // Windows of Alg. 1; if the schedule does not fit, first the margin grows, then K.
             let windows = match pruning {
                 Pruning::None => IndexWindows::open(&counted, intervals),
                 Pruning::Dag => IndexWindows::among(network, &counted, intervals),
@@ -145,7 +144,7 @@ impl Shape {
                     IndexWindows::around(network, subject.anchor, &counted, margin, intervals)
                 }
             };
-            // Invariant at the end: the run to start from is a point of the model, unless no width can hold it.
+            // Invariant at the end: the starting schedule is a point of the model, unless no margin can contain it.
             let fits = grid.as_ref().map_or(true, |grid| {
                 grid.intervals <= intervals
                     && (0..counted.len()).filter(|task| counted[*task]).all(|task| {
@@ -156,7 +155,7 @@ impl Shape {
                 break windows;
             }
             match pruning {
-                // Doubling reaches any margin in a few rounds.
+                // Doubling reaches every margin in a few rounds.
                 Pruning::Anchored(margin) if margin < intervals => {
                     pruning = Pruning::Anchored((2 * margin).max(1));
                 }
@@ -165,7 +164,7 @@ impl Shape {
                 _ => break windows,
             }
         };
-        // Written once, for the windows that were found.
+        // The model is written once, for the final windows.
         let model = IntervalModel::new(subject.question(&windows, self.form), go_on)?;
         let point =
             grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));

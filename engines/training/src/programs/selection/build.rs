@@ -9,16 +9,16 @@ use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_highs::model::{Column, Model};
 use rustc_hash::FxHashMap;
 
-/// Rule by which the value of a column follows from circuits.
+/// Rule that computes the value of a column from circuits.
 #[derive(Clone, Debug)]
 pub(super) enum Recipe {
-    /// 1 if the link has at least that many circuits.
+    /// 1 if the link has at least this number of circuits.
     Reach { link: u32, circuits: u32 },
-    /// Duration of tasks of one type, less what it is at least.
+    /// Duration of tasks of one type minus its minimum.
     Duration { link: u32, flows: f64, work: f64, base: f64 },
-    /// The largest of some sums, less what it is at least.
+    /// The largest of several sums minus its minimum.
     Largest { sums: Vec<Sum>, base: f64 },
-    /// The end of the iteration, less what it is at least.
+    /// The end of the iteration minus its minimum.
     Makespan,
     /// Length of a piece of a share if the link has from..=to circuits, else 0.
     Piece { share: usize, piece: usize, from: u32, to: u32 },
@@ -31,13 +31,13 @@ pub(super) enum Recipe {
 pub(super) struct Builder<'a> {
     pub ask: SelectionRequest<'a>,
     pub range: Range,
-    /// Everything at the most circuits of the range.
+    /// Schedule at the maximum number of circuits of the range.
     pub fast: Extreme,
-    /// Everything at the fewest circuits of the range.
+    /// Schedule at the minimum number of circuits of the range.
     pub slow: Extreme,
     pub model: Model,
     pub recipes: Vec<Recipe>,
-    /// Position of each link's first column for one circuit more.
+    /// Position of the first count column of each link.
     pub reach: Vec<u32>,
     pub makespan: Sum,
     /// Minimum possible makespan, milliseconds.
@@ -47,15 +47,16 @@ pub(super) struct Builder<'a> {
     durations: FxHashMap<(usize, u64, u64), Sum>,
 }
 
-/// Sums that a start may be without a column, where the model is to be small.
-/// Two sums save most start columns of chains; each further one multiplies the rows of its successors.
+/// Maximum number of sums of a start without a column, in the reduced form. Two sums save most start columns of chains;
+/// each further one multiplies the rows of its successors.
 const SUMS: usize = 2;
 
 impl<'a> Builder<'a> {
     pub fn new(ask: SelectionRequest<'a>, range: Range) -> Self {
         let network = &ask.evaluator.network;
         let fast = Extreme::new(network, &range.high);
-        // Longest paths at the most and at the fewest circuits bound every start and finish from below and above.
+        // Longest paths at the maximum and at the minimum number of circuits bound every start and finish from below
+        // and above.
         let slow = Extreme::new(network, &range.low);
         let mut builder = Self {
             ask,
@@ -76,7 +77,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Maximum number of sums of a start without a column; 0 to write everything as it is.
+    /// Maximum number of sums of a start without a column; 0 in the full form.
     pub fn sums(&self) -> usize {
         match self.ask.writing {
             Writing::Full => 0,
@@ -88,7 +89,7 @@ impl<'a> Builder<'a> {
         1e3 * self.ask.limit_s
     }
 
-    /// Columns of a small model say how much a time exceeds its least.
+    /// In the reduced form, columns are the excess of a time over its minimum.
     pub fn named(&self, name: String, excess: &str) -> String {
         match self.ask.writing {
             Writing::Full => name,
@@ -98,7 +99,7 @@ impl<'a> Builder<'a> {
 
     /// A column between two values, and its value as a sum.
     pub fn shifted(&mut self, name: String, least: f64, most: f64) -> (Column, Sum) {
-        // Shifted columns begin at 0; their least is a constant of the sums that they stand in.
+        // Shifted columns begin at 0; their minimum becomes a constant of the sums that contain them.
         let base = if self.sums() == 0 { 0.0 } else { least };
         let column = self.model.column(name, least - base, most - base, 0.0);
         let mut value = Sum::column(column);
@@ -116,7 +117,7 @@ impl<'a> Builder<'a> {
         format!("{}-{}", pod(link.pod_a), pod(link.pod_b))
     }
 
-    /// Circuits of every link, counted up, and what fits the pods.
+    /// Adds unary circuit counts of every link, and the port rows of the pods.
     fn circuits(&mut self) {
         let budget = &self.ask.evaluator.network.budget;
         for link in 0..self.range.low.len() {
@@ -137,7 +138,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        // Port rows only where the most circuits of the range would overfill the pod.
+        // Port rows are needed only where the maximum number of circuits of the range exceeds the ports of the pod.
         for pod in 0..budget.pods() {
             let Some(ports) = budget.ports(pod) else { continue };
             let mut used = Sum::default();
@@ -165,7 +166,7 @@ impl<'a> Builder<'a> {
 
     /// 1 if the link has at least this many circuits.
     pub fn reaches(&self, link: usize, circuits: u32) -> Sum {
-        // Counts outside the range are settled: constants instead of columns.
+        // Counts outside the range are constants instead of columns.
         if circuits <= self.range.low[link] {
             Sum::of(1.0)
         } else if circuits > self.range.high[link] {
@@ -175,7 +176,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Duration of a task that has its link to itself; tasks of one type share a column.
+    /// Duration of a task that shares its link with no other; tasks of one type share a column.
     pub fn duration(&mut self, task: u32) -> Sum {
         let network = &self.ask.evaluator.network;
         let (index, link) = (task as usize, network.link_of(task));
@@ -187,7 +188,7 @@ impl<'a> Builder<'a> {
         }
         let (low, high) = (self.range.low[link], self.range.high[link]);
         let at = |circuits: u32| 1e3 * network.duration_alone(task, circuits);
-        // One count, or no more flows than the fewest circuits: the duration is settled.
+        // With a single count, or with no more flows than the minimum count, the duration is constant.
         let value = if at(low) == at(high) {
             Sum::of(at(high))
         } else {
@@ -210,14 +211,14 @@ impl<'a> Builder<'a> {
         value
     }
 
-    /// The makespan, and all that can decide it.
+    /// Adds the makespan and everything that can determine it.
     fn ends(&mut self) {
         let evaluator = self.ask.evaluator;
         let network = &evaluator.network;
         let mut scratch = Scratch::default();
         let least = 1e3 * evaluator.bound(&self.range.high, &mut scratch);
-        // Links whose sinks can end after what the makespan is at least.
-        // Links whose sinks end by the least makespan even at the fewest circuits can never decide it.
+        // Links whose sinks can end after the minimum makespan. Links whose sinks end by the minimum makespan even with
+        // the fewest circuits never determine it.
         evaluator.model.start(&self.range.low, &mut scratch.model);
         let late: Vec<bool> = (0..network.links())
             .map(|link| {
@@ -283,7 +284,7 @@ impl<'a> Builder<'a> {
             self.model.costs[column.index()] = 1.0;
             self.model.offset = value.constant;
         }
-        // Rows that hold at the least makespan anyway are left out.
+        // Rows that always hold at the minimum makespan are left out.
         for (number, end) in ends.iter().enumerate() {
             if end.greatest(&self.model) > least {
                 let row = value.plus(end, -1.0);
@@ -300,7 +301,7 @@ impl<'a> Builder<'a> {
 
     fn need_predecessors(&self, needed: &mut [bool]) {
         let network = &self.ask.evaluator.network;
-        // Backward in topological order: a task is settled before its predecessors are looked at.
+        // Backward in topological order: a task is decided before its predecessors.
         for &task in network.order.iter().rev() {
             if !needed[task as usize] {
                 continue;

@@ -1,9 +1,9 @@
-//! Start times as longest paths in terms of durations, with as few columns as possible.
+//! Start times as longest paths over durations, with as few columns as possible.
 //!
-//! A start is the largest of several sums: a constant, durations that depend on circuits, and starts that have a column
-//! of their own. A sum that is never larger than another one is dropped. A start with few sums needs no column: its
-//! successors take the sums over (Fourier-Motzkin elimination). What never decides the end, whatever the circuits, is
-//! not written at all.
+//! A start is the largest of several sums of a constant, durations that depend on circuits, and starts with a separate
+//! column. A sum that never exceeds another one is dropped. A start with few sums needs no column: its successors use
+//! the sums instead (Fourier-Motzkin elimination). Tasks that determine the end for no choice of circuits are not
+//! written.
 
 use super::build::{Builder, Recipe};
 use super::sum::Sum;
@@ -12,7 +12,7 @@ use crate::model::network::Network;
 /// Milliseconds below which two sums count as equal.
 pub(super) const EQUAL_MS: f64 = 1e-9;
 
-/// Schedule of all tasks alone at given circuits, milliseconds.
+/// Schedule of all tasks without competition on given circuits, milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Extreme {
     /// Start of every task.
@@ -54,8 +54,8 @@ impl Extreme {
     }
 }
 
-/// Longest way from the end of every task to the start of `target`, at the durations of `fast`; below zero
-/// where no way leads there.
+/// Longest path from the end of every task to the start of `target`, at the durations of `fast`; negative if no path
+/// exists.
 pub(super) fn ways_to(network: &Network, target: u32, fast: &Extreme) -> Vec<f64> {
     // Backward longest path from the target over its ancestors only.
     let mut way = vec![-1.0f64; network.tasks()];
@@ -79,12 +79,12 @@ pub(super) fn ways_to(network: &Network, target: u32, fast: &Extreme) -> Vec<f64
 /// Start times of the tasks that can decide the end.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// The sums whose largest is the start, for tasks that matter.
+    /// The sums whose maximum is the start, for tasks that matter.
     pub starts: Vec<Vec<Sum>>,
 }
 
 impl Paths {
-    /// Writes the starts of what `needed` tasks wait for.
+    /// Writes the starts of the predecessors of `needed` tasks.
     pub fn write(builder: &mut Builder<'_>, needed: &[bool]) -> Self {
         let network = &builder.ask.evaluator.network;
         let mut paths = Self { starts: vec![Vec::new(); network.tasks()] };
@@ -95,14 +95,14 @@ impl Paths {
             for arc in network.preds.of(task) {
                 let delay = 1e3 * arc.delay;
                 if !needed[arc.task as usize]
-                    // Dominated: the predecessor is never ready after what the constant already says.
+                    // Dominated: the predecessor is never ready later than the constant.
                     || (most > 0 && builder.slow.finish(arc.task) + delay <= sums[0].constant + EQUAL_MS)
                 {
                     continue;
                 }
                 let mut after = builder.duration(arc.task);
                 after.constant += delay;
-                // Each pair of paths (to the predecessor, from it on) is one sum; dominated ones are dropped.
+                // Each pair of paths (to the predecessor and from it) gives one sum; dominated ones are dropped.
                 for start in &paths.starts[arc.task as usize] {
                     keep_largest(&mut sums, start.plus(&after, 1.0), builder);
                 }
@@ -128,7 +128,7 @@ impl Paths {
     }
 }
 
-/// Adds a sum to those whose largest counts.
+/// Adds a sum to those whose maximum is taken.
 pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>) {
     if builder.sums() == 0 {
         sums.push(new);
@@ -144,7 +144,7 @@ pub(super) fn keep_largest(sums: &mut Vec<Sum>, new: Sum, builder: &Builder<'_>)
 }
 
 impl Builder<'_> {
-    /// A column for the largest of some sums, which bound a start of `task` (or of several that begin no
+    /// A column for the maximum of several sums, which bound a start of `task` (or of several tasks that begin no
     /// earlier).
     pub(super) fn start_column(&mut self, name: String, task: u32, sums: Vec<Sum>) -> Sum {
         let index = task as usize;

@@ -1,8 +1,8 @@
 //! Minimum and maximum number of circuits of every link in any plan that ends by a limit.
 //!
-//! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a number of
-//! circuits of one link is impossible if the iteration ends too late even when every other link has the
-//! most that its pods can then still give it.
+//! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a circuit count of
+//! one link is impossible if the iteration ends too late even when every other link has the maximum that its pods then
+//! allow.
 
 use crate::simulate::evaluate::{Evaluator, Scratch};
 
@@ -15,14 +15,13 @@ pub struct Range {
     pub high: Vec<u32>,
 }
 
-/// Rounds after which what is left is left; each costs an evaluation per link at least.
+/// Maximum number of rounds; each costs at least one evaluation per link.
 const ROUNDS: usize = 8;
 
 /// Maximum number of evaluations of all rounds together.
 const EVALUATIONS: usize = 4_000;
 
-/// Rounding that an end may suffer on its way through the evaluation, relative.
-/// Some thousand roundings of a double.
+/// Maximum relative rounding error of an end in the evaluation. Some thousand roundings of a double.
 const ROUNDING: f64 = 1e-12;
 
 impl Range {
@@ -34,7 +33,7 @@ impl Range {
         budget.fits(&range.low).then(|| range.within(evaluator))
     }
 
-    /// The most that the pods can give each link while all others have their fewest.
+    /// Maximum number of circuits that the pods allow for each link if all other links have their minimum.
     fn within(mut self, evaluator: &Evaluator) -> Self {
         let budget = &evaluator.network.budget;
         let free = budget.free(&self.low);
@@ -45,13 +44,13 @@ impl Range {
         self
     }
 
-    /// Leaves out what no plan that ends by `limit_s` has. `None` if no such plan exists.
+    /// Removes the counts that no plan that ends by `limit_s` has. `None` if no such plan exists.
     pub fn tighten(mut self, evaluator: &Evaluator, limit_s: f64) -> Option<Self> {
         let limit = limit_s * (1.0 + ROUNDING);
         let mut scratch = Scratch::default();
         let mut left = EVALUATIONS;
         for _ in 0..ROUNDS {
-            // The upper corner bounds every vector of the range.
+            // The maximum of the range bounds every allocation in it.
             if evaluator.bound(&self.high, &mut scratch) > limit {
                 return None;
             }
@@ -75,7 +74,7 @@ impl Range {
             if !evaluator.network.budget.fits(&self.low) {
                 return None;
             }
-            // Fewer options of one link leave more or fewer ports to others, so bounds are taken again.
+            // Fewer counts of one link leave more or fewer ports to others, so bounds are recomputed.
             self = self.within(evaluator);
             if self == before || left == 0 {
                 break;
@@ -84,7 +83,7 @@ impl Range {
         Some(self)
     }
 
-    /// The earliest end with this many circuits of one link.
+    /// The earliest end with this number of circuits of one link.
     fn ends_with(
         &self,
         link: usize,
@@ -95,7 +94,7 @@ impl Range {
     ) -> f64 {
         *left -= 1;
         let mut others = self.clone();
-        // The link fixed at this count, all others at the most that is then possible.
+        // The link fixed at this count, all others at the maximum that is then possible.
         others.low[link] = circuits;
         others.high[link] = circuits;
         if !evaluator.network.budget.fits(&others.low) {

@@ -1,8 +1,8 @@
-//! Sinks that share one directed link: pieces between their releases, and what fits into them.
+//! Sinks that share one directed link: pieces between their releases, and the volume that fits into the pieces.
 //!
-//! Sinks whose order of release the DAG does not settle are released together, no later than the first of
-//! them: earlier releases only ever shorten. The length of a piece times the circuits of the link is
-//! written by its convex hull: one length per number of circuits, all but one of them zero.
+//! Sinks whose order of release the DAG does not fix are released together, no later than the first of them. Earlier
+//! releases only shorten the makespan, so the model stays a relaxation. The length of a piece times the circuits of the
+//! link is written by its convex hull: one length per circuit count, all but one of which are zero.
 
 use super::build::{Builder, Recipe};
 use super::paths::{EQUAL_MS, Paths, keep_largest, ways_to};
@@ -29,12 +29,12 @@ struct Member {
     volume: f64,
 }
 
-/// Sinks beyond which an order of release is not looked for.
-/// The test below is quadratic in the sinks; beyond this they share one release.
+/// Maximum number of sinks for which an order of release is determined. The test below is quadratic in the sinks;
+/// beyond this they share one release.
 const SINKS: usize = 64;
 
-/// Sinks up to which every set of them has its own row.
-/// 31 sets at most for each count; their number doubles with every sink.
+/// Maximum number of sinks for which every set has its own row: at most 31 sets for each count, and twice as many with
+/// each further sink.
 const SETS: usize = 5;
 
 impl Share {
@@ -47,7 +47,7 @@ impl Share {
         order.sort_by(|a, b| fast.start[*a as usize].total_cmp(&fast.start[*b as usize]).then(a.cmp(b)));
         let mut cuts = vec![false; order.len()];
         if order.len() <= SINKS {
-            // Between two neighbours all earlier ones must be known to be released before all later ones.
+            // A cut between two sinks needs all earlier ones to be released before all later ones.
             let mut settled_until = order.len();
             let mut first_unsettled = vec![order.len(); order.len()];
             for (later, &second) in order.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Share {
                     }
                 }
             }
-            // A cut is allowed where every later sink is known to come after every earlier one (suffix minimum).
+            // A cut is allowed where every later sink certainly comes after every earlier one (suffix minimum).
             for at in (1..order.len()).rev() {
                 settled_until = settled_until.min(first_unsettled[at]);
                 cuts[at] = settled_until >= at;
@@ -86,12 +86,12 @@ impl Share {
         Self { link: via / 2, tail, groups, releases: Vec::new() }
     }
 
-    /// Returns `true` if the order of all releases is settled.
+    /// Returns `true` if the DAG fixes the order of all releases.
     pub fn in_order(&self) -> bool {
         self.groups.iter().all(|group| group.len() == 1)
     }
 
-    /// Marks what releases are made from: groups without an order look at all predecessors.
+    /// Marks the tasks that determine releases: groups without an order need all predecessors.
     pub fn need(&self, builder: &Builder<'_>, needed: &mut [bool]) {
         let network = &builder.ask.evaluator.network;
         for member in self.groups.iter().filter(|group| group.len() > 1).flatten() {
@@ -101,7 +101,7 @@ impl Share {
         }
     }
 
-    /// Writes when the groups are released.
+    /// Writes the releases of the groups.
     pub fn releases(&mut self, builder: &mut Builder<'_>, paths: &mut Paths) {
         let network = &builder.ask.evaluator.network;
         let mut last: Option<Sum> = None;
@@ -109,7 +109,7 @@ impl Share {
             let release = if let [only] = group[..] {
                 paths.one(builder, only.task)
             } else {
-                // A relaxed release: the earliest of any member, and what is common to all of them.
+                // A relaxed release: the earliest release of any member, and the paths common to all of them.
                 let starts = group.iter().map(|member| builder.fast.start[member.task as usize]);
                 let mut sums = vec![Sum::of(starts.fold(f64::INFINITY, f64::min))];
                 let ways: Vec<Vec<f64>> =
@@ -138,7 +138,7 @@ impl Share {
                 if let [only] = &sums[..] {
                     only.clone()
                 } else {
-                    // The latest start of any of them bounds what they begin with together.
+                    // The latest start of any of them bounds their common release.
                     let late = |task: u32| builder.slow.start[task as usize];
                     let first =
                         group.iter().map(|member| member.task).min_by(|a, b| late(*a).total_cmp(&late(*b)));
@@ -152,8 +152,8 @@ impl Share {
         }
     }
 
-    /// Ends that a sink reaches even alone: where tails differ, pieces know the shortest only.
-    // The shortest tail is in the pieces; longer ones bound the makespan one by one.
+    /// Ends of single sinks: if tails differ, the pieces contain only the shortest tail.
+    // Longer tails bound the makespan one by one.
     pub fn ends_alone(&self, builder: &mut Builder<'_>, paths: &Paths) -> Vec<Sum> {
         let network = &builder.ask.evaluator.network;
         let mut ends = Vec::new();
@@ -171,7 +171,7 @@ impl Share {
         ends
     }
 
-    /// The length of a piece; the last one ends with the sharing.
+    /// The length of a piece; the last piece ends with the last sink.
     fn length(&self, piece: usize, builder: &Builder<'_>) -> Sum {
         let mut length = if let Some(next) = self.releases.get(piece + 1) {
             next.clone()
@@ -195,7 +195,7 @@ impl Share {
         }
     }
 
-    /// One row for every set of sinks and number of circuits that can be too few for it.
+    /// Adds one row for every set of sinks and every circuit count that may be too small for it.
     fn write_sets(&self, builder: &mut Builder<'_>, number: usize) {
         let (low, high) = (builder.range.low[self.link], builder.range.high[self.link]);
         let members: Vec<(usize, Member)> = self
@@ -205,7 +205,7 @@ impl Share {
             .flat_map(|(group, members)| members.iter().map(move |member| (group, *member)))
             .collect();
         let lengths: Vec<Sum> = (0..self.groups.len()).map(|piece| self.length(piece, builder)).collect();
-        // Speeds of each piece, and what has to be sent, for sets that matter.
+        // Speeds in each piece and the volume, for sets that matter.
         let mut rows: Vec<(u32, Vec<f64>, f64)> = Vec::new();
         for circuits in low..=high {
             for set in 1u32..1 << members.len() {
@@ -222,13 +222,13 @@ impl Share {
                 for (length, speed) in lengths.iter().zip(&speeds) {
                     sent.add(length, *speed);
                 }
-                // Sets that are served anyway, whatever the lengths, need no row.
+                // Sets that are served for any lengths need no row.
                 if sent.least(&builder.model) < volume - EQUAL_MS {
                     rows.push((circuits, speeds, volume));
                 }
             }
         }
-        // Numbers of circuits with rows have separate lengths; the numbers between share theirs.
+        // Circuit counts with rows have separate lengths; the counts between them share lengths.
         let mut buckets: Vec<(u32, u32)> = Vec::new();
         for circuits in low..=high {
             let alone = |circuits: u32| rows.iter().any(|row| row.0 == circuits);
@@ -300,7 +300,7 @@ impl Share {
         }
     }
 
-    /// 1 if the link has a number of circuits of the bucket.
+    /// 1 if the circuit count of the link is in the bucket.
     fn chosen(&self, builder: &Builder<'_>, (from, to): (u32, u32)) -> Sum {
         builder.reaches(self.link, from).plus(&builder.reaches(self.link, to + 1), -1.0)
     }
@@ -325,7 +325,7 @@ impl Share {
                 pieces.push(vec![length.clone()]);
                 continue;
             }
-            // Disaggregation (convex hull of count times length): lengths per bucket sum to the length.
+            // Disaggregation (convex hull of count times length): the lengths of the buckets add up to the length.
             let mut whole = Sum::default().plus(length, -1.0);
             let mut parts = Vec::new();
             for &(from, to) in buckets {
@@ -338,7 +338,7 @@ impl Share {
                 longest.at_least_zero(&mut builder.model, || {
                     format!("piece {piece} of {link} only with {words} circuits")
                 });
-                // Lower bound of the chosen length, a cut that only the reduced form has.
+                // Lower bound on the chosen length, a cut of the reduced form only.
                 if builder.sums() > 0 && least > 0.0 {
                     let shortest = part.plus(&chosen, -least);
                     shortest.at_least_zero(&mut builder.model, || {
@@ -359,11 +359,11 @@ impl Share {
         self.releases.iter().map(|release| release.at(point)).collect()
     }
 
-    /// The end of the sharing at a point, the shortest tail included, and who sends when.
+    /// The end of the last sink at a point, including the shortest tail, and the volumes over time.
     pub fn serve(&self, circuits: u32, point: &[f64]) -> Served {
         let releases = self.released(point);
         let mut served = Served { releases, ..Served::default() };
-        // The reference point is served level-first, as the path model does.
+        // Sinks are served level-first, as in the path model.
         let mut sinks = Vec::new();
         for (group, members) in self.groups.iter().enumerate() {
             for member in members {

@@ -41,7 +41,7 @@ impl Sum {
         sum
     }
 
-    /// The least value within the bounds of the columns.
+    /// Minimum value within the bounds of the columns.
     pub fn least(&self, model: &Model) -> f64 {
         // Interval arithmetic over the bounds of the columns.
         let end = |&(column, factor): &(u32, f64)| {
@@ -51,7 +51,7 @@ impl Sum {
         self.constant + self.terms.iter().map(end).sum::<f64>()
     }
 
-    /// The greatest value within the bounds of the columns.
+    /// Maximum value within the bounds of the columns.
     pub fn greatest(&self, model: &Model) -> f64 {
         let end = |&(column, factor): &(u32, f64)| {
             let bounds = if factor > 0.0 { &model.upper } else { &model.lower };
@@ -60,7 +60,7 @@ impl Sum {
         self.constant + self.terms.iter().map(end).sum::<f64>()
     }
 
-    /// Returns `true` if it is nowhere above another by more than `slack`.
+    /// Returns `true` if it never exceeds another sum by more than `slack`.
     pub fn never_above(&self, other: &Self, model: &Model, slack: f64) -> bool {
         self.plus(other, -1.0).greatest(model) <= slack
     }
@@ -74,7 +74,7 @@ impl Sum {
         self.terms.iter().map(|&(column, value)| (Column(column), value))
     }
 
-    /// Adds the row `sum >= 0`, unless it has no terms and holds.
+    /// Adds the row `sum >= 0`, unless the sum has no terms and the row holds.
     pub fn at_least_zero(&self, model: &mut Model, name: impl FnOnce() -> String) -> Option<Row> {
         if self.terms.is_empty() && self.constant >= -1e-9 {
             return None;

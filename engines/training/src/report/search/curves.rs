@@ -6,16 +6,16 @@ use lightbay_core::report::session::RunPoint;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Curve, Curves, Line, Mark, Point, RunBeside, Surroundings, Tone, Unit};
 
-/// A first bound or incumbent further than this many gaps from the present ones is not what the axis is made for.
+/// Number of gaps from the current values beyond which early bounds and incumbents do not extend the axis.
 const FAR: f64 = 10.0;
 
-/// Room above and below the curves, as a share of their range.
+/// Margin above and below the curves, as a fraction of their range.
 const ROOM: f64 = 0.05;
 
 /// Minimum part of the objective that counts as a gap for the axis.
 const LEAST: f64 = 1e-3;
 
-/// The values of a run with what they are measured against.
+/// The values of a run with their reference.
 pub(super) struct Values<'a> {
     run: &'a RunBeside,
     /// Name in JSON, label, meaning and points, before they are put on an axis.
@@ -36,9 +36,10 @@ impl<'a> Values<'a> {
             ("bound_s", label("bound", run.bound), Tone::Good, &run.search.bounds[..]),
         ];
         if let Some(partial) = &run.search.partial {
-            // Another statement about other plans: never one curve with the bound on all.
+            // A bound that covers other plans is a different statement, so it never shares a curve with the bound on
+            // all plans.
             let mut label = label("partial", Some(partial.value));
-            // Without a bound on all plans the title says what this one covers.
+            // Without a bound on all plans, the title says which plans this bound covers.
             if let Some(only) = partial.only.as_ref().filter(|_| run.bound.is_some()) {
                 label = format!("{label}, {only}");
             }
@@ -112,7 +113,7 @@ impl<'a> Values<'a> {
         };
         let curves: Vec<Curve> = self.series.iter().map(curve).collect();
         let ends = curves.iter().filter_map(|curve| curve.points.last()).map(|point| point.at);
-        // A search that took no time has an axis all the same.
+        // A search that took no time still gets an axis.
         let last = ends.fold(1e-3, f64::max);
         Curves {
             axis_range: Some((0.0, last)),
@@ -123,8 +124,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values that a screen shows, with room above and below, so that no curve runs on the axis. A bound of zero at
-    /// the root would press everything that happens later into one row: it runs along the edge.
+    /// The range of values that a screen shows, with a margin so that no curve lies on the axis. A bound of zero at the
+    /// root would compress all later values into one row, so it is drawn along the edge.
     fn range(&self, near: (f64, f64)) -> Option<(f64, f64)> {
         let points = self.series.iter().flat_map(|series| series.3).map(|point| point.value);
         let values = points.filter(|value| value.is_finite()).map(|value| value.clamp(near.0, near.1));
@@ -134,15 +135,14 @@ impl<'a> Values<'a> {
         let room = high.abs().max(low.abs()) * 1e-3;
         match high - low {
             range if !range.is_finite() => None,
-            // A plan that meets its bound up to rounding is no range to draw.
+            // If a plan meets its bound up to rounding, there is no range to draw.
             range if range < 1e-3 * room => Some((low - room, high + room)),
             range => Some((low - ROOM * range, high + ROOM * range)),
         }
     }
 }
 
-/// The values that the axis is made for: those near enough to the present best and bound to be told apart beside
-/// them.
+/// The values that determine the axis: those near the current best and bound.
 fn shown(run: &RunBeside) -> (f64, f64) {
     let (Some(best), Some((bound, _))) = (run.best, run.proof()) else {
         return (f64::NEG_INFINITY, f64::INFINITY);

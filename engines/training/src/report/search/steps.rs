@@ -5,7 +5,7 @@ use lightbay_core::quantity::grouped;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Phrase, SearchRow, Table, Tone, Unit};
 
-/// Figures that a search may count, each a column of its own if any row has it: name, heading and priority.
+/// Figures that a search may count; each gets a column if any row has it: name, heading and priority.
 const COUNTED: [(&str, &str, u8, Count); 4] = [
     ("open", "open", 4, |row| row.stats.open),
     ("pruned", "pruned", 6, |row| row.stats.pruned),
@@ -20,14 +20,14 @@ pub(super) fn table(search: &Search<'_>) -> Table {
     let rows = &search.run.search.rows;
     let used = |(.., of): &&(&str, &str, u8, Count)| rows.iter().any(|row| of(row).is_some());
     let counted: Vec<_> = COUNTED.iter().filter(used).collect();
-    // As many decimals as tell the rows of a short search apart.
+    // Enough decimals to distinguish the rows of a short search.
     let decimals = match rows.last().map_or(0.0, |row| row.at_s) {
         at if at < 0.1 => 4,
         at if at < 10.0 => 3,
         _ => 1,
     };
     let mut columns = vec![Column::words("source", "source")];
-    // Steps that all come before the first node count none.
+    // If all steps come before the first node, the column of nodes is omitted.
     let counts_done = rows.iter().any(|row| row.stats.done > 0);
     columns.extend(counts_done.then(|| Column::counts("done", unit_of(search.run).to_owned())));
     columns.extend(
@@ -66,7 +66,7 @@ fn gap_of(search: &Search<'_>, row: &SearchRow) -> Option<GapOf> {
     row.best.zip(row.bound).map(|(best, bound)| search.gap(best, bound))
 }
 
-/// Source of a new best; for a new bound that word.
+/// Source of a new best plan, or the word for a new bound.
 fn source(row: &SearchRow) -> &str {
     if row.source.is_empty() { row.what } else { &row.source }
 }

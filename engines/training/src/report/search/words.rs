@@ -1,4 +1,4 @@
-//! A search in words: its models, its hot start, where its solver stands, what its bound covers.
+//! A search in words: its models, its hot start, the state of its solver, and the coverage of its bound.
 
 use super::{is_proven, unit_of};
 use lightbay_core::event::{HotStartFate, ModelSize, covered};
@@ -14,7 +14,7 @@ fn seconds(value: f64) -> String {
     number(value, Unit::SECONDS)
 }
 
-/// Size of the model with the steps that led to it, and what became of the hot start.
+/// Size of the model with the steps that led to it, and the fate of the hot start.
 pub(super) fn facts(run: &RunBeside) -> Facts {
     let mut facts = Facts::new();
     if let Some((last, before)) = run.search.models.split_last() {
@@ -55,22 +55,22 @@ pub(super) fn legend(run: &RunBeside) -> Phrase {
         phrase =
             phrase.muted("model  ").text(cell(&fact.cell, fact.unit)).muted(format!("  {}", fact.sentence));
     }
-    // The reason is read last: it is long.
+    // The reason comes last, because it is long.
     match of("hot_start").filter(|fact| !fact.sentence.is_empty()) {
         Some(fact) => phrase.muted(format!("   hot start: {}", fact.sentence)),
         None => phrase,
     }
 }
 
-/// Sentence on the state of the search and the cover of its bound.
+/// Sentence on the state of the search and the coverage of its bound.
 pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     let search = &run.search;
     let mut line = Phrase::new();
-    // A person waits for what stops.
+    // A run that is stopping comes first, because the user waits for it.
     if let Some(standing) = search.standing.as_ref().filter(|_| run.is_stopping) {
         line = line.answer(format!("{standing}  "));
     }
-    // What is proven comes before how.
+    // The proven result comes before the method.
     if let Some((_, Some(only))) = run.proof() {
         line = line.with(format!("bound: {only}  "), Tone::Warn);
     } else if is_proven(run) {
@@ -102,7 +102,7 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
                 line = line.muted(format!("  {name} {}", grouped(value)));
             }
         }
-        // That no plan takes less than no time is no news, nor is a node that cannot hold a better plan.
+        // A bound of 0 and a node without better plans are not worth showing.
         let can_be_better =
             |next: &f64| next.is_finite() && *next > 0.0 && run.best.is_none_or(|best| *next < best);
         if let Some(next) = stats.next_bound.filter(can_be_better) {
@@ -118,7 +118,7 @@ pub(super) fn sentence(run: &RunBeside, is_verified: bool) -> Phrase {
     }
 }
 
-/// Everything there is to know, one line each.
+/// All facts, one line each.
 pub(super) fn remarks(run: &RunBeside) -> Vec<String> {
     let mut lines = super::super::beside::remarks(run);
     if let Some((_, phase)) = run.phases.last() {

@@ -15,10 +15,10 @@ pub(super) fn lanes(instance: &Instance, phases: &Phases, delay_s: f64, period_s
 }
 
 fn lane(phases: &Phases, link: usize, delay_s: f64, period_s: f64) -> Vec<Span> {
-    // Where the circuits that are set, or those that carry, can change.
+    // Times at which the set circuits or the carrying circuits can change.
     let mut cuts = vec![0.0, period_s];
     for event in &phases.events {
-        // A dark time that reaches over the end darkens the start of the next iteration.
+        // A dark time that extends past the end also covers the start of the next iteration.
         cuts.extend([event.time_s, event.time_s + delay_s, event.time_s + delay_s - period_s]);
     }
     cuts.retain(|cut| (0.0..=period_s).contains(cut));
@@ -45,18 +45,18 @@ fn span((set, carrying): (u32, u32), start_s: f64, end_s: f64, link: usize) -> S
     Span { name, start_s, end_s, tone, item: Some(link as u32), ..Span::default() }
 }
 
-/// Circuits of a link that are set at a moment of the iteration.
+/// Circuits of a link that are set at a given time of the iteration.
 fn set(phases: &Phases, link: usize, time_s: f64) -> u32 {
     let at = phases.events.partition_point(|event| event.time_s <= time_s);
     let event = at.checked_sub(1).map_or(phases.events.last(), |at| phases.events.get(at));
     event.map_or(0, |event| event.circuits[link])
 }
 
-/// Those that were set all through the dark time before it.
+/// Circuits of a link that were set throughout the dark time before a given time.
 fn carrying(phases: &Phases, link: usize, time_s: f64, delay_s: f64, period_s: f64) -> u32 {
     let since_s = time_s - delay_s;
     let in_dark = |event: &&PhaseEvent| {
-        // Moments of the event in this iteration and in earlier ones, as many as the dark time reaches.
+        // Times of the event in this iteration and in the earlier ones within the dark time.
         let mut at_s = event.time_s;
         while at_s > time_s {
             at_s -= period_s;

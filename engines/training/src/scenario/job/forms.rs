@@ -9,20 +9,20 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A model by name or spelled out.
+/// A model by name or by its sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ModelChoice {
     /// Name of a built-in model.
     Preset(String),
-    /// The model's own figures.
+    /// The sizes of the model.
     Inline(Model),
 }
 
 impl FieldType for ModelChoice {
     fn read(value: &Value, place: &Place<'_>, range: NumberRange, problems: &mut Problems) -> Option<Self> {
         match value {
-            // Whether there is such a model is checked with the rest of the job.
+            // The check of the job verifies that the model exists.
             Value::String(_) => String::read(value, place, range, problems).map(Self::Preset),
             _ => Model::read(value, place, range, problems).map(Self::Inline),
         }

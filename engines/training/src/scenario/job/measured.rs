@@ -12,7 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 record! {
-    /// Measured times and volumes of a job, in place of the closed forms. Importers write this.
+    /// Measured times and volumes of a job, instead of the closed forms. Importers write this.
     pub struct Measured {
         /// One entry per pipeline stage.
         pub stages: Vec<MeasuredStage> = any(),
@@ -20,15 +20,15 @@ record! {
         pub pp_bytes_per_rank: f64 = within(0.0..=MAX_BYTES),
         /// The order in which the stages compute.
         pub order: Order = any().or(Order::OneForwardOneBackward),
-        /// Replicas of the job when `dp_bytes_per_gpu` was measured; those that the job has if not given. A ring of d
-        /// replicas sends (d - 1) / d of the gradients, so that the bytes for another number follow.
+        /// Number of replicas of the job when `dp_bytes_per_gpu` was measured. Default: the replicas of the job. A ring
+        /// of d replicas sends (d - 1) / d of the gradients, so the bytes for another number of replicas follow.
         pub replicas: Option<u32> = within(1..=i64::from(MAX_GPUS)),
     }
 }
 
 impl Measured {
     /// Exchanged bytes with `replicas` replicas, divided by those that were measured: ((d - 1) / d) / ((m - 1) / m) of
-    /// d and m replicas. Not finite if one replica was measured, which says nothing about several.
+    /// d and m replicas. Not finite if a single replica was measured, which has no exchange.
     pub fn ring_factor(&self, replicas: u32) -> f64 {
         match self.replicas {
             Some(measured) if measured != replicas => {
@@ -50,8 +50,7 @@ record! {
         pub bwd_s: f64 = within(0.0..=MAX_SECONDS),
         /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
         pub dp_bytes_per_gpu: f64 = within(0.0..=MAX_BYTES),
-        /// Those of them that every micro-batch sends (ZeRO): another number of micro-batches changes the bytes by
-        /// these.
+        /// Part of these bytes that every micro-batch sends (ZeRO); it scales with the number of micro-batches.
         pub dp_bytes_per_micro_batch: f64 = within(0.0..=MAX_BYTES).or(0.0).omitted(),
     }
 }

@@ -12,7 +12,7 @@ use lightbay_core::record::Record as _;
 const PORTS: &str = "ports_per_pod";
 
 impl TrainingScenario {
-    /// The knobs that it has.
+    /// The knobs of the scenario.
     pub fn knobs(&self) -> &'static [ParamInfo] {
         match self {
             Self::Job(_) => job_knobs(),
@@ -21,8 +21,8 @@ impl TrainingScenario {
         }
     }
 
-    /// The value of a knob. `None` for unknown names and for values that no knob can express (a model that is
-    /// spelled out, a rate that follows another).
+    /// The value of a knob. `None` for unknown names and for values that no knob can express (a model given by its
+    /// sizes, a rate that follows another).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         match self {
             Self::Job(job) => get_job(job, name),
@@ -40,12 +40,12 @@ impl TrainingScenario {
         self.set(&setting.name, setting.index, &value)
     }
 
-    /// Changes a knob, or one entry of a list. Only the knob's own range is checked: several changes together may
-    /// be valid though one alone is not, so validate afterwards.
+    /// Changes a knob, or one entry of a list. Checks only the knob's own range, because several changes together may
+    /// be valid even if one alone is not; validate the scenario afterwards.
     ///
     /// # Errors
-    /// An unknown name, a value outside the range, a knob that cannot act on any scenario like this one, an entry that
-    /// does not exist, or a bandwidth beyond the one for which an instance's edges are complete.
+    /// An unknown name, a value outside the range, a knob without effect on any scenario of this form, an entry that
+    /// does not exist, or a bandwidth above the one for which the edges of an instance are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
         if let Some(problem) = self.never(name) {
@@ -72,7 +72,7 @@ impl TrainingScenario {
     }
 }
 
-/// One number if all are the same, else the list.
+/// A single number if all entries are equal, else the list.
 pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
     let first = *ports.first()?;
     let int = |ports: u32| ParamValue::Int(i64::from(ports));
@@ -83,7 +83,7 @@ pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
     })
 }
 
-/// From a value that the knob's range has accepted.
+/// Converts a value that has passed the range of its knob.
 pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
     match value {
@@ -129,7 +129,7 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
         reconfiguration::SWITCH | reconfiguration::DELAY | reconfiguration::MOST => {
             reconfiguration::get(job.reconfiguration.as_ref(), name)
         }
-        // This field holds a default that measured figures replace, so it has no value of its own.
+        // Measured figures replace this field, so the knob has no value.
         _ if job.measured.is_some() && is_replaced(name) => None,
         _ => job.run.field(name).or_else(|| job.resolved_model()?.field(name)),
     }
@@ -147,7 +147,7 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
             Some(index) => {
                 let mut ports = match &job.ports_per_pod {
                     Some(PortsPerPod::ByPosition(ports)) => ports.clone(),
-                    // One number or none: the pods have to be counted.
+                    // A single number or none: count the pods to expand it to a list.
                     _ => {
                         job.shape()
                             .map_err(|problems| {
@@ -168,7 +168,7 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
     Ok(())
 }
 
-/// Changes a size of the model, which is spelled out from then on unless the size is what it was.
+/// Changes a size of the model; unless the size is unchanged, the model is then given by its sizes instead of its name.
 fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> {
     let Some(known) = job.resolved_model() else {
         return Err(Problem::new(
@@ -178,7 +178,7 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
         ));
     };
     let mut model = known.clone();
-    // The range of the knob has accepted the value.
+    // The value has passed the range of the knob.
     let _ = model.set_field(name, value);
     if model != known {
         job.model = Some(ModelChoice::Inline(model));
@@ -186,13 +186,13 @@ fn resize(job: &mut Job, name: &str, value: &ParamValue) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Stores a value of `run`. Measured bytes hold for the replicas there were, which are kept when `gpus` changes them;
-/// those that every micro-batch sends follow the number of micro-batches.
+/// Stores a value of `run`. Measured bytes apply to the number of replicas at the time of measurement, which is stored
+/// when `gpus` changes it; bytes that every micro-batch sends scale with the number of micro-batches.
 pub(super) fn put(job: &mut Job, name: &str, value: &ParamValue) {
     let (replicas, micro_batches) = (job.run.replicas(), job.run.micro_batches);
-    // The range of the knob has accepted the value.
+    // The value has passed the range of the knob.
     let _ = job.run.set_field(name, value);
-    // Each of the two sets how the job is placed in pods.
+    // Both knobs set the placement in pods, so setting one removes the other.
     match name {
         "gpus_per_pod" => job.run.gpus_per_pod_per_replica = 0,
         "gpus_per_pod_per_replica" if job.run.gpus_per_pod_per_replica > 0 => job.run.gpus_per_pod = None,
@@ -253,7 +253,7 @@ fn set_instance(
     Ok(())
 }
 
-/// Edges that could not bind were left out at a lower bandwidth; above it they could.
+/// Edges that cannot bind up to a certain bandwidth were left out; above it they could bind.
 pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
     Problem::new(
         path,

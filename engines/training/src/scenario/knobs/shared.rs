@@ -1,4 +1,4 @@
-//! Knobs of several jobs on one set of pods: those of a run change every job, lists have an entry for each.
+//! Knobs of several jobs on one set of pods: knobs of a run change every job, lists have an entry for each job.
 
 use super::access::{ports_from, ports_value, put, set_entry};
 use super::job_knobs;
@@ -41,7 +41,7 @@ static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         )
         .effect(Effect::Cold),
     ];
-    // Jobs may differ, so that none of these has one default.
+    // Jobs may differ, so these knobs have no common default.
     knobs.extend(job_knobs().iter().filter(of_run).map(|knob| knob.clone().derived()));
     knobs
 });
@@ -51,7 +51,7 @@ pub fn shared_knobs() -> &'static [ParamInfo] {
     &SHARED_KNOBS
 }
 
-/// The value of a knob; `None` where the jobs differ and no list can say so.
+/// The value of a knob; `None` if the jobs differ and the knob cannot be a list.
 pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     match name {
         WEIGHTS => ports_value(&weights(shared)),
@@ -65,7 +65,7 @@ pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
     }
 }
 
-/// Changes a knob to a value that its range has accepted.
+/// Changes a knob to a value that has passed its range.
 pub(super) fn set(
     shared: &mut SharedPods,
     name: &str,
@@ -111,7 +111,7 @@ fn first_pods(shared: &SharedPods) -> Vec<u32> {
     shared.jobs.iter().map(|placed| placed.first_pod).collect()
 }
 
-/// The ports as given, so that a list can be mended that is not valid; else those that follow.
+/// The ports as given, so that an invalid list can be corrected; otherwise the derived ports.
 fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
     match &shared.ports_per_pod {
         Some(PortsPerPod::ByPosition(ports)) => Ok(ports.clone()),
@@ -119,7 +119,7 @@ fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
     }
 }
 
-/// A list with one entry or all of them changed.
+/// A list with one entry or all entries changed.
 fn changed(
     name: &str,
     mut list: Vec<u32>,

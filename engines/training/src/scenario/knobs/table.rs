@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// Every key of `run` is a knob, in the order of files.
 static RUN_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| params_of::<RunConfig>().collect());
 
-/// Knobs in the order in which people turn them; the others follow.
+/// Knobs that users change most often, in order; the others follow.
 const TURNED_FIRST: [&str; 8] =
     ["gpus", "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
 
@@ -32,7 +32,7 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     // Every model has its own sizes, so they have no default.
     knobs.extend(params_of::<Model>().map(|info| info.derived().effect(Effect::Cold)));
     knobs.extend(reconfiguration::knobs());
-    // A stable sort: what is not named keeps the order of files.
+    // A stable sort, so knobs that are not named keep the order of files.
     knobs.sort_by_key(|knob| {
         TURNED_FIRST.iter().position(|name| *name == knob.name).unwrap_or(TURNED_FIRST.len())
     });

@@ -1,22 +1,22 @@
-//! Gradients of a stage in buckets that become ready one after the other inside its last backwards.
+//! Gradients of a stage in buckets, which become ready one after the other during its last backward passes.
 
 use super::{Shape, StageLoad, Workload};
 
 /// One bucket of gradients of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// The part of the stage's gradients that it holds.
+    /// The fraction of the stage's gradients in this bucket.
     pub share: f64,
     /// The chunk whose last backward completes it.
     pub chunk: u32,
-    /// Share of that backward that is done then, above 0 and up to 1.
+    /// Fraction of that backward after which it is complete, above 0 and up to 1.
     pub done: f64,
 }
 
 impl Workload {
-    /// The buckets of a stage in the order in which they become ready: its last layers first. Layers are spread as
-    /// evenly as possible, the first buckets hold one more where they do not divide; the bytes of a stage, its table
-    /// included, count as spread evenly over its layers. Where layers are not known the buckets are equal.
+    /// The buckets of a stage in the order in which they become ready: its last layers first. Layers are distributed as
+    /// evenly as possible, and the first buckets hold the remainder. The bytes of a stage, including its table, count
+    /// as evenly distributed over its layers. If the layers are unknown, the buckets are equal.
     pub fn buckets(&self, shape: &Shape, stage: u32) -> Vec<Bucket> {
         let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
         let layers = parts(&self.stages[stage as usize], shape);
@@ -26,7 +26,7 @@ impl Workload {
             .map(|bucket| {
                 let own = layers / count + u32::from(bucket < layers % count);
                 ready += own;
-                // Chunks are passed from the last to the first.
+                // Backward passes go from the last chunk to the first.
                 let passed = (ready - 1) / in_chunk;
                 Bucket {
                     share: f64::from(own) / f64::from(layers),
@@ -38,8 +38,7 @@ impl Workload {
     }
 }
 
-/// Returns the number of parts of a stage that buckets are made of: layers, if they are known and go round, else equal
-/// parts.
+/// Returns the number of parts of a stage that form buckets: layers if they are known and suffice, else equal parts.
 fn parts(stage: &StageLoad, shape: &Shape) -> u32 {
     let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
     let goes_round = stage.layers >= count && stage.layers > 0 && stage.layers.is_multiple_of(chunks);

@@ -78,7 +78,8 @@ impl LayerParams {
         self.routed
     }
 
-    /// Forward FLOPs per token of a dense layer: two per parameter, and causal attention over half the square.
+    /// Forward FLOPs per token of a dense layer: two per parameter, plus causal attention over half of the sequence
+    /// squared.
     pub fn dense_flops(&self, seq: u32) -> f64 {
         2.0 * self.dense_layer() + self.attention_width * f64::from(seq)
     }
@@ -106,7 +107,7 @@ pub fn parameter_total(model: &Model) -> f64 {
         + 2.0 * table
 }
 
-/// Forward FLOPs of a token through the whole model, with its output table.
+/// Forward FLOPs of a token through the whole model, including its output table.
 pub fn flops_per_token(model: &Model, seq: u32) -> f64 {
     let params = LayerParams::of(model);
     let dense = params.dense_layers_in(0, model.layers);
@@ -115,8 +116,8 @@ pub fn flops_per_token(model: &Model, seq: u32) -> f64 {
         + 2.0 * f64::from(model.vocab) * f64::from(model.hidden)
 }
 
-/// Layers per stage: as even as possible, the smaller stages alternately at the end and at the start, where the
-/// tables are.
+/// Layers per stage: as even as possible, with the smaller stages alternately at the end and at the start, which hold
+/// the tables.
 pub fn layer_split(layers: u32, stages: u32) -> Vec<u32> {
     if stages == 0 {
         return Vec::new();

@@ -3,29 +3,29 @@
 /// Groups of GPUs of a valid job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// g, GPUs that run one stage of one replica, or of all replicas that share its pods.
+    /// g: GPUs that run one stage of one replica, or of all replicas that share its pods.
     pub gpus_per_stage: u32,
-    /// R, full copies of the pipeline that have pods of their own.
+    /// R: copies of the pipeline with separate pods.
     pub replicas: u32,
     /// Replicas that share pods and count as one of R.
     pub replicas_per_pod: u32,
     /// Pipeline stages of a replica.
     pub stages: u32,
-    /// Chunks of layers that a stage holds. From 2 on the last stage sends to the first one, which continues with its
-    /// next chunk.
+    /// Chunks of layers that a stage holds. With 2 or more, the last stage sends to the first one, which continues with
+    /// its next chunk.
     pub virtual_stages: u32,
     /// Buckets in which a stage exchanges its gradients.
     pub dp_buckets: u32,
     /// Stages that share a pod.
     pub stages_per_pod: u32,
-    /// G, pods of one replica.
+    /// G: pods of one replica.
     pub pods_per_replica: u32,
     /// Attention data-parallel ranks inside one stage.
     pub dp_in: u32,
     /// `true` if the first stages are in the last pod.
     pub reverse: bool,
-    /// `true` if the stages of a pod exchange gradients with other replicas, by pod position. Where none does there is
-    /// no ring, and no circuit is spent on it.
+    /// `true` if the stages of a pod exchange gradients with other replicas, by pod position. Pods without an exchange
+    /// have no ring and need no circuits for it.
     pub exchanging: Vec<bool>,
     /// Optical ports by pod position.
     pub ports: Vec<u32>,
@@ -60,26 +60,26 @@ impl Shape {
         (0..self.pods_per_replica).filter(|&position| self.exchanging[position as usize])
     }
 
-    /// Ports that a circuit on a collapsed ring link costs: it represents one circuit towards each neighbour.
+    /// Ports that a circuit on a collapsed ring link needs: it represents one circuit towards each neighbour.
     pub fn ring_ports(&self) -> u32 {
         if self.replicas > 2 { 2 } else { 1 }
     }
 
-    /// Pairs of positions between which pipeline transfers cross: neighbours, then, if stages hold several chunks, the
-    /// two ends of the pipeline. Two pods are neighbours and ends alike.
+    /// Pairs of positions with pipeline transfers: neighbours and, if stages hold several chunks, the two ends of the
+    /// pipeline. With two pods, neighbours and ends are the same pair.
     pub fn pipeline_links(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
         let last = self.pods_per_replica - 1;
         let around = self.virtual_stages > 1 && last > 1;
         (1..=last).map(|position| [position - 1, position]).chain(around.then_some([0, last]))
     }
 
-    /// Ports that one circuit on each link of the pod at `position` takes.
+    /// Ports that one circuit on each link of the pod at `position` needs.
     pub fn fewest_ports(&self, position: u32) -> u32 {
         let pipeline = self.pipeline_links().filter(|ends| ends.contains(&position)).count() as u32;
         pipeline + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
     }
 
-    /// Returns `true` if anything crosses pods: activations, or gradients between replicas.
+    /// Returns `true` if activations, or gradients between replicas, cross pods.
     pub fn crosses(&self) -> bool {
         self.pods_per_replica > 1 || self.exchanging.contains(&true)
     }

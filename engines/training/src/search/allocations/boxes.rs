@@ -1,9 +1,9 @@
 //! Branch and bound over boxes of circuit allocations, for instances with many links.
 //!
-//! A box has a lowest and a highest allocation of decided circuits. Its bound is the end with every link at the most
-//! it can have while all others are at their lowest; that never underestimates what more circuits can do, because
-//! joint ends never grow with circuits. Under joint rates a box is finished as soon as the links that are still open
-//! compete with nobody for ports: then their highest values serve all.
+//! A box has a lowest and a highest allocation of decided circuits. Its bound is the end if every link has the maximum
+//! that it can have while all other links have their minimum. This is valid because joint ends never grow with
+//! circuits. Under joint rates a box is decided as soon as its open links compete with no other link for ports, because
+//! their highest counts are then best for all.
 
 use super::{Split, State, cautious};
 use crate::search::circuits::Proposal;
@@ -14,8 +14,8 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
-/// Maximum number of open boxes that are kept sorted; beyond, the search dives depth first.
-/// The default of `boxes` is as many, so only a larger limit gets there; then memory stays bounded.
+/// Maximum number of open boxes that are kept sorted; above it, the search is depth-first. The default of `boxes` is
+/// the same number, so only a larger limit reaches it; memory then stays bounded.
 const SORTED: usize = 200_000;
 
 /// Lowest and highest decided circuits.
@@ -25,7 +25,7 @@ struct Corners {
     high: Box<[u32]>,
 }
 
-/// Result of looking at a box.
+/// Result of evaluating a box.
 enum BoxOutcome {
     /// Split the decided link at this position.
     Open(f64, usize),
@@ -41,9 +41,10 @@ struct BoxSearch<'a, 'b> {
 }
 
 impl BoxSearch<'_, '_> {
-    /// Tightens `high` to what fits and computes the bound; leaves the best allocation in `x` if it closes.
+    /// Tightens `high` to the ports and computes the bound; leaves the best allocation in `x` if the box is decided.
     fn look(&mut self, low: &[u32], high: &mut [u32]) -> BoxOutcome {
-        // Invariant of a box: its allocations have at least `low`, so nothing beyond what is then free can be added.
+        // Invariant of a box: its allocations have at least `low`, so they can add at most the ports that `low` leaves
+        // free.
         let split = self.split;
         let task = split.task;
         let budget = &task.evaluator.network.budget;
@@ -83,9 +84,9 @@ impl BoxSearch<'_, '_> {
         } else {
             task.evaluator.bound(&self.x, &mut self.scratch)
         };
-        // The highest allocation of the box beats all others of it, if it fits: more circuits never make an iteration
-        // longer under decided rates. Then only links at a pod that it overfills need to be split. Which pods could
-        // not serve the upper counts of all their links at once?
+        // If the highest allocation of the box fits, it is the best one, because more circuits never lengthen an
+        // iteration at scheduled rates. Otherwise only links at a pod that it overfills need to be split. Find the pods
+        // with too few ports for the upper counts of all their links.
         for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
             self.x[link as usize] = circuits;
         }
@@ -131,7 +132,7 @@ pub(super) fn search<W: Watch<Proposal>>(
         state.take_offers(&mut search.scratch)?;
         done += 1;
         let least = dive.iter().map(|node| node.bound).fold(node.bound, f64::min);
-        // All open parts count: the queue, the dive, and the node in hand.
+        // All open nodes count: the queue, the dive, and the current node.
         let least = open.peek().map_or(least, |top| least.min(top.bound));
         if !state.task.relaxed {
             state.watch.bound(cautious(least).min(state.target()));
@@ -151,19 +152,19 @@ pub(super) fn search<W: Watch<Proposal>>(
             pruned += 1;
             continue;
         }
-        // Out of boxes: the least bound of what is open still holds.
+        // The limit of boxes is reached: the minimum bound of the open nodes still holds.
         if done > state.task.boxes {
             return Ok((cautious(least), true));
         }
         match search.look(&node.part.low, &mut node.part.high) {
             BoxOutcome::Open(bound, _) | BoxOutcome::Closed(bound) if bound >= state.target() => pruned += 1,
             BoxOutcome::Closed(_) => {
-                // The decided circuits are settled; the leaves follow.
+                // The decided circuits are fixed; the leaves follow.
                 let makespan = split.solve(&mut search.x, &mut search.free, &mut search.scratch);
                 state.offer(&search.x, makespan, || format!("box {done}"))?;
             }
             BoxOutcome::Open(bound, position) => {
-                // Halves: the bound of the lower one rises, and the upper one often fits no longer.
+                // Split in halves: the bound of the lower half rises, and the upper half often does not fit.
                 let middle = u32::midpoint(node.part.low[position], node.part.high[position]);
                 let mut left = node.clone();
                 left.part.high[position] = middle;
@@ -171,7 +172,7 @@ pub(super) fn search<W: Watch<Proposal>>(
                 // The lower half has the lowest allocation of the box, which is known to fit.
                 let upper_fits = fits(split, &node.part.low);
                 for (mut child, fits) in [(left, true), (node, upper_fits)] {
-                    // Children inherit the bound; their own is computed when they are taken up.
+                    // Children inherit the bound; their own bound is computed when they are selected.
                     number += 1;
                     (child.bound, child.depth, child.number) = (bound, child.depth + 1, number);
                     // Memory stays bounded: beyond SORTED boxes the search is depth-first.

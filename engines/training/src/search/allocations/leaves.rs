@@ -9,11 +9,11 @@ pub(crate) struct Split<'a> {
     pub task: VectorTask<'a>,
     /// Links decided by the search.
     pub decided: Vec<u32>,
-    /// Sink links that follow from the decided ones.
+    /// Sink links, whose circuits follow from the decided ones.
     pub leaves: Vec<u32>,
-    /// No real pod has two of them: each simply gets what is left.
+    /// `true` if no real pod has two of them, so that each gets all remaining ports.
     private: bool,
-    /// Start times and tails say everything; otherwise a simulation is needed.
+    /// `true` if start times and tails determine the makespan; otherwise a simulation is needed.
     pub modelled: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Split<'a> {
             (all, Vec::new())
         };
         let budget = &evaluator.network.budget;
-        // If no pod has two leaves, they cannot compete, and each takes what is left.
+        // If no pod has two leaves, they cannot compete, and each takes the remaining ports.
         let private = (0..budget.pods())
             .all(|pod| budget.links_at(pod).iter().filter(|(link, _)| leaves.contains(link)).count() <= 1);
         Self { task, decided, leaves, private, modelled }
@@ -40,7 +40,7 @@ impl<'a> Split<'a> {
         if self.task.relaxed { Rates::Level } else { self.task.rates }
     }
 
-    /// Circuits that a link can have if others keep theirs, `free` being what `x` leaves.
+    /// Circuits that a link can have if the other links keep theirs; `free` are the ports that `x` leaves.
     fn most(&self, link: u32, x: &[u32], free: &[i64]) -> u32 {
         let budget = &self.task.evaluator.network.budget;
         let link = link as usize;
@@ -61,7 +61,7 @@ impl<'a> Split<'a> {
             bound = bound.max(model.link_bound(link, x[link as usize], &mut scratch.model));
         }
         evaluator.network.budget.free_into(x, free);
-        // Each leaf as if it got all free ports of its pods alone: more than any completion can give it.
+        // Each leaf gets all free ports of its pods, which is at least what any completion can give it.
         for &link in &self.leaves {
             let most = self.most(link, x, free);
             bound = bound.max(model.link_bound(link, most, &mut scratch.model));
@@ -76,7 +76,7 @@ impl<'a> Split<'a> {
             return evaluator.makespan(x, self.task.rates, scratch);
         }
         let (model, rates) = (&evaluator.model, self.rates());
-        // Start times depend on the decided links only.
+        // Start times depend only on the decided links.
         let mut end = model.start(x, &mut scratch.model);
         for &link in &self.decided {
             end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
@@ -93,8 +93,8 @@ impl<'a> Split<'a> {
             }
             return end;
         }
-        // The link that ends last must get more circuits in any better completion; so giving it one never
-        // goes beyond what the best completion gives, until it cannot grow any more.
+        // The link that ends last must get more circuits in any better completion. So giving it one circuit never
+        // exceeds the best completion, until it cannot get another one.
         let mut ends: Vec<(f64, u32)> = self
             .leaves
             .iter()
@@ -110,7 +110,7 @@ impl<'a> Split<'a> {
                 budget.take(link as usize, 1, free);
                 ends[worst].0 = model.link_end(link, x[link as usize], rates, &mut scratch.model);
             } else {
-                // Settled. The others may still use what is left, though nothing depends on it.
+                // Settled. Other leaves may still use the remaining ports, although the makespan does not depend on it.
                 stuck = stuck.max(ends[worst].0);
                 ends.swap_remove(worst);
             }
@@ -118,8 +118,8 @@ impl<'a> Split<'a> {
         stuck
     }
 
-    /// The fewest circuits with which every leaf ends by `limit`; `None` if one cannot. Needs the start times
-    /// of the decided circuits in `scratch`.
+    /// Minimum number of circuits with which every leaf ends by `limit`; `None` if some leaf cannot. Needs the start
+    /// times of the decided circuits in `scratch`.
     pub fn fewest(&self, x: &mut [u32], limit: f64, scratch: &mut Scratch) -> Option<f64> {
         let (model, rates) = (&self.task.evaluator.model, self.rates());
         // Ends never grow with circuits, so bisection finds the smallest count that meets the limit.

@@ -10,20 +10,20 @@ use lightbay_core::watch::Watch;
 #[derive(Clone, Debug)]
 pub(crate) struct Odometer<'a> {
     split: &'a Split<'a>,
-    /// The present allocation over all links.
+    /// The current allocation over all links.
     pub x: Vec<u32>,
     free: Vec<i64>,
 }
 
 impl<'a> Odometer<'a> {
-    /// Stands on one circuit everywhere; `None` if that does not fit.
+    /// Starts at one circuit everywhere; `None` if that does not fit.
     pub fn new(split: &'a Split<'a>) -> Option<Self> {
         let x = vec![1; split.task.caps.len()];
         let free = split.task.evaluator.network.budget.free(&x);
         free.iter().all(|free| *free >= 0).then_some(Self { split, x, free })
     }
 
-    /// Moves to the next allocation; false after the last.
+    /// Moves to the next allocation; returns `false` after the last.
     pub fn advance(&mut self) -> bool {
         let budget = &self.split.task.evaluator.network.budget;
         // Lexicographic successor: raise the last link that can, reset those after it.
@@ -59,7 +59,7 @@ impl Vectors {
     ) -> Result<Option<Self>, MethodError> {
         let width = split.decided.len();
         let mut vectors = Self { width, circuits: Vec::new(), by_bound: Vec::new() };
-        // A count first: listing is refused before any memory is taken.
+        // Count first, so that listing is refused before memory is allocated.
         let Some(mut odometer) = Self::odometer(split, task.listed, watch)? else { return Ok(None) };
         let mut count = 0u32;
         loop {
@@ -80,7 +80,8 @@ impl Vectors {
             vectors.load(index, split, &mut x);
             vectors.by_bound.push((split.bound(&x, &mut free, &mut scratch), index));
         }
-        // By rising bound: as soon as one bound reaches the best makespan, all allocations behind it are settled too.
+        // In ascending order of bounds: as soon as a bound reaches the best makespan, all later allocations are pruned
+        // too.
         vectors.by_bound.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(Some(vectors))
     }
@@ -112,12 +113,12 @@ impl Vectors {
         self.by_bound.len()
     }
 
-    /// Bounds ascending, each with the number of its allocation.
+    /// Bounds in ascending order, each with the number of its allocation.
     pub fn by_bound(&self) -> &[(f64, u32)] {
         &self.by_bound
     }
 
-    /// Writes an allocation over all links, one circuit where nothing is decided.
+    /// Writes an allocation over all links, with one circuit on links that are not decided.
     pub fn load(&self, index: u32, split: &Split<'_>, x: &mut [u32]) {
         x.fill(1);
         let from = index as usize * self.width;

@@ -1,11 +1,11 @@
-//! Rows that windows must satisfy so that a resource can serve its jobs, and the questions that are left open
+//! Rows that windows must satisfy so that a resource can serve its jobs, and the branching candidates
 //! (docs/methods/training.md, section 10, steps 2 and 3).
 //!
-//! The windows of some jobs suit a resource only if, for any stretches of time, their work is at most what the
-//! resource can do in the stretches plus what the jobs can do outside of them. How long a window lies outside is a
-//! difference of time points where their order is known, and nothing where it is the other way round; where the order
-//! is open, a straight line above both is still valid. Such a line is replaced by the truth as soon as the search has
-//! decided which of the two time points comes first.
+//! The windows of some jobs are feasible for a resource only if, for any stretches of time, their work is at most what
+//! the resource can do in the stretches plus what the jobs can do outside the stretches. The length of a window outside
+//! a stretch is max(0, difference of two time points). If the order of the two points is known, it is the difference or
+//! 0; if the order is open, a linear upper bound of both is valid. The exact length replaces this bound as soon as the
+//! search has decided which of the two time points comes first.
 
 use super::distances::Distances;
 use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
@@ -21,7 +21,7 @@ pub struct BranchCandidate {
     pub first: Point,
     /// The other one.
     pub second: Point,
-    /// Part of a capacity violation that the open order hides, in units of time of the resource.
+    /// Part of a capacity violation that the linear bound of the open order hides, in units of time of the resource.
     pub hides: f64,
 }
 
@@ -30,15 +30,15 @@ pub struct BranchCandidate {
 pub struct Shortage {
     /// True capacity violation, in units of time of the resource.
     pub short: f64,
-    /// Capacity violation as far as the decided order can tell, in the same units.
+    /// Capacity violation according to the linear bounds, in the same units.
     pub seen: f64,
     /// The row, violated by `seen`.
     pub row: Row,
-    /// Whatever keeps `seen` below `short`.
+    /// The open orders that keep `seen` below `short`.
     pub questions: Vec<BranchCandidate>,
 }
 
-/// Windows to be judged: time points with their times, and what is known about their order.
+/// Windows to check: time points with their times, and the known distances between them.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The problem.
@@ -49,7 +49,7 @@ pub struct View<'a> {
     pub times: &'a [f64],
 }
 
-/// `max(0, second - first)` seen as a straight line in the two points.
+/// Linear upper bound of `max(0, second - first)` in the two points.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     first: Point,
@@ -81,7 +81,7 @@ impl Line {
     }
 }
 
-/// A stretch at prices.
+/// A stretch with prices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priced {
     /// Cost of a unit of its time.
@@ -105,7 +105,7 @@ impl View<'_> {
         let least = self.distances.between(first, second);
         let most = -self.distances.between(second, first);
         let apart = self.at(second) - self.at(first);
-        // The order is known: max(0, d) is d or 0, without loss.
+        // The order is known: max(0, d) is exactly d or 0.
         let (slope, constant) = if least >= 0.0 {
             (1.0, 0.0)
         } else if most <= 0.0 {
@@ -119,8 +119,7 @@ impl View<'_> {
         Line { first, second, slope, constant, value: slope * apart + constant }
     }
 
-    /// Adds the lines that bound the length of a window outside of the stretches; returns their sum and the true
-    /// length.
+    /// Adds the linear bounds on the length of a window outside the stretches; returns their sum and the true length.
     fn outside(
         &self,
         job: &ContendedTask,
@@ -160,7 +159,7 @@ impl View<'_> {
             let job = &self.problem.jobs[index as usize];
             lines.clear();
             asked.clear();
-            // Work that cannot be done outside: work minus the window outside, if that is positive.
+            // Work that cannot be done outside: work minus the length of the window outside, if positive.
             let weight = weight * scale;
             let (outside, truth) = self.outside(job, weight, spans, &mut lines, &mut asked);
             short += weight * (job.work - truth).max(0.0);
@@ -175,7 +174,7 @@ impl View<'_> {
                 all.extend(lines.iter().map(|line| (weight, *line)));
             }
         }
-        // The stretches themselves give the capacity; an undecided length counts with its line.
+        // The stretches give the capacity; an undecided length counts with its linear bound.
         for &span in spans {
             let line = self.line(span);
             let length = self.length(span);
@@ -190,16 +189,16 @@ impl View<'_> {
         for (weight, line) in all {
             line.add_to(&mut row, weight);
         }
-        // Coefficients that cancel to rounding would only disturb the simplex; 1e-12 is below any coefficient of a real
-        // row.
+        // Coefficients that cancel up to rounding would only disturb the simplex; 1e-12 is below any coefficient of a
+        // real row.
         row.terms.retain(|(_, coefficient)| coefficient.abs() > 1e-12);
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the capacity violation at prices: jobs are worth something per unit of work, the stretches between
-    /// `points` (and before the first and after the last) cost something per unit of time, and a job yields no more in
-    /// a stretch than its worth less what it takes there. The worth of all jobs cannot exceed these costs and yields.
-    /// It is a Farkas row: the dual of the linear program over amounts, with lengths as variables.
+    /// Returns the capacity violation at prices: each job has a worth per unit of work, each stretch between `points`
+    /// (and before the first and after the last) has a cost per unit of time, and the yield of a job in a stretch is at
+    /// most its worth minus the cost of the resources it uses there. The worth of all jobs cannot exceed these costs
+    /// and yields. It is a Farkas row: the dual of the linear program over amounts, with lengths as variables.
     pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
         let mut row = Row::default();
         let (mut short, mut seen) = (0.0, 0.0);
@@ -211,8 +210,8 @@ impl View<'_> {
             row.constant -= value * job.work;
             short += value * job.work;
             seen += value * job.work;
-            // A job yields at most this much per unit of its window in the stretch, so a longer line only weakens the
-            // row.
+            // A job yields at most this much per unit of its window in the stretch, so a larger linear bound only
+            // weakens the row.
             for (at, stretch) in stretches.iter().enumerate() {
                 let yields = stretch.yields[position];
                 if yields == 0.0 {
@@ -252,11 +251,11 @@ impl View<'_> {
         Shortage { short, seen, row, questions }
     }
 
-    /// Returns the length of a window between two points: a line above it, the true length, and the points between
-    /// which that is.
+    /// Returns the length of a window between two points: a linear upper bound, the true length, and the points that
+    /// define it.
     fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, PointRange) {
         // A window between two points is at most the window, and at most each pairing of its ends with the points: the
-        // line with the least value at the present times is the strongest valid one.
+        // bound with the smallest value at the current times is the strongest valid one.
         let mut best = self.line((job.start, job.end));
         let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
         for first in [Some(job.start), from].into_iter().flatten() {

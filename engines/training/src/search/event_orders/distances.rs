@@ -11,7 +11,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Nothing is known but that a time point is itself.
+    /// No distances, except 0 from each time point to itself.
     pub fn new(moments: usize) -> Self {
         let mut least = vec![f64::NEG_INFINITY; moments * moments];
         for at in 0..moments {
@@ -30,7 +30,7 @@ impl Distances {
         self.least[from as usize * self.moments + to as usize]
     }
 
-    /// By how much another matrix narrows the times of all time points.
+    /// Amount by which another matrix narrows the ranges of all time points.
     pub fn narrowed(&self, other: &Self) -> f64 {
         (0..self.moments as u32)
             // Sum over time points of the rise of both distances to the origin: how much the ranges of all time points
@@ -42,7 +42,7 @@ impl Distances {
             .sum()
     }
 
-    /// Demands `t[to] - t[from] >= apart` and closes the matrix again. False if no times can satisfy that.
+    /// Adds `t[to] - t[from] >= apart` and closes the matrix again. Returns `false` if no times satisfy all distances.
     #[must_use]
     pub fn demand(&mut self, from: u32, to: u32, apart: f64) -> bool {
         let n = self.moments;
@@ -50,7 +50,7 @@ impl Distances {
         // Invariant: the matrix is closed, so a new difference is only combined once on each side (incremental
         // closure).
         if apart <= self.least[from * n + to] + ROUNDING {
-            // Within rounding it is known already; only a contradiction would matter.
+            // It is already known up to rounding, so only a contradiction matters.
             return apart + self.least[to * n + from] <= 10.0 * ROUNDING;
         }
         if apart + self.least[to * n + from] > 10.0 * ROUNDING {

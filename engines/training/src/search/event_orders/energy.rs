@@ -1,4 +1,4 @@
-//! Distances between time points that follow from resources: whoever must be served between two time points keeps them
+//! Distances between time points that follow from resources: work that must be done between two time points keeps them
 //! apart (energetic reasoning).
 
 use super::distances::Distances;
@@ -7,7 +7,7 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Number of tasks of a resource from which a pass, which is cubic in them, checks whether to stop.
+/// Minimum number of tasks of a resource for which a pass, which takes cubic time, checks whether to stop.
 const MANY: usize = 30;
 
 /// Minimum rise of a distance that counts: smaller ones would repeat rounds without moving the bound that is reported.
@@ -20,15 +20,16 @@ impl Distances {
     }
 }
 
-/// Demands of every resource that the work which cannot be done outside fits between the start of one of its
-/// jobs and the end of another, until nothing rises or `rounds` are over. False if there is no room.
+/// For every resource, and every pair of a start and an end of its jobs, requires that the work which cannot be done
+/// outside fits between them. Repeats until no distance rises or `rounds` are over. Returns `false` if the distances
+/// become infeasible.
 pub(super) fn propagate<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,
     rounds: usize,
     watch: &mut W,
 ) -> Result<bool, MethodError> {
-    // Rounds towards the fixpoint; what they leave is found again at the children.
+    // Rounds towards the fixpoint; children find what remains.
     for _ in 0..rounds {
         let mut rose = false;
         for resource in &problem.resources {
@@ -36,8 +37,8 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                 if resource.shares.len() > MANY {
                     watch.checkpoint()?;
                 }
-                // Left-shift/right-shift argument (Artigues and Lopez 2015): of each job only what fits neither before `from` nor after `to` must
-                // be done between.
+                // Left-shift/right-shift argument (Artigues and Lopez 2015): only the part of each job that fits
+                // neither before `from` nor after `to` must be done between them.
                 let from = problem.jobs[first as usize].start;
                 for &(last, _) in &resource.shares {
                     let to = problem.jobs[last as usize].end;
@@ -45,12 +46,12 @@ pub(super) fn propagate<W: Watch<Proposal>>(
                     let mut inside = 0.0;
                     for &(job, weight) in &resource.shares {
                         let job = &problem.jobs[job as usize];
-                        // The most that can be done before and after: all the time that may be left there.
+                        // Maximum work that can be done before and after: all the time that may remain there.
                         let before = (-distances.between(from, job.start)).max(0.0);
                         let after = (-distances.between(job.end, to)).max(0.0);
                         inside += weight * (job.work - before - after).max(0.0);
                     }
-                    // The work inside must pass the resource between the two time points, which keeps them apart.
+                    // The resource must do the work inside between the two time points, which keeps them apart.
                     let apart = inside / resource.capacity;
                     if inside > 0.0 && apart > known + WORTHWHILE {
                         rose = true;

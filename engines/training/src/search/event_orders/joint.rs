@@ -1,5 +1,5 @@
-//! Rates within windows where jobs compete for several resources at once: a linear program over what every job
-//! gets in every stretch, or the prices that show why there is not enough.
+//! Rates within windows where jobs compete for several resources at once: a linear program over the amount of every job
+//! in every stretch, or, if capacity is missing, the prices that prove it.
 
 use super::cuts::{Priced, Shortage, View};
 use super::problem::{Point, Resource};
@@ -9,15 +9,15 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Maximum number of amounts of a program; beyond, the windows are left unproven.
-/// The dictionary of the simplex is dense: 1,500 rows and columns of doubles are 18 MB.
+/// Maximum number of amount variables of a program; above it, the windows are left unproven. The dictionary of the
+/// simplex is dense: 1,500 rows and columns of doubles are 18 MB.
 const MOST_AMOUNTS: usize = 1_500;
 
 /// Maximum number of pivots, about 13 per amount of the largest program: a safeguard against cycling.
 const PIVOTS: usize = 20_000;
 
-/// Serves all jobs of some resources within their windows. `None` if the program is too large. With the service
-/// comes what is missing if it does not fit.
+/// Serves all jobs of some resources within their windows. `None` if the program is too large. Returns the service, and
+/// the missing capacity if the work does not fit.
 pub fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     resources: &[&Resource],
@@ -39,8 +39,9 @@ pub fn serve<W: Watch<Proposal>>(
     // Elementary stretches between the distinct starts and ends: amounts are constant within them without loss.
     points.dedup_by(|later, earlier| later.0 == earlier.0);
     let stretches = points.len().saturating_sub(1);
-    // Minimising the undone share makes the program feasible from the beginning; it is 0 exactly if all work fits.
-    // Variable 0 is the share of all work that is left undone, then what jobs get in the stretches of their windows.
+    // Minimising the undone share makes the program feasible from the start; it is 0 exactly if all work fits. Variable
+    // 0 is the fraction of all work that is left undone; the others are the amounts of jobs in the stretches of their
+    // windows.
     let mut variable = vec![0u32; jobs.len() * stretches];
     let mut variables = 1;
     for (position, &job) in jobs.iter().enumerate() {
@@ -82,7 +83,7 @@ pub fn serve<W: Watch<Proposal>>(
     for (at, &amount) in variable.iter().enumerate().filter(|(_, amount)| **amount > 0) {
         program.add(Row { terms: vec![(amount, -1.0)], constant: length(at % stretches) });
     }
-    // Dual simplex in short runs, so that the run can be stopped between them.
+    // Dual simplex in short runs, so that the search can be stopped between them.
     let mut pivots = 0;
     loop {
         watch.checkpoint()?;
@@ -129,7 +130,7 @@ fn prices(
         for (at, resource) in resources.iter().enumerate() {
             let price = multipliers[jobs.len() + stretch * resources.len() + at];
             priced.cost += price * resource.capacity;
-            // A unit of window in the stretch is worth what the work is worth minus what it pays for resources.
+            // The yield per unit of window in the stretch is the worth of the work minus the cost of its resources.
             for &(job, weight) in &resource.shares {
                 if let Ok(position) = jobs.binary_search(&job) {
                     priced.yields[position] -= price * weight;
@@ -137,7 +138,7 @@ fn prices(
             }
         }
         priced.yields.iter_mut().for_each(|value| *value = value.max(0.0));
-        // Equal neighbouring stretches are one, which keeps the row short.
+        // Neighbouring stretches with equal prices are merged, which keeps the row short.
         if stretches.last() != Some(&priced) {
             between.push(points[stretch].1);
             stretches.push(priced);

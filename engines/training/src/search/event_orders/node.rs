@@ -1,4 +1,4 @@
-//! One node of the search: the linear program of what is decided, tightened until it says all it can.
+//! One node of the search: the linear program of the decided orders, tightened by cutting planes.
 
 use super::cuts::{BranchCandidate, Shortage, View};
 use super::distances::Distances;
@@ -10,15 +10,16 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Capacity violations below this are rounding, in units of time of a resource.
-/// Twice the tolerance of the simplex (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
+/// Capacity violations below this count as rounding, in units of time of a resource. Twice the tolerance of the simplex
+/// (`FEASIBLE` of `simplex.rs`), so that a satisfied row is not found violated.
 pub const SHORT: f64 = 2e-11;
 
-/// Differences of time points that fall short by less are rounding.
-/// The tolerance of the simplex itself: a row that it holds falls short by no more.
+/// Shortfalls of distances below this count as rounding. This is the tolerance of the simplex: rows that it satisfies
+/// fall short by no more.
 const APART: f64 = 1e-11;
 
-/// Maximum number of rounds of cutting planes at a node. [`PATIENCE`] ends a bound that stalls, this limit one that creeps.
+/// Maximum number of rounds of cutting planes at a node. [`PATIENCE`] ends a bound that stalls, this limit ends one
+/// that creeps.
 const ROUNDS: usize = 40;
 
 /// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round may
@@ -40,16 +41,16 @@ const ROWS_AT_ONCE: usize = 4;
 
 /// Result of relaxing a node.
 pub enum RelaxedNode {
-    /// Nothing better than the limit is in it.
+    /// The node contains nothing better than the limit.
     Empty,
-    /// Windows that suit every resource: the best of the node, with rates if they were found.
+    /// Windows that are feasible for every resource, the best of the node, with rates if they were found.
     Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
     /// Branching is needed; candidates in decreasing order of the violation they hide.
     Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<BranchCandidate> },
 }
 
-/// Tightens `distances` and solves the linear program with `rows` and what it lacks; all plans of the node that end
-/// before `limit` units satisfy what is found.
+/// Tightens `distances` and solves the linear program with `rows` and violated rows, which it adds; all plans of the
+/// node that end before `limit` units satisfy the added rows.
 pub fn relax<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,
@@ -58,7 +59,7 @@ pub fn relax<W: Watch<Proposal>>(
     watch: &mut W,
 ) -> Result<RelaxedNode, MethodError> {
     watch.checkpoint()?;
-    // Only plans that end before `limit` are looked for, so the end time point gets that upper bound.
+    // Only plans that end before `limit` are of interest, so `limit` is the upper bound of the end time point.
     if !distances.demand(END, ORIGIN, -limit) || !energy::propagate(problem, distances, 3, watch)? {
         return Ok(RelaxedNode::Empty);
     }
@@ -72,7 +73,7 @@ pub fn relax<W: Watch<Proposal>>(
         program.add(row);
     }
     let mut times = Vec::new();
-    // Cutting planes: solve, separate violated rows, add them, until the node is fathomed or nothing violated is found.
+    // Cutting planes: solve, separate violated rows, add them, until the node is fathomed or no violated row is found.
     let mut shortages: Vec<Shortage> = Vec::new();
     let (mut bound, mut slow) = (0.0f64, 0);
     let mut questions = Vec::new();
@@ -93,7 +94,7 @@ pub fn relax<W: Watch<Proposal>>(
                 }
             }
         }
-        // Bound from the original rows (weak duality): safe although pivots round.
+        // Bound from the original rows (weak duality): it is valid in spite of rounding in pivots.
         let reached = program.safe_bound(&upper);
         if reached >= limit {
             return Ok(RelaxedNode::Empty);
@@ -101,7 +102,7 @@ pub fn relax<W: Watch<Proposal>>(
         slow = if reached > bound + LEAST_PROGRESS { 0 } else { slow + 1 };
         bound = bound.max(reached);
         program.values_into(&mut times);
-        // Distances are implied rows that are added only when the times break them (lazy constraints).
+        // Distances are implied rows, which are added only if the times violate them (lazy constraints).
         if program.rows() < MOST_ROWS && apart(distances, &times, &mut program) {
             continue;
         }
@@ -121,7 +122,7 @@ pub fn relax<W: Watch<Proposal>>(
                 added = true;
             }
         }
-        // Single stretches are satisfied everywhere: now exact separation by flows, then by the joint program.
+        // No single stretch is violated: continue with exact separation by flows, then by the joint program.
         if shortages.is_empty() {
             let served = serve(view, watch, &mut shortages)?;
             for shortage in shortages.iter().filter(|shortage| shortage.seen > SHORT) {
@@ -148,14 +149,14 @@ pub fn relax<W: Watch<Proposal>>(
     if let Some(services) = settled {
         return Ok(RelaxedNode::Settled { bound, times, services });
     }
-    // Candidates by hidden violation; the tight rows are handed on, because children begin at the same corner.
+    // Candidates by hidden violation; the tight rows are passed to the children, which begin at the same vertex.
     rank(&shortages, &mut questions);
     let rows = program.tight().map(|at| program.row(at).clone()).collect();
     Ok(RelaxedNode::Open { bound, times, rows, questions })
 }
 
-/// Rates for all resources within windows that single stretches suit; what is missing goes to `shortages`. `None`
-/// if some rates could not be found.
+/// Rates for all resources within windows that satisfy all single stretches; capacity violations go to `shortages`.
+/// `None` if some rates could not be found.
 fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     watch: &mut W,
@@ -176,7 +177,7 @@ fn serve<W: Watch<Proposal>>(
     }
     let mut all = Vec::new();
     let mut found = true;
-    // A component of one resource is served by its flow; several need common rates.
+    // The flow serves a component of one resource; a component of several needs joint rates.
     for component in &problem.components {
         if let [only] = component[..] {
             all.push(std::mem::take(&mut services[only as usize]));
@@ -195,7 +196,7 @@ fn serve<W: Watch<Proposal>>(
     Ok(found.then_some(all))
 }
 
-/// Adds the distances that the times fall short of most, for every time point one. Returns whether there were any.
+/// Adds the most violated distance of every time point. Returns whether there were any.
 fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool {
     let mut any = false;
     // One row per time point and round keeps the program small.
@@ -216,11 +217,11 @@ fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool
     any
 }
 
-/// All questions, each once, those first that hide most where most is missing.
+/// All branching candidates, each once, sorted by hidden violation.
 fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
     questions.clear();
     for shortage in shortages {
-        // Two capacity violations that ask for the same order count together.
+        // Candidates of several capacity violations with the same order are added up.
         for question in &shortage.questions {
             let hides = question.hides.min(shortage.short.max(0.0));
             let same = questions.iter_mut().find(|other| {
@@ -236,7 +237,7 @@ fn rank(shortages: &[Shortage], questions: &mut Vec<BranchCandidate>) {
             }
         }
     }
-    // A candidate that hides nothing cannot move the bound.
+    // A candidate without hidden violation cannot move the bound.
     questions.retain(|question| question.hides > 0.0);
     questions.sort_by(|a, b| {
         b.hides

@@ -1,10 +1,10 @@
-//! Fixed circuits as a problem of time points: when contended tasks may start and must have ended.
+//! Fixed circuits as a problem of time points, which are the starts and ends of the windows of contended tasks.
 //!
-//! A contended task has a window: it is served between two time points, at any rates. Tasks that compete with nobody
-//! only add to the distances between the windows of others. Moments that are best chosen equal up to a constant are
-//! one variable: a task with one predecessor may start as soon as that allows, one with one successor end as late as
-//! that allows, and what nothing waits for may take until the end of the iteration. Times are counted in
-//! [`Problem::unit`] seconds, so that all numbers are near one.
+//! A contended task has a window: it is served between two time points, at any rates. Tasks without competition only
+//! add to the distances between the windows of others. Times whose best values differ by a constant share one variable:
+//! the window of a task with a single predecessor begins as soon as the predecessor allows, that of a task with a
+//! single successor ends as late as the successor allows, and that of a task without successors ends with the
+//! iteration. Times are counted in [`Problem::unit`] seconds, so that all numbers are near one.
 
 use super::distances::Distances;
 use crate::model::network::Network;
@@ -12,7 +12,7 @@ use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// The time point at which the iteration begins; all others are counted from it.
+/// The time point at which the iteration begins, the origin of all others.
 pub const ORIGIN: u32 = 0;
 
 /// The time point at which the iteration ends.
@@ -34,7 +34,7 @@ pub struct ContendedTask {
     pub task: u32,
     /// Not served before.
     pub start: Point,
-    /// Served completely by then.
+    /// Time by which it is served completely.
     pub end: Point,
     /// Duration at its highest speed, units.
     pub work: f64,
@@ -45,7 +45,7 @@ pub struct ContendedTask {
 pub struct Resource {
     /// Circuits, or 1 for a NIC.
     pub capacity: f64,
-    /// Jobs, each with what it takes at its highest speed.
+    /// Jobs, each with the capacity that it uses at its highest speed.
     pub shares: Vec<(u32, f64)>,
 }
 
@@ -58,12 +58,12 @@ pub struct Problem {
     pub seconds: Vec<f64>,
     /// Contended tasks.
     pub jobs: Vec<ContendedTask>,
-    /// Resources that they compete for.
+    /// Resources for which the tasks compete.
     pub resources: Vec<Resource>,
     /// Distances of time points by precedence, releases, tails and durations; no limit on the end.
     pub distances: Distances,
-    /// Resources that hang together because jobs compete for several of them: windows that suit each
-    /// resource of a component need not suit all at once.
+    /// Components of resources that are connected by jobs that use several of them: windows that are feasible for each
+    /// resource of a component may be infeasible for all together.
     pub components: Vec<Vec<u32>>,
 }
 
@@ -181,9 +181,10 @@ fn resources(network: &Network, x: &[u32], top: &[f64]) -> Vec<(f64, Vec<(u32, f
     resources
 }
 
-/// The tasks beside which a resource can ever be full: whoever may run at the same time takes more than there is.
+/// The tasks that can fill the resource: together with tasks that may run at the same time, they need more than its
+/// capacity.
 fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32, f64)> {
-    // Antichain bound by sums: tasks that the DAG orders never run beside each other.
+    // Antichain bound by sums: tasks that the DAG orders never run at the same time.
     let beside = |task: u32| {
         let others = shares.iter().filter(|(other, _)| !network.precedence.ordered(task, *other));
         others.map(|(_, weight)| weight).sum::<f64>()
@@ -193,11 +194,11 @@ fn crowded(network: &Network, capacity: f64, shares: &[(u32, f64)]) -> Vec<(u32,
     shares.iter().copied().filter(|&(task, weight)| weight + beside(task) > full).collect()
 }
 
-/// Contended tasks alone, with the longest ways between them through tasks that compete with nobody; seconds.
+/// Contended tasks only, with the longest paths between them through uncontended tasks, seconds.
 struct Contracted {
     /// Durations.
     work: Vec<f64>,
-    /// Earliest start because of releases and tasks that compete with nobody.
+    /// Earliest start because of releases and uncontended tasks.
     ready: Vec<f64>,
     /// Minimum time between the end of a task and the end of the iteration.
     tail: Vec<f64>,
@@ -224,7 +225,6 @@ impl Contracted {
         let mut length = 0.0f64;
         let mut finish = vec![f64::NEG_INFINITY; n];
         // Longest paths from the start, and from the end of each contended task, over uncontended tasks only.
-        // From the beginning, and from the end of every contended task.
         for from in 0..=count {
             watch.checkpoint()?;
             let source = from.checked_sub(1).map(|at| held[at]);
@@ -265,7 +265,7 @@ impl Contracted {
             }
         }
         let mut this = Self { work, ready, tail, arcs, length };
-        // Fewer arcs mean fewer time points that must be kept apart.
+        // Fewer arcs mean fewer time points and distances.
         this.drop_dominated(watch)?;
         for (at, start) in this.earliest().into_iter().enumerate() {
             this.length = this.length.max(start + this.work[at] + this.tail[at]);
@@ -283,7 +283,7 @@ impl Contracted {
         earliest
     }
 
-    /// Removes arcs that a longer way through a third task implies.
+    /// Removes arcs that a path through a third task implies.
     fn drop_dominated<W: Watch<Proposal>>(&mut self, watch: &mut W) -> Result<(), MethodError> {
         let count = self.work.len();
         let mut longest = vec![f64::NEG_INFINITY; count * count];
@@ -291,7 +291,7 @@ impl Contracted {
         for &(u, v, delay) in &self.arcs {
             from[u as usize].push((v, delay));
         }
-        // Longest way from the end of u to the start of v; later tasks first.
+        // Longest path from the end of u to the start of v; later tasks first.
         for u in (0..count).rev() {
             watch.checkpoint()?;
             for &(v, delay) in &from[u] {
@@ -331,7 +331,8 @@ impl Contracted {
             out[u as usize].push((v, delay));
         }
         let earliest = self.earliest();
-        // A job with one predecessor may start as soon as that allows: a window that begins earlier is never worse.
+        // The window of a job with a single predecessor begins as soon as the predecessor allows, because an earlier
+        // begin is never worse.
         for job in 0..count {
             let at = job as usize;
             match *into[at] {
@@ -342,7 +343,7 @@ impl Contracted {
                 _ => {}
             }
         }
-        // Likewise the end: as late as the only successor allows.
+        // Likewise, it ends as late as a single successor allows.
         for job in 0..count {
             let at = job as usize;
             match *out[at] {
@@ -353,7 +354,7 @@ impl Contracted {
                 _ => {}
             }
         }
-        // Names without holes: origin, end, then the others as jobs come.
+        // Consecutive numbers: origin, end, then the other time points in the order of jobs.
         let mut names = vec![u32::MAX; joined.parent.len()];
         (names[0], names[1]) = (ORIGIN, END);
         let mut moments = 2;
@@ -400,13 +401,13 @@ impl Contracted {
     }
 }
 
-/// Windows as points, and how many time points they use.
+/// Windows as points, and the number of time points.
 struct Points {
     windows: Vec<(Point, Point)>,
     moments: u32,
 }
 
-/// Moments joined at fixed distances, by union-find.
+/// Union-find over times with fixed distances.
 struct Joined {
     /// `t[of] = t[parent] + plus`.
     parent: Vec<Point>,
@@ -423,7 +424,7 @@ impl Joined {
         }
     }
 
-    /// Makes two points the same, unless they hang together already.
+    /// Makes two points the same, unless they are already connected.
     fn join(&mut self, a: Point, b: Point) {
         let (a, b) = (self.find(a), self.find(b));
         // The lower number stays, so that origin and end keep theirs.

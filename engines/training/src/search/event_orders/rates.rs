@@ -1,28 +1,27 @@
 //! Rates within windows on one resource: a maximum flow from jobs to the stretches between time points, or the
-//! stretches in which there is not enough.
+//! stretches without enough capacity.
 
 use super::cuts::{PointRange, View};
 use super::problem::{Point, Resource};
 
-/// Flows below this are rounding.
+/// Flows below this count as rounding.
 const TINY: f64 = 1e-15;
 
-/// Service of jobs: the work that is done of every job in every stretch.
+/// Service of jobs: the work of every job in every stretch.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     /// The jobs.
     pub jobs: Vec<u32>,
     /// Boundaries of the stretches, ascending.
     pub times: Vec<f64>,
-    /// `amount[job * stretches + stretch]`: what is done of the job, in any unit.
+    /// `amount[job * stretches + stretch]`: work of the job in the stretch, in any unit.
     pub amount: Vec<f64>,
-    /// The largest factor by which all times must be stretched so that everything fits; 1 if it fits as it is.
+    /// The smallest factor by which all times must be stretched so that all work fits; 1 if it already fits.
     pub stretch: f64,
 }
 
-/// Serves the jobs of a resource within their windows as far as possible. Also returns the stretches that lack
-/// capacity for some jobs, in order of time, if the jobs lack anything.
-/// It is a transportation problem between jobs and stretches.
+/// Serves as much as possible of the jobs of a resource within their windows. If some work is left, also returns the
+/// stretches that lack capacity, in order of time. It is a transportation problem between jobs and stretches.
 pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<PointRange>) {
     let jobs: Vec<_> = resource
         .shares
@@ -56,7 +55,7 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<PointRange>) 
     // Each augmentation saturates an arc, so the flow is maximum when none is found (Ford and Fulkerson).
     while flow.augment() {}
     let mut factor = 1.0f64;
-    // The job that lacks most decides by how much all times must grow.
+    // The job with the largest missing share determines the factor for all times.
     for (job, lacking) in jobs.iter().zip(&flow.lacking) {
         if *lacking > 0.0 {
             factor = factor.max(job.2 / (job.2 - lacking).max(1e-300));
@@ -74,18 +73,18 @@ struct RateFlow {
     most: Vec<f64>,
     lacking: Vec<f64>,
     spare: Vec<f64>,
-    /// Stretch over which a job was reached, or `usize::MAX - 1` if it lacks itself.
+    /// Stretch through which a job was reached, or `usize::MAX - 1` if the job itself has work left.
     reached_job: Vec<usize>,
     reached_stretch: Vec<usize>,
 }
 
 /// Mark of a job or stretch that the search has not reached.
 const UNSEEN: usize = usize::MAX;
-/// Mark of a job that lacks something itself.
+/// Mark of a job that itself has work left.
 const SOURCE: usize = usize::MAX - 1;
 
 impl RateFlow {
-    /// Finds a shortest way from a job that lacks something to a stretch with room and uses it.
+    /// Finds a shortest path from a job with work left to a stretch with free capacity, and augments along it.
     fn augment(&mut self) -> bool {
         // Breadth-first search (Edmonds and Karp): shortest augmenting paths bound their number.
         let jobs = self.lacking.len();
@@ -112,7 +111,7 @@ impl RateFlow {
                     target = Some(stretch);
                     break 'search;
                 }
-                // A stretch without room can be freed by a job that sends there and has another stretch.
+                // A full stretch can be relieved by a job that sends in it and can use another stretch.
                 for other in 0..jobs {
                     if self.reached_job[other] == UNSEEN
                         && self.amount[other * self.stretches + stretch] > TINY
@@ -160,7 +159,7 @@ impl RateFlow {
         }
     }
 
-    /// After the last search: the stretches that were reached, bounded by starts and ends of jobs reached.
+    /// The stretches reached by the last search, bounded by starts and ends of reached jobs.
     fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<PointRange> {
         let mut spans = Vec::new();
         let mut stretch = 0;

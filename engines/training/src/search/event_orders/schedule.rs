@@ -1,19 +1,19 @@
-//! Windows that suit every resource, turned into a schedule with rates.
+//! Conversion of windows that are feasible for every resource to a schedule with rates.
 
 use super::cuts::View;
 use super::rates::Service;
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};
 
-/// Amounts below this share of a job are rounding.
+/// Amounts below this fraction of a job count as rounding.
 const TINY: f64 = 1e-12;
 
-/// The schedule of windows and the services within them; all times longer by the largest stretch that a service
+/// The schedule of windows and the services within them; all times are scaled by the largest factor that a service
 /// needs.
 pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
     let problem = view.problem;
     let n = network.tasks();
-    // Numerical rest: all times are stretched so that every service fits exactly.
+    // Numerical errors: all times are stretched so that every service fits exactly.
     let stretch = services.iter().map(|service| service.stretch).fold(1.0, f64::max);
     let seconds = problem.unit * stretch;
     let mut trace = Trace { start: vec![0.0; n], finish: vec![0.0; n], ..Trace::default() };
@@ -51,7 +51,7 @@ pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
         let ready = preds.map(|arc| trace.finish[arc.task as usize] + arc.delay);
         let ready = ready.fold(network.release[at], f64::max);
         if placed[at] {
-            // Rounding may have let it begin a little early.
+            // Rounding may have made it begin slightly too early.
             trace.start[at] = trace.start[at].max(ready);
         } else {
             (trace.start[at], trace.finish[at]) = (ready, ready + problem.seconds[at]);

@@ -2,9 +2,9 @@
 //! are added one after the other.
 //!
 //! The program is kept as a dictionary (every basic variable written in terms of the nonbasic ones, which are 0).
-//! At the beginning all variables are nonbasic, so it is dual feasible and stays so; rows that are added are
-//! expressed in the dictionary and repaired by dual pivots. [`Dictionary::safe_bound`] recomputes the bound from
-//! the multipliers and the rows as they were given, so that no rounding of the pivots can make it invalid.
+//! At the beginning all variables are nonbasic, so the dictionary is dual feasible and stays so. Added rows are
+//! expressed in the dictionary and repaired by dual pivots. [`Dictionary::safe_bound`] recomputes the bound from the
+//! multipliers and the original rows, so rounding in pivots cannot make it invalid.
 
 /// A row `constant + sum of coefficient * variable >= 0`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Row {
 }
 
 /// Maximum amount by which a basic variable may fall short of its bound. Times are about 1 (section 10 of
-/// docs/methods/training.md scales them); a hundred times the rounding of a row.
+/// docs/methods/training.md scales them); the tolerance is a hundred times the rounding of a row.
 const FEASIBLE: f64 = 1e-11;
 
 /// Coefficients below this are not pivoted on.
@@ -30,7 +30,7 @@ pub enum PivotEnd {
     Optimal,
     /// The rows contradict each other.
     Infeasible,
-    /// After too many pivots; the bound is valid nevertheless.
+    /// The pivot limit was reached; the bound is still valid.
     Unfinished,
 }
 
@@ -45,10 +45,10 @@ pub struct Dictionary {
     table: Vec<f64>,
     /// Reduced costs of the nonbasic columns.
     reduced: Vec<f64>,
-    /// Basic variable of each dictionary row, nonbasic one of each column: variables, then slacks.
+    /// Basic variable of each dictionary row and nonbasic variable of each column; variables come first, then slacks.
     basic: Vec<u32>,
     nonbasic: Vec<u32>,
-    /// Place of each variable: a column, or `variables` + a dictionary row.
+    /// Position of each variable: a column, or `variables` + a dictionary row.
     place: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ impl Dictionary {
     /// Adds a row in the unshifted variables.
     pub fn add(&mut self, row: Row) {
         let width = self.variables + 1;
-        // Row in terms of the present nonbasic variables: basic ones are substituted.
+        // Row in terms of the current nonbasic variables: basic variables are substituted.
         let mut fresh = vec![0.0; width];
         fresh[0] = row.constant;
         for &(variable, coefficient) in &row.terms {
@@ -105,7 +105,7 @@ impl Dictionary {
         // optimal.
         let width = self.variables + 1;
         for pivot in 0..most_pivots {
-            // Towards the end the smallest names decide, so that degenerate pivots cannot go round for ever.
+            // In the second half the smallest names decide, so that degenerate pivots cannot cycle.
             let careful = 2 * pivot >= most_pivots;
             // Leaving row: the most violated one (Dantzig); in the second half the smallest name (Bland), which cannot
             // cycle.
@@ -158,7 +158,7 @@ impl Dictionary {
         let width = self.variables + 1;
         let from = leaving * width;
         let inverse = 1.0 / self.table[from + 1 + entering];
-        // The entering variable in terms of the leaving one and the other columns.
+        // The entering variable in terms of the leaving variable and the other columns.
         for value in &mut self.table[from..from + width] {
             *value *= -inverse;
         }
@@ -175,7 +175,7 @@ impl Dictionary {
                 *value += factor * part;
             }
         }
-        // Same for the reduced costs; rounding below 0 is cut, which weak duality allows.
+        // Same for the reduced costs; values below 0 by rounding are set to 0, which weak duality allows.
         let factor = self.reduced[entering];
         self.reduced[entering] = 0.0;
         if factor != 0.0 {
@@ -193,7 +193,7 @@ impl Dictionary {
         }
     }
 
-    /// The present values of the variables, unshifted.
+    /// The current values of the variables, unshifted.
     pub fn values_into(&self, values: &mut Vec<f64>) {
         let width = self.variables + 1;
         values.clone_from(&self.lower);
@@ -225,11 +225,11 @@ impl Dictionary {
         &self.rows[at]
     }
 
-    /// Returns a bound below which `x[goal]` cannot go if every variable is between `lower` and `upper`: weak duality
-    /// with the multipliers of the dictionary, whatever the pivots made of them.
+    /// Returns a lower bound on `x[goal]` if every variable is between `lower` and `upper`: weak duality with the
+    /// multipliers of the dictionary, valid for any rounding of them.
     pub fn safe_bound(&self, upper: &[f64]) -> f64 {
-        // Weak duality: goal - sum of multiplier * row has a constant and a rest over boxed variables, whose minimum is
-        // at a bound of each variable.
+        // Weak duality: goal - sum of multiplier * row is a constant plus a linear function of bounded variables, whose
+        // minimum is at a bound of each variable.
         let mut rest = vec![0.0; self.variables];
         rest[self.goal] = 1.0;
         let mut bound = 0.0;
@@ -244,7 +244,7 @@ impl Dictionary {
                 rest[variable as usize] -= multiplier * coefficient;
             }
         }
-        // Any multipliers that are not negative give a valid bound; bad pivots only weaken it.
+        // Any nonnegative multipliers give a valid bound; inaccurate pivots only weaken it.
         for variable in 0..self.variables {
             let at = if rest[variable] >= 0.0 { self.lower[variable] } else { upper[variable] };
             if rest[variable] != 0.0 {

@@ -20,8 +20,8 @@ use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Minimum relative gain of a plan that is searched for.
-/// Half of the 1e-9 up to which `delta-joint` calls a proof complete, so that the rest covers rounding.
+/// Minimum relative improvement of a plan that the search accepts. Half of the 1e-9 up to which `delta-joint` calls a
+/// proof complete, so the other half covers rounding.
 pub const CLOSED: f64 = 5e-10;
 
 /// Added to the tightening of a candidate, so that its hidden violation decides if neither child tightens.
@@ -30,25 +30,24 @@ const LEAST_TIGHTENING: f64 = 1e-3;
 /// Relative amount by which a complete search may have missed plans because of rounding; a little more than [`CLOSED`].
 const PROOF_LOSS: f64 = 6e-10;
 
-/// Factor that lowers bounds of nodes by what rounding may have added.
-/// The tolerance of the simplex, on times of about 1.
+/// Factor that lowers bounds of nodes to account for rounding. The tolerance of the simplex, on times of about 1.
 const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 
 /// Number of branching candidates per node for strong branching: each costs two propagations, and they are sorted by the
 /// violation that they hide.
 const CANDIDATES: usize = 6;
 
-/// Circuits and their problem.
+/// Circuits with their problem.
 struct PlacedProblem {
     x: Vec<u32>,
     problem: Problem,
 }
 
 enum Subproblem {
-    /// Circuits between a lowest and a highest vector.
+    /// Box of circuits between a lowest and a highest allocation.
     Box { low: Vec<u32>, high: Vec<u32> },
-    /// Circuits are decided, orders partly. Distances follow from the decisions again, so that nodes that wait
-    /// need little memory.
+    /// Circuits are decided, and part of the orders. Distances are recomputed from the decisions, so waiting nodes need
+    /// little memory.
     Order {
         placed: Arc<PlacedProblem>,
         path: Option<Arc<Decision>>,
@@ -57,7 +56,7 @@ enum Subproblem {
     },
 }
 
-/// One point before another, and what was decided before that.
+/// The decision that one point comes before another, and all earlier decisions.
 struct Decision {
     first: Point,
     second: Point,
@@ -72,7 +71,7 @@ impl Decision {
 }
 
 impl Drop for Decision {
-    // Long chains must not be dropped by recursion.
+    // A recursive drop would overflow the stack on long chains.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(mut decision) = next.and_then(Arc::into_inner) {
@@ -81,25 +80,25 @@ impl Drop for Decision {
     }
 }
 
-/// A part of the plans that is open.
+/// An open node.
 type Node = Open<Subproblem>;
 
 /// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Closed {
-    /// The best plan, if it is better than the one known before.
+    /// The best plan, if it is better than the given one.
     pub best: Option<Circuits>,
-    /// No plan is shorter, seconds.
+    /// Lower bound on the makespan, seconds.
     pub bound: f64,
-    /// `true` if every node was settled, so that the bound is the best plan's makespan but for rounding.
+    /// `true` if every node was fathomed or pruned, so that the bound equals the best makespan up to rounding.
     pub complete: bool,
-    /// `true` if it ended at a limit of its own.
+    /// `true` if a limit of the search ended it.
     pub stopped: bool,
     /// Nodes looked at.
     pub nodes: u64,
 }
 
-/// A search in progress.
+/// State of a running search.
 pub struct TreeSearch<'a, W: Watch<Proposal>> {
     evaluator: &'a Evaluator,
     settings: ProofLimits,
@@ -107,9 +106,9 @@ pub struct TreeSearch<'a, W: Watch<Proposal>> {
     open: BinaryHeap<Node>,
     best: Circuits,
     improved: bool,
-    /// Lowest bound of what was settled without a plan that reaches it.
+    /// Minimum bound of nodes that were closed without a plan at that bound.
     loose: f64,
-    /// Bound told so far.
+    /// Bound reported so far.
     told: f64,
     nodes: u64,
     pruned: u64,
@@ -119,8 +118,7 @@ pub struct TreeSearch<'a, W: Watch<Proposal>> {
 }
 
 impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
-    /// A search for something better than `best` with at most `caps` circuits per link; nothing is better
-    /// than `floor`.
+    /// A search for a plan better than `best` with at most `caps` circuits per link; `floor` is a lower bound.
     pub fn new(
         evaluator: &'a Evaluator,
         caps: &[u32],
@@ -146,10 +144,10 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         };
         let links = evaluator.network.links();
         let low = vec![1; links];
-        // Matrices have the square of the time points: beyond this size the relaxation must do.
+        // Matrices grow with the square of the time points: above this size only the relaxation is used.
         let few = evaluator.contention.count() <= settings.jobs;
         if !few {
-            // Too large for matrices of time points: what is known must do.
+            // Too large for matrices of time points: the known bound and plan remain.
             search.loose = floor;
         } else if evaluator.network.budget.fits(&low) {
             let high = (0..links).map(|link| caps[link].max(1)).collect();
@@ -159,9 +157,9 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         search
     }
 
-    /// Returns the makespan below which a plan is looked for, seconds.
+    /// Returns the makespan below which the search accepts a plan, seconds.
     fn target(&self) -> f64 {
-        // Plans within CLOSED of the best one are not looked for, so ties cannot keep the search busy.
+        // Plans within CLOSED of the best one are not accepted, so ties do not prolong the search.
         self.best.makespan * (1.0 - CLOSED)
     }
 
@@ -170,12 +168,12 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         self.open.push(Node { bound, depth, number: self.number, part });
     }
 
-    /// Searches until all is settled or a limit is reached.
+    /// Searches until all nodes are closed or a limit is reached.
     ///
     /// # Errors
     /// The reason to stop.
     pub fn run(mut self) -> Result<Closed, MethodError> {
-        // Invariant: every plan better than the target lies in an open node, so the least open bound holds for all
+        // Invariant: every plan better than the target lies in an open node, so the minimum open bound holds for all
         // plans.
         while let Some(node) = self.open.pop() {
             let mut next = Some(node);
@@ -185,10 +183,10 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 self.take_offer()?;
                 let nodes =
                     self.watch.live("orders").map_or(self.settings.nodes, |nodes| nodes.max(0) as u64);
-                // The bound to state is the least of the queue and of the node in hand.
+                // The bound is the minimum over the queue and the current node.
                 let least = self.open.peek().map_or(node.bound, |top| top.bound.min(node.bound));
                 self.tell(least);
-                // Pruned: no plan of the node is worth looking for.
+                // Pruned: no plan of the node is better than the target.
                 if node.bound >= self.target() {
                     self.pruned += 1;
                     continue;
@@ -202,7 +200,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 next = match node.part {
                     Subproblem::Box { low, high } => self.circuits(node.bound, node.depth, low, high)?,
                     Subproblem::Order { placed, path, distances, rows } => {
-                        // Waiting nodes keep decisions only; their distances are replayed.
+                        // Waiting nodes store only decisions; their distances are replayed.
                         let Some(distances) = distances.or_else(|| replay(&placed.problem, path.as_ref()))
                         else {
                             self.pruned += 1;
@@ -219,7 +217,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     fn end(mut self, stopped: bool) -> Closed {
         let least = self.open.peek().map_or(f64::INFINITY, |top| top.bound);
         self.tell(least);
-        // Complete if nothing was left out by size, arithmetic or limits.
+        // Complete if no node was given up because of size, arithmetic or limits.
         let complete = !stopped && self.loose >= self.target();
         self.report(least);
         Closed {
@@ -231,9 +229,10 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         }
     }
 
-    /// States the bound that holds if the open nodes have none below `least`.
+    /// Reports the bound that holds if no open node has a bound below `least`.
     fn tell(&mut self, least: f64) {
-        // `loose` holds what was given up without a plan; PROOF_LOSS covers the plans between target and best.
+        // `loose` is the minimum bound of nodes given up without a plan; PROOF_LOSS covers the plans between target and
+        // best.
         let bound = least.min(self.loose).min(self.best.makespan * (1.0 - PROOF_LOSS));
         if bound > self.told {
             self.told = bound;
@@ -273,7 +272,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         trace: Option<Trace>,
         source: &str,
     ) -> Result<bool, MethodError> {
-        // Strict improvement only: schedules of equal length would flood the run.
+        // Only strict improvements are reported, because schedules of equal length would flood the run.
         if makespan >= self.best.makespan {
             return Ok(false);
         }
@@ -284,7 +283,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         Ok(true)
     }
 
-    /// A box of circuits: bounded, then split or settled.
+    /// Processes a box of circuits: bounds it, then splits or closes it.
     fn circuits(
         &mut self,
         bound: f64,
@@ -293,14 +292,14 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         mut high: Vec<u32>,
     ) -> Result<Option<Node>, MethodError> {
         let budget = &self.evaluator.network.budget;
-        // The upper corner can hold no more than the pods give while all others are at their lowest.
+        // Each upper count is limited by the ports that remain while all other links have their minimum.
         let free = budget.free(&low);
         for (link, most) in high.iter_mut().enumerate() {
             let room = u32::try_from(budget.room(link, &free).max(0)).unwrap_or(u32::MAX);
             *most = (*most).min(low[link].saturating_add(room));
         }
         let free = budget.free(&high);
-        // Only links at an overfull pod must be split: others keep their highest count.
+        // Only links at an overfull pod must be split; the others keep their highest count.
         let contested = |link: usize| budget.ends(link).iter().any(|end| free[end.pod as usize] < 0);
         let widest = (0..high.len())
             .filter(|link| high[*link] > low[*link] && contested(*link))
@@ -328,7 +327,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             let part = Subproblem::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
             return Ok(Some(Node { bound, depth: depth + 1, number: self.number, part }));
         };
-        // The highest vector does not fit, but its relaxation bounds all vectors that do.
+        // The highest allocation does not fit, but its relaxation bounds all allocations of the box.
         let mut distances = placed.problem.distances.clone();
         // Relaxation of an infeasible corner: a bound for the box by monotonicity.
         let limit = self.target() / placed.problem.unit;
@@ -347,7 +346,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         let (mut left, mut right) = (high.clone(), low.clone());
         left[link] = middle;
         right[link] = middle + 1;
-        // The lower half contains the lowest vector, which fits; the upper half may not.
+        // The lower half contains the lowest allocation, which fits; the upper half may not fit.
         if self.evaluator.network.budget.fits(&right) {
             self.push(bound, depth + 1, Subproblem::Box { low: right, high });
         }
@@ -355,7 +354,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         Ok(None)
     }
 
-    /// A node whose circuits are decided.
+    /// Processes a node whose circuits are decided.
     fn order(
         &mut self,
         bound: f64,
@@ -368,21 +367,21 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         let problem = &placed.problem;
         let mut rows = Arc::unwrap_or_clone(rows);
         loop {
-            // The incumbent may have improved since the node was made.
+            // The incumbent may have improved since the node was created.
             let limit = self.target() / problem.unit;
             match node::relax(problem, &mut distances, rows, limit, self.watch)? {
                 RelaxedNode::Empty => {
                     self.pruned += 1;
                     return Ok(None);
                 }
-                // Fathomed by optimality: the windows suit every resource, and their rates are a plan.
+                // Fathomed by optimality: the windows are feasible for every resource, and their rates give a plan.
                 RelaxedNode::Settled { bound: units, times, services } => {
                     let reached = bound.max(units * problem.unit * ROUNDED_DOWN);
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
-                        // The plan may be longer than the bound by the stretch of its services; `loose` keeps the
-                        // honest bound then.
+                        // The plan may be longer than the bound by the stretch of its services; `loose` then keeps the
+                        // bound.
                         self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
                     }
                     self.loose =
@@ -391,12 +390,12 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                 }
                 RelaxedNode::Open { bound: units, times, rows: tight, questions } => {
                     let bound = bound.max(units * problem.unit * ROUNDED_DOWN);
-                    // The relaxation bounds the end of every plan below, so the distance may be demanded.
+                    // The relaxation bounds the end of every plan of the node, so it can be added as a distance.
                     if !distances.demand(ORIGIN, END, units) {
                         return Ok(None);
                     }
                     let Some(tried) = self.try_out(problem, &distances, &questions)? else {
-                        // No candidate is left that differs by more than rounding.
+                        // No candidate remains that differs by more than rounding.
                         self.loose = self.loose.min(bound);
                         return Ok(None);
                     };
@@ -407,7 +406,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                             return Ok(None);
                         }
                         StrongBranch::One(forced, first, second) => {
-                            // Forced order: no child is made; the node is relaxed again with it.
+                            // Forced order: no child is created; the node is relaxed again with it.
                             path = Some(Arc::new(Decision { first, second, before: path }));
                             distances = forced;
                             rows = tight;
@@ -420,7 +419,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                                 Some(Arc::new(Decision { first, second, before: path.clone() }))
                             };
                             let (yes, no) = ((yes, decided(first, second)), (no, decided(second, first)));
-                            // Dives into the answer that the relaxed times suggest; the other one waits in the queue.
+                            // Dives into the order that the relaxed times suggest; the other child waits in the queue.
                             let (near, far) = if forward { (yes, no) } else { (no, yes) };
                             let rows = Arc::new(tight);
                             let mut part = |distances: &Distances, path| {
@@ -454,14 +453,15 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
         }
     }
 
-    /// Tries both answers of the most telling questions and chooses one to ask.
+    /// Chooses a branching candidate by strong branching: propagates both orders of the candidates with the largest
+    /// hidden violation.
     fn try_out(
         &mut self,
         problem: &Problem,
         distances: &Distances,
         questions: &[BranchCandidate],
     ) -> Result<Option<StrongBranch>, MethodError> {
-        // Strong branching over the candidates that hide most.
+        // Strong branching over the candidates with the largest hidden violation.
         let mut chosen: Option<(f64, Box<[Distances; 2]>, BranchCandidate)> = None;
         for question in questions.iter().take(CANDIDATES) {
             self.watch.checkpoint()?;
@@ -473,7 +473,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     && energy::propagate(problem, &mut side, 2, self.watch)?;
                 Ok::<_, MethodError>(sound.then_some(side))
             };
-            // Strong branching: an answer that contradicts the decisions forces the other without a node.
+            // An infeasible order fixes the other one; no node is created.
             let yes = answer(first, second)?;
             let no = answer(second, first)?;
             match (yes, no) {
@@ -509,10 +509,10 @@ fn replay(problem: &Problem, path: Option<&Arc<Decision>>) -> Option<Distances> 
 }
 
 enum StrongBranch {
-    /// Neither answer leaves room.
+    /// Both orders are infeasible.
     Neither,
-    /// Only one answer is possible: the first point before the second.
+    /// Only one order is feasible: the first point before the second.
     One(Distances, Point, Point),
-    /// Both are: first before second, and the other way round.
+    /// Both orders are feasible: first before second, and second before first.
     Both(Box<[Distances; 2]>, BranchCandidate),
 }

@@ -17,7 +17,7 @@ pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 pub(super) struct IslandRecord {
     /// Best ever.
     pub best: Circuits,
-    /// Operation that led to it, in words.
+    /// Operation that produced it, in words.
     pub source: &'static str,
     pub size: u64,
     pub sum: f64,
@@ -25,7 +25,7 @@ pub(super) struct IslandRecord {
     pub worst: f64,
     /// Different individuals.
     pub distinct: f64,
-    /// Children, and those among them that had to be replaced by random individuals.
+    /// Numbers of children, and of children that were replaced by random individuals.
     pub bred: f64,
     pub failed: f64,
     pub looked_up: u64,
@@ -38,7 +38,7 @@ struct Worth {
     makespan: f64,
 }
 
-/// A population with everything it needs to continue alone.
+/// A population with its complete state.
 pub(super) struct Island<'a> {
     task: GaTask<'a>,
     settings: GaSettings,
@@ -49,9 +49,9 @@ pub(super) struct Island<'a> {
     spare: Vec<u32>,
     best: Option<Circuits>,
     source: &'static str,
-    /// `true` if the best is still to be polished, or polished further.
+    /// `true` if the best individual must still be polished, or polished further.
     rough: bool,
-    /// Evaluations that the common cache did not have.
+    /// Evaluations that are not in the common cache.
     pub learned: Cache,
     /// One entry for every generation since the last collection.
     pub records: Vec<IslandRecord>,
@@ -76,11 +76,12 @@ impl Judge<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Option<f64> {
         self.looked_up += 1;
-        // Memoised fitness: the common cache, then what this island has learned since. Late individuals are mostly repeats.
+        // Cached fitness: the common cache first, then the later evaluations of this island. Late individuals are
+        // mostly repeats.
         if let Some(&makespan) = cache.get(x).or_else(|| learned.get(x)) {
             return Some(makespan);
         }
-        // `None` abandons the generation; the caller sees at its next checkpoint that the run is to stop.
+        // `None` abandons the generation; the caller learns at its next checkpoint that the run must stop.
         if stop() {
             return None;
         }
@@ -112,7 +113,7 @@ impl<'a> Island<'a> {
         }
     }
 
-    /// The best individual ever.
+    /// The best individual so far.
     pub fn best(&self) -> Option<&Circuits> {
         self.best.as_ref()
     }
@@ -124,7 +125,7 @@ impl<'a> Island<'a> {
         for index in 0..size {
             let individual = &mut self.genes[index * self.width..(index + 1) * self.width];
             match seeds.get(index) {
-                // Seeds first, so that the search is never worse than what it begins with.
+                // Seeds first, so the result is never worse than the seeds.
                 Some(seed) => individual.copy_from_slice(seed),
                 None => limits.random(individual, &mut self.random, &mut self.repair),
             }
@@ -146,10 +147,10 @@ impl<'a> Island<'a> {
     fn breed(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) -> Option<()> {
         let limits = self.task.limits();
         let (size, width) = (self.settings.population as usize, self.width);
-        // Elites never fill the whole population: one child at least is bred.
+        // Elites never fill the whole population: at least one child is bred.
         let elites = (self.settings.elites as usize).min(size - 1);
         let mut failed = 0.0;
-        // DELTA Alg. 3: elites stay, all others are bred by tournament, uniform crossover and mutation.
+        // DELTA Alg. 3: elites survive, all other individuals are bred by tournament, uniform crossover and mutation.
         // The population is sorted, so the elites are its first rows.
         self.spare[..elites * width].copy_from_slice(&self.genes[..elites * width]);
         for index in elites..size {
@@ -161,13 +162,13 @@ impl<'a> Island<'a> {
                 let parent = if crossed && self.random.random::<bool>() { other } else { one };
                 *circuits = self.genes[parent * width + gene];
                 if self.random.random_bool(self.settings.mutation) {
-                    // Steps of one or two circuits: larger ones are reached over generations, and repair cuts what
-                    // leaves the range.
+                    // Steps of one or two circuits: larger changes take several generations, and repair corrects values
+                    // outside the range.
                     let step = [-2, -1, 1, 2][self.random.random_range(0..4)];
                     *circuits = circuits.saturating_add_signed(step);
                 }
             }
-            // Alg. 6; where a pod cannot be brought within its ports, a new individual by Alg. 5 takes the place.
+            // Alg. 6; if a pod cannot be repaired, a new individual by Alg. 5 replaces the child.
             if !limits.repair(child, &mut self.random, &mut self.repair) {
                 failed += 1.0;
                 limits.random(child, &mut self.random, &mut self.repair);
@@ -178,7 +179,7 @@ impl<'a> Island<'a> {
         self.close("crossover", (size - elites) as f64, failed, cache, stop)
     }
 
-    /// The best of a few random individuals; individuals are kept sorted, so that is the smallest number.
+    /// The best of a few random individuals, which is the smallest index because individuals are sorted.
     fn select(&mut self) -> usize {
         // Tournament selection: the smallest of random positions in the sorted population.
         let size = self.settings.population as usize;
@@ -208,7 +209,8 @@ impl<'a> Island<'a> {
     ) -> Option<()> {
         // Sorting first: selection, elites and migration rely on the order.
         self.sort();
-        // Crossover finds the valley, single exchanges its bottom: every improvement is climbed from.
+        // Crossover finds promising regions, single exchanges find their local optimum: every improvement starts a
+        // climb.
         self.rough |= self.adopt(self.first(), source);
         if self.rough {
             self.polish(cache, stop);
@@ -232,8 +234,8 @@ impl<'a> Island<'a> {
         Some(())
     }
 
-    /// Climbs from the best individual with as many evaluations as there are individuals; the next generation
-    /// continues where this one ended.
+    /// Climbs from the best individual with one evaluation per individual; the next generation continues where this one
+    /// ended.
     fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
         let Some(mut polished) = self.best.clone() else { return };
         let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
@@ -288,7 +290,7 @@ impl<'a> Island<'a> {
         self.worth = worth;
     }
 
-    /// Takes an individual in, in place of the worst.
+    /// Adds an individual and removes the worst one.
     pub fn welcome(&mut self, found: &Circuits) {
         // Migration replaces the worst individual; the size of the population stays.
         let last = self.worth.len().saturating_sub(1);
@@ -300,7 +302,7 @@ impl<'a> Island<'a> {
         }
     }
 
-    /// Evaluates a vector from elsewhere.
+    /// Evaluates an allocation from outside the island.
     pub fn judge(&mut self, x: Vec<u32>) -> Circuits {
         let makespan = self.task.evaluator.makespan(&x, self.task.rates, &mut self.evaluator.scratch);
         Circuits { makespan, ports: self.task.evaluator.network.budget.total(&x), x }

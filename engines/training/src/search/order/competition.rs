@@ -1,15 +1,15 @@
 //! Subject of an event order: the contended tasks of one circuit allocation, the delays between them and the resources
 //! that they share.
 //!
-//! Tasks that compete with nobody have fixed durations, so chains of them become delays between contended
-//! tasks. Times here are multiples of [`Competition::unit_s`], which is chosen so that an iteration lasts about
-//! 1000; rates are multiples of one NIC; volumes are rate times time.
+//! Uncontended tasks have fixed durations, so chains of them become delays between contended tasks. Times here are
+//! multiples of [`Competition::unit_s`], which is chosen so that an iteration lasts about 1000; rates are multiples of
+//! one NIC; volumes are rate times time.
 
 use crate::simulate::evaluate::Evaluator;
 use rustc_hash::FxHashMap;
 
-/// Units that an iteration lasts, about.
-/// Tolerances of the solver are absolute: at this length 1e-9 is 1e-12 of an iteration.
+/// Approximate length of an iteration, units. Tolerances of the solver are absolute: at this length 1e-9 is 1e-12 of an
+/// iteration.
 const UNITS: f64 = 1000.0;
 
 /// A contended task.
@@ -23,13 +23,13 @@ pub(super) struct Rival {
     pub circuits: f64,
     /// Volume, NIC units.
     pub volume: f64,
-    /// Largest rate that flows, circuits and NICs allow it alone, NICs.
+    /// Maximum rate that flows, circuits and NICs allow without competition, NICs.
     pub rate: f64,
-    /// No schedule on these circuits starts it earlier.
+    /// Earliest start in any schedule on these circuits.
     pub earliest: f64,
     /// `true` if its end is an event; a last transfer may continue until the iteration ends.
     pub ends: bool,
-    /// Contended tasks that must end some time before it starts: (position, time).
+    /// Contended tasks that must end at least a given time before it starts: (position, time).
     pub after: Vec<(u32, f64)>,
     /// Minimum time from its end to the end of the iteration.
     pub tail: f64,
@@ -42,7 +42,7 @@ pub(super) struct Resource {
     pub name: String,
     /// Capacity, NICs.
     pub capacity: f64,
-    /// Positions of tasks with what one unit of their rate takes.
+    /// Positions of tasks, with the capacity that one unit of their rate uses.
     pub users: Vec<(u32, f64)>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Competition {
     pub position: Vec<Option<u32>>,
     /// Resources that they share.
     pub resources: Vec<Resource>,
-    /// No schedule on these circuits ends earlier, as far as uncontended chains tell.
+    /// Lower bound on the end of every schedule on these circuits, from uncontended chains.
     pub floor: f64,
 }
 
@@ -70,13 +70,13 @@ impl Competition {
         let n = network.tasks();
         let mut position = vec![None; n];
         let mut rivals: Vec<Rival> = Vec::new();
-        // For every task: contended tasks that end before it does, with the least time between the ends, and
-        // the earliest end.
+        // For every task: contended tasks that end before it does, with the minimum time between the ends, and the
+        // earliest end.
         let mut ahead: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
         let mut earliest_end = vec![0.0; n];
         let mut floor = 0.0f64;
         let mut merged: FxHashMap<u32, f64> = FxHashMap::default();
-        // Longest-path pass in topological order: what is ahead of a task is known when the task is reached.
+        // Longest-path pass in topological order: the predecessors of a task are processed before the task.
         for &task in &network.order {
             let index = task as usize;
             merged.clear();
@@ -85,7 +85,7 @@ impl Competition {
                 let delay = arc.delay / unit_s;
                 start = start.max(earliest_end[arc.task as usize] + delay);
                 for &(rival, time) in &ahead[arc.task as usize] {
-                    // Of several paths from the same contended task the longest counts.
+                    // Among several paths from the same contended task, the longest counts.
                     let least = merged.entry(rival).or_insert(0.0);
                     *least = least.max(time + delay);
                 }

@@ -51,10 +51,10 @@ pub(super) struct EventOrder {
 }
 
 impl EventOrder {
-    /// The order of a schedule. Events at the same time, or in an order that rounding has turned around, are
-    /// brought into one that the DAG allows.
+    /// The order of a schedule. Events at the same time, or swapped by rounding, are brought into an order that the DAG
+    /// allows.
     pub fn of(trace: &Trace, competition: &Competition) -> Self {
-        // Topological sort by time (Kahn): an event is free when all that the DAG puts before it are out.
+        // Topological sort by time (Kahn): an event is free when all events that the DAG puts before it are placed.
         let rivals = &competition.rivals;
         let mut waiting: Vec<usize> = rivals.iter().map(|rival| rival.after.len()).collect();
         let mut followers: Vec<Vec<u32>> = vec![Vec::new(); rivals.len()];
@@ -70,7 +70,7 @@ impl EventOrder {
         // Positions are in topological order, so they break ties consistently with the DAG.
         let mut free: BinaryHeap<Reverse<(u64, Event)>> = BinaryHeap::new();
         let push = |free: &mut BinaryHeap<_>, event: Event| free.push(Reverse((time(event), event)));
-        // Ties by position: the DAG's order wherever rounding has made times equal or swapped them.
+        // Ties are broken by position, which follows the DAG where rounding has made times equal or swapped them.
         for (position, count) in waiting.iter().enumerate() {
             if *count == 0 {
                 push(&mut free, Event::start(position as u32));
@@ -115,7 +115,7 @@ impl EventOrder {
         evaluator: &Evaluator,
     ) -> Option<Self> {
         let event = self.events[from];
-        // A move is allowed if the DAG puts no event that is passed on the other side of it.
+        // A move is allowed if the DAG does not order the moved event against any event that it passes.
         let allowed = if from < to {
             self.events[from + 1..=to].iter().all(|other| !event.precedes(*other, competition, evaluator))
         } else {
@@ -132,7 +132,7 @@ impl EventOrder {
         })
     }
 
-    /// A number by which to know the order again.
+    /// A hash that identifies the order.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = rustc_hash::FxHasher::default();
         self.events.hash(&mut hasher);

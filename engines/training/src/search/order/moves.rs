@@ -1,32 +1,31 @@
-//! Exchanges of events, judged by the prices of a solved program.
+//! Moves of events, evaluated by the prices of a solved program.
 //!
 //! Events that coincide in a solution may be put in another order without losing that solution: the interval
-//! between them has no length either way. Whether anything can be gained is a question of prices. An interval of
-//! a new order has a price of length that follows from the prices around it, and tasks that run in it would pay
-//! for it with the worth of their volume, as far as circuits and NICs let them. If no new interval earns
-//! more than its price, the dual solution stays feasible for the new order and no schedule of that order is
-//! shorter: the move is discarded without solving anything.
+//! between them has no length either way. Prices show whether a move can gain. An interval of a new order has a price
+//! per length that follows from the prices of its neighbours. Tasks that run in it earn the worth of their volume,
+//! limited by circuits and NICs. If no new interval earns more than its price, the dual solution stays feasible for the
+//! new order and no schedule of that order is shorter: the move is discarded without solving anything.
 
 use super::competition::Competition;
 use super::events::EventOrder;
 use super::solver::Point;
 use crate::simulate::evaluate::Evaluator;
 
-/// Events that are nearer than this coincide; times are about 1000.
-/// A thousand times the tolerance of the programs, and a billionth of an iteration.
+/// Events closer than this coincide; times are about 1000. A thousand times the tolerance of the programs, and a
+/// billionth of an iteration.
 const COINCIDE: f64 = 1e-6;
 
-/// A new interval must earn at least so much more than its price.
-/// A hundred times the tolerance of the programs: smaller gains may be noise of the prices.
+/// Minimum amount by which a new interval must earn more than its price. A hundred times the tolerance of the programs:
+/// smaller gains may be noise of the prices.
 const GAIN: f64 = 1e-7;
 
-/// Maximum number of places by which one move shifts an event: the number of moves stays linear in the events.
+/// Maximum number of places by which one move shifts an event, so that the number of moves is linear in the events.
 const REACH: usize = 8;
 
 /// An event order next to a solved one.
 #[derive(Clone, Debug)]
 pub(super) struct Move {
-    /// Earnings of the best new interval beyond its price.
+    /// Earnings of the best new interval minus its price.
     pub gain: f64,
     /// The order.
     pub order: EventOrder,
@@ -42,11 +41,11 @@ pub(super) struct Pricing {
 }
 
 impl Pricing {
-    /// All moves of one event among events that coincide with it and that prices do not discard, the most
-    /// promising first.
+    /// All moves of one event past events that coincide with it, except those that prices discard, the most promising
+    /// first.
     pub fn moves(&mut self, competition: &Competition, evaluator: &Evaluator, point: &Point) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
-        // Runs of events that coincide: only within them does a move keep the present solution.
+        // Runs of events that coincide: a move keeps the current solution only within such a run.
         let count = point.order.events.len();
         let mut first = 0;
         while first < count {
@@ -55,7 +54,7 @@ impl Pricing {
                 last += 1;
             }
             for from in first..=last {
-                // Moves of REACH places at most keep their number linear in the run.
+                // Moves of at most REACH places keep the number of moves linear in the run.
                 for to in from.saturating_sub(REACH).max(first)..=(from + REACH).min(last) {
                     // A move by one place is the same from both sides.
                     if to == from || to + 1 == from {
@@ -76,7 +75,7 @@ impl Pricing {
         moves
     }
 
-    /// Returns the earnings of the best interval between places `low` and `high` of a new order beyond its price.
+    /// Returns the earnings minus the price of the best interval between places `low` and `high` of a new order.
     fn gain(
         &mut self,
         competition: &Competition,
@@ -106,9 +105,9 @@ impl Pricing {
         best
     }
 
-    /// The most that running tasks can earn in one unit of time; NICs that several tasks share are
-    /// left out, which only makes it more.
-    // A relaxed knapsack per link: the dearest volumes first, up to the circuits (fractional greedy is optimal).
+    /// Maximum that running tasks can earn in one unit of time; NICs that several tasks share are left out, which only
+    /// increases it.
+    // A relaxed knapsack per link: the most valuable volumes first, up to the circuits (fractional greedy is optimal).
     fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {
         self.asking.clear();
         for (position, rival) in competition.rivals.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! The linear program of one event order: when the events are and what is sent between them.
+//! The linear program of one event order: it chooses event times and the volumes between events.
 
 use super::competition::Competition;
 use super::events::EventOrder;
 use lightbay_highs::model::{Column, Model, Row};
 
-/// Meaning of a column or row, for any number: by this a basis is carried to the program of a neighbouring order.
+/// Meaning of a column or row, independent of its number; it transfers a basis to the program of a neighbouring order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// Time of an event.
@@ -17,7 +17,7 @@ pub(super) enum Part {
     Rate(u32, u32),
     /// A resource in an interval.
     Share(u32, u32),
-    /// An interval that nobody uses has a length.
+    /// An interval without other rows has a nonnegative length.
     Length(u32),
     /// A task sends its volume.
     Sent(u32),
@@ -32,13 +32,13 @@ pub(super) enum Part {
 pub(super) struct OrderProgram {
     /// The program, to be minimised: times and volumes in the units of the competition.
     pub model: Model,
-    /// Time of every event, in their order.
+    /// Time column of every event, in event order.
     pub times: Vec<Column>,
     /// Volume columns with task and interval, task by task.
     pub volumes: Vec<(Column, u32, u32)>,
-    /// The row of every task that says that it sends its volume.
+    /// The volume row of every task.
     pub sent: Vec<Row>,
-    /// Rows that an interval's length enters: row, interval, what one unit of length gives.
+    /// Rows that contain the length of an interval: row, interval, coefficient of the length.
     pub lengths: Vec<(Row, u32, f64)>,
     /// Meaning of the columns.
     pub columns: Vec<Part>,
@@ -53,7 +53,7 @@ impl OrderProgram {
         let spans = order.spans(competition);
         let mut model = Model::new("event order");
         let mut columns = Vec::new();
-        // Times are bounded below by longest paths, which spares rows for uncontended work.
+        // Times are bounded below by longest paths, which saves rows for uncontended work.
         let mut times = Vec::with_capacity(order.events.len());
         for event in &order.events {
             let rival = &rivals[event.rival() as usize];
@@ -144,7 +144,7 @@ impl OrderProgram {
                 .iter()
                 .map(|(position, _, take)| competition.rivals[*position as usize].rate * take)
                 .sum();
-            // A single user's rate is limited below; so are users whose rates fit together.
+            // Rate rows below cover a single user, and users whose rates fit together.
             if here.len() < 2 || wanted <= resource.capacity {
                 continue;
             }
@@ -164,7 +164,7 @@ impl OrderProgram {
             let Some(column) = active(position as u32, interval) else { continue };
             used = true;
             if limited[position] {
-                // A resource row is as tight as full speed would be.
+                // The resource row is as tight as the full-speed row.
                 continue;
             }
             let name = format!("rate of task {} in interval {interval}", rival.task);
@@ -172,7 +172,7 @@ impl OrderProgram {
             self.rows.push(Part::Rate(position as u32, interval));
             self.lengths.push((row, interval, rival.rate));
         }
-        // Without any other row the interval must still not run backwards (Eq. 14).
+        // Without other rows, this row keeps the length of the interval nonnegative (Eq. 14).
         if !used {
             let name = format!("length of interval {interval}");
             let row = self.model.at_least(name, 0.0, [(to, 1.0), (from, -1.0)]);

@@ -1,17 +1,17 @@
-//! From a solved program to a schedule that is exact: volumes add up, times follow from volumes.
+//! Conversion of a solved program to an exact schedule: volumes add up, and times follow from volumes.
 //!
-//! The solver's numbers are right to its tolerances only. What it says about volumes is taken; times are found again
-//! in one pass over the events: every interval is as long as its volumes need and as the DAG demands.
+//! The solver's numbers are exact only up to its tolerances. Its volumes are used; times are recomputed in one pass
+//! over the events, in which every interval is as long as its volumes and the DAG require.
 
 use super::competition::Competition;
 use super::solver::Point;
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::{Piece, Trace};
 
-/// Volumes and lengths below this are noise; iterations last about 1000 units.
+/// Volumes and lengths below this count as noise; iterations last about 1000 units.
 const NOISE: f64 = 1e-9;
 
-/// Relative difference of rates that are one rate.
+/// Relative difference up to which rates count as equal.
 const SAME_RATE: f64 = 1e-9;
 
 /// The schedule of a point on circuits `x`.
@@ -48,7 +48,7 @@ pub(super) fn trace(evaluator: &Evaluator, x: &[u32], competition: &Competition,
     trace
 }
 
-/// Volumes without noise that add up to those of the tasks.
+/// Volumes without noise, which add up to those of the tasks.
 fn cleaned(competition: &Competition, point: &Point) -> Vec<Vec<f64>> {
     let end = point.makespan;
     let spans = point.order.spans(competition);
@@ -58,7 +58,8 @@ fn cleaned(competition: &Competition, point: &Point) -> Vec<Vec<f64>> {
         let first = spans[position].0 as usize;
         let volume = competition.rivals[position].volume;
         let keep = |at: usize, sent: f64| {
-            // Volume in intervals of no length is noise of the solver; it goes to the others in proportion.
+            // Volume in intervals of no length is noise of the solver; it is distributed over the other intervals in
+            // proportion.
             if length(first + at) <= NOISE || sent <= NOISE * volume.min(1.0) { 0.0 } else { sent }
         };
         let kept: Vec<f64> = sent.iter().enumerate().map(|(at, sent)| keep(at, *sent)).collect();
@@ -86,7 +87,7 @@ fn times(competition: &Competition, point: &Point, sent: &[Vec<f64>]) -> Vec<f64
         if !event.is_end() {
             now = now.max(rival.earliest);
             for &(ahead, delay) in &rival.after {
-                // Ends ahead come earlier in the order.
+                // Ends of predecessors come earlier in the order.
                 now = now.max(times[spans[ahead as usize].1 as usize] + delay);
             }
         }
@@ -119,23 +120,23 @@ fn add(
 ) {
     let mut own: Vec<Piece> = Vec::new();
     let mut at = ready;
-    // Pieces are laid end to end, so that segments touch as the checker asks.
+    // Pieces are laid end to end, so that segments are contiguous as the checker requires.
     for (start, end, part) in pieces {
         if end <= at {
-            // No time passes; volume cannot be here but for rounding.
+            // The interval has no length, so volume here is rounding.
             if let Some(last) = own.last_mut() {
                 last.volume += part * share;
             }
             continue;
         }
-        // Before its first event a task may be ready but is not served.
+        // Before its first event a task may be ready, but it is not served.
         if start > at + f64::EPSILON * start && own.is_empty() {
             own.push(Piece { task, start: at, end: start, volume: 0.0 });
             at = start;
         }
         let piece = Piece { task, start: at, end, volume: part * share };
         at = end;
-        // Equal rates in neighbouring intervals are one segment.
+        // Equal rates in neighbouring intervals form one segment.
         match own.last_mut() {
             Some(last) if same_rate(last, &piece) => {
                 last.end = piece.end;
@@ -144,11 +145,11 @@ fn add(
             _ => own.push(piece),
         }
     }
-    // Idle time after the last volume is no part of the task.
+    // Idle time after the last volume does not belong to the task.
     while own.len() > 1 && own.last().is_some_and(|piece| piece.volume == 0.0) {
         own.pop();
     }
-    // The last piece takes what rounding left.
+    // The last piece takes the rounding error.
     let sent: f64 = own.iter().map(|piece| piece.volume).sum();
     if let Some(last) = own.last_mut() {
         last.volume += volume - sent;

@@ -1,4 +1,4 @@
-//! Programs of event orders, solved one after another, each from the basis of a neighbour.
+//! Solver for programs of event orders, each solved from the basis of a neighbour.
 
 use super::competition::Competition;
 use super::events::EventOrder;
@@ -11,8 +11,8 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Basis, BasisStatus, Solution, Status};
 use rustc_hash::FxHashMap;
 
-/// Violation of rows or bounds up to which a point counts as feasible; times are about 1000, so a billionth of a
-/// nanosecond in a millisecond.
+/// Violation of rows or bounds up to which a point counts as feasible; times are about 1000, so this is 1e-12 of an
+/// iteration.
 const TOLERANCE: f64 = 1e-9;
 
 /// A basis by what its columns and rows represent.
@@ -33,11 +33,11 @@ pub(super) struct Point {
     pub worth: Vec<f64>,
     /// Makespan that one unit of length more would save: before the first event, then in every interval.
     pub prices: Vec<f64>,
-    /// The basis to start a neighbour from.
+    /// The basis from which to start a neighbour.
     pub standing: BasisRows,
 }
 
-/// Counts of what was solved.
+/// Counts of solved programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effort {
     /// Programs.
@@ -50,18 +50,18 @@ pub(super) struct Effort {
 pub(super) struct Solver {
     /// Effort so far.
     pub effort: Effort,
-    /// The test of the run; most programs are solved before that is ever asked.
+    /// The stop check of the run; most programs are solved before it is called.
     stop: StopTest,
 }
 
 impl Solver {
-    /// A solver that leaves programs when `stop` says so.
+    /// A solver that abandons programs if `stop` returns `true`.
     pub fn new(stop: StopTest) -> Self {
         Self { effort: Effort::default(), stop }
     }
 
-    /// The best schedule of an order, from the basis of a neighbour if there is one; `None` if the solver gave up
-    /// on the numbers or was stopped.
+    /// The best schedule of an order, from the basis of a neighbour if there is one; `None` if the solver failed
+    /// numerically or was stopped.
     pub fn solve(
         &mut self,
         competition: &Competition,
@@ -84,7 +84,7 @@ impl Solver {
             .set("primal_feasibility_tolerance", TOLERANCE)
             .set("dual_feasibility_tolerance", TOLERANCE);
         if let Some(near) = near {
-            // Presolve would throw the basis away.
+            // Presolve would discard the basis.
             options = options.set("presolve", "off");
             instance.apply(&options).map_err(failed)?;
             instance.set_basis(&carried(program, near)).map_err(failed)?;
@@ -106,7 +106,7 @@ fn carried(program: &OrderProgram, near: &BasisRows) -> Basis {
     let rows = program.rows.iter().map(|part| known(part, BasisStatus::Basic)).collect();
     let mut basis = Basis { columns, rows };
     let is_basic = |status: &&BasisStatus| **status == BasisStatus::Basic;
-    // A basis has as many basic members as rows; what is too much leaves, what is missing enters.
+    // A basis has as many basic members as rows; surplus members leave, missing ones enter.
     let basic = basis.columns.iter().filter(is_basic).count() + basis.rows.iter().filter(is_basic).count();
     let wanted = program.rows.len();
     if basic > wanted {
@@ -162,7 +162,8 @@ fn point(
     for &(column, rival, _) in &program.volumes {
         sent[rival as usize].push(values[column.index()].max(0.0));
     }
-    // Duals in the units of the competition; negative ones are rounding of a minimisation with rows at least 0.
+    // Duals in the units of the competition; negative values are rounding, because the program minimises with rows of
+    // the form >= 0.
     let dual = |row: usize| solution.row_duals.get(row).copied().unwrap_or(0.0);
     let worth = program.sent.iter().map(|row| dual(row.index()).max(0.0)).collect();
     // Price of an interval: what one unit of its length gives to all rows that contain it.
