@@ -20,14 +20,14 @@ pub mod schedule;
 pub mod sinks;
 pub mod windows;
 
-/// Relative difference of times that rounding explains: 45 units in the last place.
+/// Relative difference of times that counts as rounding: 45 units in the last place.
 const SAME_MOMENT: f64 = 1e-14;
 /// Maximum difference of times that counts as rounding, seconds.
 const SAME_MOMENT_S: f64 = 1e-12;
 
-/// Seconds after a time within which another event counts as simultaneous: sums of the same delays in another order differ
-/// by less, and without merging segments without length would appear. It grows with the time, because a fixed difference
-/// hides transfers that are shorter.
+/// Seconds after a time within which another event counts as simultaneous: sums of the same delays in another order
+/// differ by less. Without merging, segments of zero length would appear. The tolerance grows with the time, because a
+/// fixed one would hide short transfers.
 pub(crate) fn same_moment_s(now_s: f64) -> f64 {
     (now_s * SAME_MOMENT).min(SAME_MOMENT_S)
 }

@@ -24,7 +24,8 @@ fn rates_of_both_rules_stand_side_by_side() {
             .collect();
         (times, nics)
     };
-    // The example: 10-23.33 ms both at 1.5 NICs under fair sharing; level-first task 1 at 2 and task 0 at 1 until 30 ms.
+    // The example: 10-23.33 ms both at 1.5 NICs under fair sharing; level-first task 1 at 2 and task 0 at 1 until 30
+    // ms.
     assert_eq!(
         steps(RateControl::Fair),
         (

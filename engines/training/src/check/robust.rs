@@ -19,8 +19,8 @@ const WORST_NCT: &str = "worst_nct";
 /// Name of the metric.
 const MEAN_MAKESPAN: &str = "mean_makespan_s";
 
-/// The worst NCT and the mean makespan over the configurations that `text` names, with a remark if the checker knows the
-/// first only within a range.
+/// The worst NCT and the mean makespan over the configurations that `text` names, with a remark if the checker knows
+/// the first only within a range.
 ///
 /// # Errors
 /// Configurations that the scenario does not have, or circuits that cannot be simulated with one of them.

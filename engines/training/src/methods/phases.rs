@@ -35,8 +35,9 @@ const BOXES: i64 = 500_000;
 /// Part of the boxes for one reconfiguration where more are allowed.
 const SHARE_OF_ONE: u64 = 25;
 
-/// Distance of plan and bound at which one reconfiguration counts as solved, as a share of the communication of the ideal network:
-/// a shift of an instant shifts the makespan by the same time, so a smaller distance would need too many boxes.
+/// Distance of plan and bound at which one reconfiguration counts as solved, as a share of the communication of the
+/// ideal network: a shift of an instant shifts the makespan by the same time, so a smaller distance would need too many
+/// boxes.
 const CLOSE: f64 = 1e-5;
 
 /// Names of parameters.

@@ -26,8 +26,8 @@ pub(super) struct Select;
 /// Relative margin of the search limit above the best known makespan, because a start must lie strictly inside it.
 const ROOM: f64 = 1e-6;
 
-/// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances of the
-/// solver (5e-10).
+/// Maximum relative distance of plan and bound, beyond the requested gap, that counts as a proof: above the tolerances
+/// of the solver (5e-10).
 const SLIP: f64 = 1e-8;
 
 /// Number of the random stream that seeds the solver; islands count from 0.

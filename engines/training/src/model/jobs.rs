@@ -21,7 +21,8 @@ pub struct SeparateJob {
     pub makespan_s: f64,
 }
 
-/// Returns the jobs of a checked plan of `makespan_s` seconds: each of several jobs, or the scenario itself if it has one job.
+/// Returns the jobs of a checked plan of `makespan_s` seconds: each of several jobs, or the scenario itself if it has
+/// one job.
 pub fn separate(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f64) -> Vec<SeparateJob> {
     match scenario {
         TrainingScenario::Job(_) | TrainingScenario::Instance(_) => vec![SeparateJob {

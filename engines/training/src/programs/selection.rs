@@ -8,8 +8,8 @@
 //! the last transfers and shared NICs are left out, and the optimum is a lower bound. Times are milliseconds, volumes
 //! NIC-milliseconds.
 //!
-//! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the same sums,
-//! which expressions of good_lp would repeat.
+//! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the
+//! same sums, which expressions of good_lp would repeat.
 
 mod build;
 mod paths;

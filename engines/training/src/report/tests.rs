@@ -70,8 +70,8 @@ fn number_of(value: &serde_json::Value) -> f64 {
 
 #[test]
 fn the_path_says_where_it_leaves_the_ideal_one_and_what_comes_next() {
-    // A 0-10 ms as on the ideal network, then C 10-40 on one circuit instead of 10-25; the ideal iteration ends at 30 ms
-    // with B, so that 10 of the 15 ms that C loses count.
+    // A 0-10 ms as on the ideal network, then C 10-40 on one circuit instead of 10-25; the ideal iteration ends at 30
+    // ms with B, so that 10 of the 15 ms that C loses count.
     let section = section_of(toy_b(), &[2, 1], "path");
     assert_eq!(section.answer.to_string(), "loss 10.000 ms");
     let data = json::section(&section);

@@ -1,10 +1,10 @@
-//! Circuits that change once within an iteration and return, with a proof.
+//! Search, with a proof, for circuits that change once within an iteration and return.
 //!
-//! A schedule is a pair of states, sets of circuits, and two instants: from the first the iteration has the second
-//! state, from the second the first one again. It is enough to decide the circuits of some links; each of the others
-//! carries last transfers only and has a pod that it shares with decided links alone, so it takes every port that
-//! those leave. What carries at a moment are the circuits that stood all through the dark time before it; for two
-//! states that is one of them, or what they have in common.
+//! A schedule has two states, each a circuit allocation, and two instants. At the first instant the circuits change to
+//! the second state, at the second instant they return to the first state. It is enough to decide the circuits of some
+//! links. Each of the other links carries only last transfers and has a pod that it shares only with decided links, so
+//! it gets all ports that these leave. At any moment, the circuits carry that were set throughout the dark time before
+//! it. With two states these are the circuits of one state, or those that both have in common.
 
 mod around;
 mod boxes;
@@ -37,15 +37,15 @@ pub struct Moving {
     pub first: Vec<u32>,
     /// Circuits of every link after the first instant.
     pub second: Vec<u32>,
-    /// Instant of the switching, seconds.
+    /// Instant of the reconfiguration, seconds.
     pub go_s: f64,
-    /// Instant of the return, seconds; the period stands for the start of the next iteration.
+    /// Instant of the return, seconds; if it equals the period, the return is at the start of the next iteration.
     pub back_s: f64,
     /// Time of one iteration, seconds.
     pub period_s: f64,
 }
 
-/// Circuits that change within an iteration, as a plan is made of them.
+/// Circuits that change within an iteration, as the searches report them.
 pub trait MovedCircuits: Send + 'static {
     /// Time of one iteration, seconds.
     fn period_s(&self) -> f64;
@@ -53,7 +53,7 @@ pub trait MovedCircuits: Send + 'static {
     /// The states as events within the iteration.
     fn events(&self) -> Vec<PhaseEvent>;
 
-    /// Ports over real pods: the most that each uses at a time.
+    /// Ports over real pods: the sum of the maximum that each uses at a time.
     fn ports(&self, evaluator: &Evaluator) -> u64;
 
     /// The circuits that carry over the iteration.
@@ -85,14 +85,14 @@ impl MovedCircuits for Moving {
     }
 }
 
-/// What the search looks for.
+/// Objective of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
-    /// The shortest iteration on the ports of the scenario; values are seconds.
+    /// Minimise the iteration time on the ports of the scenario; values are seconds.
     Time,
-    /// The fewest ports with which an iteration takes at most this many seconds; values are ports.
+    /// Minimise the ports with which an iteration takes at most `limit_s`; values are ports.
     Ports {
-        /// Most seconds of an iteration.
+        /// Maximum iteration time, seconds.
         limit_s: f64,
     },
 }
@@ -100,37 +100,37 @@ pub enum Aim {
 /// Input of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct MoveTask<'a> {
-    /// The scenario, of which only last transfers compete.
+    /// The scenario, in which only last transfers compete.
     pub evaluator: &'a Evaluator,
     /// Dark time, seconds.
     pub delay_s: f64,
-    /// Most circuits of every link that are worth trying.
+    /// Maximum number of circuits of every link worth trying.
     pub caps: &'a [u32],
-    /// What to look for.
+    /// Objective of the search.
     pub aim: Aim,
     /// Best value known.
     pub known: f64,
     /// Distance of plan and bound at which the search ends.
     pub close: f64,
-    /// Most boxes to look at.
+    /// Maximum number of boxes to evaluate.
     pub boxes: u64,
 }
 
 /// Result of a search.
 #[derive(Clone, Debug)]
 pub struct MoveProof {
-    /// The best schedule, if one is better than what was known.
+    /// The best schedule, if it is better than the known value.
     pub best: Option<Moving>,
     /// No schedule with one reconfiguration has a lower value.
     pub bound: f64,
-    /// `true` if plan and bound have met.
+    /// `true` if plan and bound meet.
     pub complete: bool,
 }
 
-/// Searches until nothing can be better than the best by more than `close`.
+/// Searches until no schedule can be better than the best one by more than `close`.
 ///
 /// # Errors
-/// The reason to stop; what was found until then has been handed to `watch`.
+/// The reason to stop; plans found until then have been reported to `watch`.
 pub fn search<W: Watch<Moving>>(task: MoveTask<'_>, watch: &mut W) -> Result<MoveProof, MethodError> {
     tree::Tree::new(task, watch).grow()
 }

@@ -4,9 +4,9 @@
 use crate::search::circuits::rank;
 use crate::search::repair::PortLimits;
 
-/// Evaluation of vectors by their makespan, seconds.
+/// Evaluation of allocations by their makespan, seconds.
 pub trait Worth {
-    /// Evaluates, perhaps from a cache. `None` asks to stop.
+    /// Evaluates an allocation, possibly from a cache. `None` means that the search must stop.
     fn makespan(&mut self, x: &[u32]) -> Option<f64>;
 }
 
@@ -18,8 +18,8 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
 
 /// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns its makespan.
 ///
-/// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that
-/// overflows, with the ports set free given out again; one circuit fewer.
+/// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that overflows, after
+/// which free ports are filled again; one circuit fewer on a link.
 pub fn polish(limits: PortLimits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
     let mut climb =
         Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };
@@ -48,15 +48,15 @@ struct Climb<'a> {
 }
 
 impl Climb<'_> {
-    /// Moves to a candidate if it is better; `None` if asked to stop.
+    /// Moves to a candidate if it is better; `None` if the search must stop.
     fn step(&mut self, x: &mut Vec<u32>, candidate: Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
-        // An unchanged vector needs no evaluation.
+        // An unchanged allocation needs no evaluation.
         if candidate == *x {
             return Some(false);
         }
         let makespan = worth.makespan(&candidate)?;
         let rank = rank(makespan, self.limits.budget.total(&candidate));
-        // Strict descent in (makespan, ports): equal vectors never alternate.
+        // Strict descent in (makespan, ports): so equal allocations never alternate.
         if rank >= self.best {
             return Some(false);
         }
@@ -70,7 +70,7 @@ impl Climb<'_> {
         // First improvement in the order of the links.
         for link in 0..x.len() {
             if x[link] > 1 {
-                // One circuit less can only win by its ports, or at fair rates by less competition.
+                // One circuit fewer can only gain by its ports or, at fair rates, by less competition.
                 let mut fewer = x.clone();
                 fewer[link] -= 1;
                 if self.step(x, fewer, worth)? {
@@ -78,7 +78,7 @@ impl Climb<'_> {
                 }
             }
             if x[link] >= self.limits.caps[link] {
-                // Beyond the cap circuits are useless (DELTA Alg. 2).
+                // Circuits above the cap are useless (DELTA Alg. 2).
                 continue;
             }
             let mut more = x.clone();
@@ -101,7 +101,7 @@ impl Climb<'_> {
                     }
                 }
                 [first, second, ..] => {
-                    // Givers of both pods in all pairs; a link that joins both pods gives once.
+                    // All pairs of donors of both pods; a link that joins both pods donates once.
                     for one in givers(first, &more) {
                         for other in givers(second, &more) {
                             let mut candidate = more.clone();
@@ -115,7 +115,7 @@ impl Climb<'_> {
                 }
             }
             for candidate in candidates {
-                // A circuit may cost several ports at one end; then one circuit fewer is not enough.
+                // A circuit may need several ports at one end; then one circuit fewer is not enough.
                 if !budget.fits(&candidate) {
                     continue;
                 }

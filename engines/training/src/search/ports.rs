@@ -1,9 +1,9 @@
 //! The fewest ports that keep the makespan.
 //!
-//! Exact where the search over through links is ([`crate::search::allocations`]) and the vectors can be listed: for every
-//! vector that can keep the makespan each sink link is independent of the others, and bisection gives its fewest
-//! circuits. Elsewhere circuits are dropped one at a time while the makespan holds (docs/methods/training.md, section
-//! 12).
+//! The result is exact if the search over through links is exact ([`crate::search::allocations`]) and the allocations
+//! can be listed: for every allocation that can keep the makespan, each sink link is independent of the others, and
+//! bisection gives its minimum number of circuits. Elsewhere circuits are dropped one at a time while the makespan
+//! holds (docs/methods/training.md, section 12).
 
 use crate::search::allocations::{Split, VectorTask, Vectors};
 use crate::search::circuits::{Circuits, Proposal};
@@ -12,20 +12,20 @@ use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Relative loss of makespan that counts as none.
-/// Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver (5e-10), far below what plans differ by.
+/// Relative loss of makespan that counts as zero. Slack of DELTA Eq. 4 (C <= C*): above the tolerances of the solver
+/// (5e-10) and far below the differences of plans.
 pub const TOLERANCE: f64 = 1e-7;
 
 /// Minimum number of ports found.
 #[derive(Clone, Debug)]
 pub struct Fewest {
-    /// The plan, never with more ports than the one given.
+    /// The plan, never with more ports than the given one.
     pub found: Circuits,
     /// `true` if no plan with fewer ports keeps the makespan.
     pub proven: bool,
 }
 
-/// The fewest ports with which the makespan of `from` is kept.
+/// Minimises the ports while the makespan of `from` is kept.
 ///
 /// # Errors
 /// The reason to stop.
@@ -43,11 +43,11 @@ pub fn fewest<W: Watch<Proposal>>(
         return Ok(Fewest { found, proven: true });
     }
     let mut scratch = Scratch::default();
-    // No list: greedy descent. The result keeps the makespan, but fewer ports may be possible.
+    // Without a list: greedy descent. The result keeps the makespan, but fewer ports may be possible.
     let budget = &task.evaluator.network.budget;
     let mut best = from.clone();
     loop {
-        // The link whose circuits cost most first; ties by id.
+        // Links whose circuits need most ports first; ties by id.
         let mut links: Vec<usize> = (0..best.x.len()).filter(|&link| best.x[link] > 1).collect();
         links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));
         let mut dropped = false;
@@ -66,7 +66,7 @@ pub fn fewest<W: Watch<Proposal>>(
                 dropped = true;
             }
         }
-        // A pass without a drop is a local optimum: no single circuit can be spared.
+        // A pass without a drop is a local optimum: no single circuit can be dropped.
         if !dropped {
             return Ok(Fewest { found: best, proven: false });
         }
@@ -87,29 +87,30 @@ fn listed<W: Watch<Proposal>>(
     let mut best = from.clone();
     let mut done = 0u64;
     loop {
-        // A vector costs a few evaluations of single links, so eight keep within the interval of checkpoints.
+        // An allocation costs a few evaluations of single links, so eight allocations fit into the interval of
+        // checkpoints.
         if done.is_multiple_of(8) {
             watch.checkpoint()?;
         }
         done += 1;
-        // Leaves have one circuit here, so this is the least the vector can cost.
+        // Leaves have one circuit here, so this is the minimum number of ports of the allocation.
         if budget.total(&odometer.x) <= best.ports {
             let mut x = odometer.x.clone();
             watch.count(1);
-            // Ends of the decided links do not depend on the leaves, so a vector that misses the limit is discarded at
-            // once.
+            // Ends of the decided links do not depend on the leaves, so an allocation that misses the limit is
+            // discarded at once.
             let mut end = model.start(&x, &mut scratch.model);
             for &link in &split.decided {
                 end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
             }
             if end <= limit
-                // Leaves are independent given the start times: the fewest circuits of each together are the fewest of
-                // the vector.
+                // For given start times leaves are independent, so the minima of all leaves together are the minimum of
+                // the allocation.
                 && let Some(leaves) = split.fewest(&mut x, limit, &mut scratch)
                 && budget.fits(&x)
             {
                 let found = Circuits { ports: budget.total(&x), makespan: end.max(leaves), x };
-                // Ports first here: the makespan has been granted already.
+                // Compare ports first, because the makespan is already within the limit.
                 if (found.ports, found.makespan) < (best.ports, best.makespan) {
                     best = found;
                 }

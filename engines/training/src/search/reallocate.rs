@@ -1,10 +1,10 @@
-//! Several jobs on one set of pods: who has ports to spare, and who gains most from them (DELTA Fig. 10 and
+//! Several jobs on one set of pods: which job has spare ports, and which job gains most from them (DELTA Fig. 10 and
 //! beyond; docs/methods/training.md, section 12).
 //!
-//! Every job is planned on the ports that it brought, with as few of them as keep its makespan. What is left over in a
-//! pod may go to another job there. Of all jobs that would get faster with what the others leave, the one with the
-//! largest gain in weighted NCT per port goes first, again with as few ports as keep its new makespan; then the
-//! others are asked again, until nobody gains. No job ever gives ports that it needs.
+//! Every job is planned on the ports that it brought, with as few of them as keep its makespan. Ports left in a pod may
+//! go to another job in that pod. Among the jobs that would get faster with these ports, the one with the largest gain
+//! in weighted NCT per port gets them first, again with the minimum number of ports that keeps its new makespan. This
+//! repeats until no job gains. No job ever gives ports that it needs.
 
 mod carry;
 mod ledger;
@@ -31,8 +31,8 @@ use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Gains closer than this, relatively, are equal.
-/// A little above the rounding of a sum of makespans; gains that differ by less depend on the order of additions.
+/// Relative difference below which gains count as equal. Slightly above the rounding of a sum of makespans, because
+/// smaller differences depend on the order of additions.
 const SAME_GAIN: f64 = 1e-9;
 
 /// One job among the others.
@@ -42,27 +42,27 @@ pub struct Member {
     pub name: String,
     /// Weight of its NCT.
     pub weight: f64,
-    /// Shared pod in which its first pod lies.
+    /// Shared pod of its first pod.
     pub first: usize,
     /// Ports that it brought, by its pod positions.
     pub own: Vec<u32>,
     /// Instance of the job alone.
     pub instance: Arc<Instance>,
-    /// The same on its own ports, ready to be evaluated.
+    /// Its evaluator on its own ports.
     pub evaluator: Arc<Evaluator>,
     /// Its plan on its own ports.
     pub alone: ScheduledCircuits,
-    /// Its plan with what others left.
+    /// Its plan with the ports that other jobs left.
     pub now: ScheduledCircuits,
 }
 
 impl Member {
-    /// Ports that its plan takes, by its pod positions.
+    /// Ports that its plan uses, by its pod positions.
     pub fn used(&self, plan: &ScheduledCircuits) -> Vec<u32> {
         self.evaluator.network.budget.used(&plan.found.x)
     }
 
-    /// A difference of makespans as NCT; as seconds if the job hardly communicates.
+    /// A difference of makespans in NCT, or in seconds if the job hardly communicates.
     fn in_nct(&self, seconds: f64) -> f64 {
         self.evaluator.ideal.in_nct(seconds).unwrap_or(seconds)
     }
@@ -79,16 +79,16 @@ pub struct Team {
     pub rates: Rates,
 }
 
-/// A job that would get faster.
+/// A trade that makes a job faster.
 #[derive(Clone, Debug)]
 pub struct Trade {
     /// Index of the job.
     pub member: usize,
     /// Its faster plan.
     pub plan: ScheduledCircuits,
-    /// Ports that it takes beyond those it has now, over all its pods; may be negative.
+    /// Additional ports over all its pods; may be negative.
     pub ports: i64,
-    /// Weighted gain in NCT for each of them (in all if there are none).
+    /// Weighted gain in NCT per additional port (the total gain if there are none).
     pub gain_per_port: f64,
 }
 
@@ -96,7 +96,7 @@ impl Team {
     /// All jobs on the best baselines on their own ports.
     ///
     /// # Errors
-    /// Everything that is wrong with the jobs.
+    /// All problems of the jobs.
     pub fn new(shared: &SharedPods, rates: Rates) -> Result<Self, Problems> {
         let layout = shared.layout()?;
         let mut members = Vec::with_capacity(shared.jobs.len());
@@ -121,12 +121,12 @@ impl Team {
         Ok(Self { members, budget: layout.budget, rates })
     }
 
-    /// Ports that the plans of all jobs but one leave, by the pod positions of that one.
+    /// Ports that the plans of all other jobs leave, by the pod positions of one job.
     pub fn available(&self, member: usize) -> Vec<u32> {
         self.left_by_others(member, |other| other.used(&other.now))
     }
 
-    /// Ports that a job could have at most: all others keep one circuit on each of their links.
+    /// Maximum number of ports that a job could have: all other jobs keep one circuit on each of their links.
     pub fn widest(&self, member: usize) -> Vec<u32> {
         self.left_by_others(member, |other| {
             let budget = &other.evaluator.network.budget;
@@ -134,9 +134,9 @@ impl Team {
         })
     }
 
-    /// Reserves of a job: what the pods have minus what `used` says of every other job.
+    /// Ports available to a job: the ports of the pods minus those that `used` gives for every other job.
     fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
-        // Differences stop at 0: a carried plan may still overfill a pod.
+        // Differences are at least 0, because a transferred plan may still overfill a pod.
         let mut left = self.budget.clone();
         for (_, other) in self.members.iter().enumerate().filter(|(index, _)| *index != member) {
             for (left, used) in left.iter_mut().skip(other.first).zip(used(other)) {
@@ -158,7 +158,7 @@ impl Team {
         used.iter().zip(&self.budget).all(|(used, budget)| *used <= u64::from(*budget))
     }
 
-    /// Plans one job on the ports that it brought; its present plan stays if that is shorter and still fits.
+    /// Plans one job on the ports that it brought; keeps its present plan if that is shorter and still fits.
     ///
     /// # Errors
     /// The reason to stop.
@@ -173,14 +173,15 @@ impl Team {
         let asked = &mut self.members[member];
         // The present plan is one of the seeds, so the result is never longer.
         let seeds = [asked.alone.found.x.clone()];
-        // Shortest first, then the fewest ports that keep it (Eq. 4): what is saved here others can take.
+        // First the shortest makespan, then the fewest ports that keep it (Eq. 4), because other jobs can use the saved
+        // ports.
         let solved = best(&asked.evaluator, rates, &seeds, effort, streams, watch)?;
         asked.alone = fewest(&asked.evaluator, rates, solved, effort, watch)?.kept;
         Ok(())
     }
 
-    /// After all jobs were planned alone: where present plans are no better than those, or do not fit any more, the
-    /// plans alone take their place.
+    /// After all jobs were planned alone, replaces present plans by the plans alone if they are not better or do not
+    /// fit.
     pub fn restart(&mut self) {
         for member in &mut self.members {
             // A plan that is no better than the one without trade gives its ports back.
@@ -188,7 +189,7 @@ impl Team {
                 member.now = member.alone.clone();
             }
         }
-        // A changed budget can take ports that a trade had given: then all jobs begin alone again.
+        // A changed budget can remove traded ports; then all jobs start from their plans alone again.
         if !self.fits() {
             for member in &mut self.members {
                 member.now = member.alone.clone();
@@ -196,7 +197,7 @@ impl Team {
         }
     }
 
-    /// A makespan of one job that no sharing of ports can beat, seconds.
+    /// Lower bound on the makespan of one job for any sharing of ports, seconds.
     ///
     /// # Errors
     /// The reason to stop.
@@ -208,15 +209,15 @@ impl Team {
         watch: &mut W,
     ) -> Result<f64, MethodError> {
         let asked = &self.members[member];
-        // Relaxation: all others at one circuit per link leave more ports than any plan of them can.
+        // Relaxation: with one circuit per link, all other jobs leave at least as many ports as in any plan.
         let evaluator = asked.evaluator.with_ports(&self.widest(member));
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
-        // Rounding must not lift a bound above a plan.
+        // Rounding must not raise a bound above a plan.
         Ok(solved.bound.min(asked.now.found.makespan) * (1.0 - 1e-12))
     }
 
-    /// Returns the trade by which a job would use these ports, if that is faster than its plan now.
+    /// Returns the trade in which a job uses these ports, if it is faster than its present plan.
     ///
     /// # Errors
     /// The reason to stop.
@@ -232,15 +233,15 @@ impl Team {
         let evaluator = asked.evaluator.with_ports(ports);
         let seeds = [asked.now.found.x.clone()];
         let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
-        // A trade must gain more than the tolerance of the port descent may lose again.
+        // A trade must gain more than the tolerance that the port descent may lose again.
         let limit = asked.now.found.makespan * (1.0 - 2.0 * TOLERANCE);
         if solved.kept.found.makespan >= limit {
             return Ok(None);
         }
-        // As few ports as keep the gain, so that the others can still gain, too.
+        // Use the fewest ports that keep the gain, so that other jobs can gain too.
         let plan = fewest(&evaluator, self.rates, solved, effort, watch)?.kept;
         let gain = asked.weight * asked.in_nct(asked.now.found.makespan - plan.found.makespan);
-        // A faster plan may also free ports; one port is then the least that a gain is divided by.
+        // A faster plan may also free ports; the gain is then divided by one port.
         let ports = plan.found.ports as i64 - asked.now.found.ports as i64;
         Ok(Some(Trade { member, gain_per_port: gain / ports.max(1) as f64, plan, ports }))
     }
@@ -255,7 +256,7 @@ impl Team {
         self.mean(|member| Some(member.now.found.makespan)).unwrap_or(f64::NAN)
     }
 
-    /// Ports of all jobs together.
+    /// Total ports of all jobs.
     pub fn ports(&self) -> u64 {
         self.members.iter().map(|member| member.now.found.ports).sum()
     }
@@ -278,7 +279,7 @@ impl Team {
         settle(&self.budget, &own, &used)
     }
 
-    /// The plan of all jobs, ready to be checked.
+    /// The plan of all jobs, ready for the checker.
     pub fn candidate(&self) -> Candidate<TrainingResult> {
         let control = self.rates.control();
         let planned = |member: &Member, plan: &ScheduledCircuits| {
@@ -343,12 +344,12 @@ impl Team {
     }
 }
 
-/// The trade to accept: the largest gain per port. Of equal ones the job listed last takes, so that the first keeps
-/// what it has.
+/// The trade to accept: the largest gain per port. Ties go to the job listed last, so that the first job keeps its
+/// ports.
 pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     let mut chosen: Option<Trade> = None;
     for trade in trades {
-        // Ties go to the later job: the first job in the list keeps what it has.
+        // Ties go to the later job, so that the first job in the list keeps its ports.
         let least = |chosen: &Trade| chosen.gain_per_port * (1.0 - SAME_GAIN);
         if chosen.as_ref().is_none_or(|chosen| trade.gain_per_port >= least(chosen)) {
             chosen = Some(trade);
@@ -357,16 +358,16 @@ pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
     chosen
 }
 
-/// Ports that one job could do without.
+/// Ports that one job does not need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surplus {
     /// The plan with the fewest ports found.
     pub fewest: Circuits,
     /// Ports of the real pods, in their order.
     pub ports: Vec<u32>,
-    /// Those that the plan uses which was asked about.
+    /// Ports that the given plan uses.
     pub used: Vec<u32>,
-    /// Those that the plan with the fewest ports uses.
+    /// Ports that the plan with the fewest ports uses.
     pub needed: Vec<u32>,
 }
 
@@ -383,8 +384,8 @@ pub fn surplus(
 ) -> Result<Surplus, MethodError> {
     let budget = &evaluator.network.budget;
     let plan = Circuits { x: x.to_vec(), makespan, ports: budget.total(x) };
-    // Circuits beyond those useful within this makespan are never needed for it.
-    // Caps that already contain the plan: its own circuits must stay within reach.
+    // Circuits above the useful number for this makespan are never needed. Caps contain the plan, so that its own
+    // circuits stay feasible.
     let mut caps = useful_within(&evaluator.network, makespan);
     for (cap, circuits) in caps.iter_mut().zip(x) {
         *cap = (*cap).max(*circuits);
@@ -399,7 +400,7 @@ pub fn surplus(
     })
 }
 
-/// The best baseline under some rates.
+/// The best baseline at the given rates.
 fn baseline(evaluator: &Evaluator, rates: Rates) -> Circuits {
     let mut scratch = Scratch::default();
     let judge = |baseline: Baseline| {

@@ -1,4 +1,4 @@
-//! The best circuits for given ports, from a plan that is known.
+//! The best circuits for given ports, starting from a known plan.
 
 use super::circuits::{Circuits, Proposal};
 use crate::programs::circuit_bounds::circuit_bounds;
@@ -10,30 +10,29 @@ use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Maximum number of circuit allocations that one price may list: a fifth of the default, because there is one search for
-/// every port or link.
+/// Maximum number of circuit allocations that one price may list: a fifth of the default, because there is one search
+/// for every port or link.
 const LISTED: u64 = 20_000;
 
 /// Maximum number of boxes of allocations that one price may evaluate, for the same reason.
 const BOXES: u64 = 5_000;
 
-/// Room above the best known makespan in which circuits count as useful.
-/// As in `circuit_bounds`: rounding must not cut off the circuits of the known plan.
+/// Relative margin above the best known makespan within which circuits count as useful. As in `circuit_bounds`,
+/// rounding must not exclude the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
-/// Relative difference that counts as none.
-/// Some thousand roundings of a double.
+/// Relative difference that counts as zero. Some thousand roundings of a double.
 const NONE: f64 = 1e-12;
 
 /// The best plan found.
 #[derive(Clone, Debug)]
 pub(crate) struct BestKnown {
     pub found: Circuits,
-    /// `true` if nothing is better.
+    /// `true` if it is proven optimal.
     pub proven: bool,
 }
 
-/// The best circuits, of one link at most so many where `most` says so. `known` must keep to that.
+/// The best circuits; `most` can limit the circuits of one link. `known` must satisfy this limit.
 pub(crate) fn best<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
@@ -52,7 +51,7 @@ pub(crate) fn best<W: Watch<Proposal>>(
     if let Some((link, circuits)) = most {
         caps[link] = caps[link].min(circuits);
     }
-    // Every link with the most that its pods can give while others have one circuit.
+    // Every link with the maximum that its pods allow if all other links have one circuit.
     let ones = vec![1; caps.len()];
     let free = network.budget.free(&ones);
     let widest: Vec<u32> = caps
@@ -70,14 +69,14 @@ pub(crate) fn best<W: Watch<Proposal>>(
     }
     let mut best = known;
     let mut task = allocations::VectorTask::new(evaluator, rates, &caps);
-    // Small limits: this search answers a price, and there is one for every port or link that is asked about.
+    // Small limits, because every price of a port or link needs such a search.
     (task.listed, task.boxes) = (LISTED, BOXES);
-    // Rates that the path model does not give exactly leave only local search, and a proof only if it meets the bound.
+    // If the path model is not exact for the rates, only local search remains, with a proof only if it meets the bound.
     if !evaluator.exact(rates) {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
         return Ok(BestKnown { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
     }
-    // Boxes are slow to find a good plan, so local search goes first where vectors cannot be listed.
+    // Boxes are slow to find a good plan, so local search comes first if allocations cannot be listed.
     let few = allocations::can_list(task, watch)?;
     if !few {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
@@ -86,7 +85,7 @@ pub(crate) fn best<W: Watch<Proposal>>(
     Ok(BestKnown { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
 }
 
-/// The best circuits, and whether nothing is better.
+/// The best circuits, and whether they are proven optimal.
 pub(crate) fn best_known<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
@@ -97,7 +96,7 @@ pub(crate) fn best_known<W: Watch<Proposal>>(
     Ok((best.found, best.proven))
 }
 
-/// Exchanges single circuits while that helps.
+/// Exchanges single circuits while this helps.
 fn exchange<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
@@ -106,7 +105,7 @@ fn exchange<W: Watch<Proposal>>(
     scratch: &mut Scratch,
     watch: &mut StopOnly<'_, W>,
 ) -> Result<(), MethodError> {
-    // The search stops itself by `None`; the reason is kept aside and returned after it.
+    // `None` stops the search; the reason is stored and returned afterwards.
     let budget = &evaluator.network.budget;
     let mut x = best.x.clone();
     let mut stopped = Ok(());
@@ -116,7 +115,7 @@ fn exchange<W: Watch<Proposal>>(
         stopped.is_ok().then(|| evaluator.makespan(x, rates, scratch))
     });
     stopped?;
-    // Within a nanosecond fewer ports may have been preferred to a shorter iteration.
+    // If makespans differ by less than a nanosecond, fewer ports may have been preferred to a shorter iteration.
     if makespan < best.makespan {
         *best = Circuits { ports: budget.total(&x), makespan, x };
     }

@@ -1,14 +1,14 @@
-//! Feasible circuit allocations: random ones (DELTA Alg. 5), repaired ones (DELTA Alg. 6), filled-up ones.
+//! Feasible circuit allocations: random (DELTA Alg. 5), repaired (DELTA Alg. 6) and filled up to the ports.
 
 use crate::model::budget::Budget;
 use lightbay_core::random::Stream;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Number of the random stream that repairs plans from elsewhere; islands count from 0.
+/// Number of the random stream that repairs plans of other runs; islands count from 0.
 pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 
-/// Limits that every vector keeps: ports and useful circuits.
+/// Limits of every allocation: ports and useful circuits.
 #[derive(Clone, Copy, Debug)]
 pub struct PortLimits<'a> {
     /// Ports.
@@ -26,8 +26,8 @@ pub struct RepairScratch {
 }
 
 impl PortLimits<'_> {
-    /// A random feasible vector: links in random order, each between one circuit and what it can have while
-    /// every later link still gets one.
+    /// A random feasible allocation: links in random order, each with a count from one to the maximum that leaves one
+    /// circuit for every later link.
     pub fn random(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) {
         x.fill(1);
         self.budget.free_into(x, &mut scratch.free);
@@ -38,15 +38,15 @@ impl PortLimits<'_> {
         for &link in &scratch.order {
             let link = link as usize;
             let room = self.budget.room(link, &scratch.free).clamp(0, i64::from(u32::MAX) - 1) as u32;
-            // Every link holds one circuit from the beginning, so what is free can be given away.
+            // Every link has one circuit from the start, so all free ports can be used.
             let most = self.caps[link].min(1 + room).max(1);
             x[link] = random.random_range(1..=most);
             self.budget.take(link, i64::from(x[link]) - 1, &mut scratch.free);
         }
     }
 
-    /// Clamps to the limits, then takes circuits from random links of overfull pods (DELTA Alg. 6). False if a pod
-    /// cannot be brought within its ports.
+    /// Clamps to the limits, then takes circuits from random links of overfull pods (DELTA Alg. 6). Returns `false` if
+    /// a pod cannot be brought within its ports.
     pub fn repair(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) -> bool {
         // Clamping first: a gene may have left its range by mutation.
         for (circuits, &cap) in x.iter_mut().zip(self.caps) {
@@ -59,12 +59,12 @@ impl PortLimits<'_> {
             if scratch.over.is_empty() {
                 return true;
             }
-            // A random pod and a random link: always the same ones would pull all children to the same vectors.
+            // A random pod and a random link: fixed choices would pull all children to the same allocations.
             let pod = scratch.over[random.random_range(0..scratch.over.len())] as usize;
             scratch.order.clear();
             let reducible = self.budget.links_at(pod).iter().map(|(link, _)| *link);
             scratch.order.extend(reducible.filter(|link| x[*link as usize] > 1));
-            // One circuit per link is the least; a pod that is overfull with them cannot be repaired.
+            // One circuit per link is the minimum; a pod that is overfull with these cannot be repaired.
             if scratch.order.is_empty() {
                 return false;
             }
@@ -74,9 +74,9 @@ impl PortLimits<'_> {
         }
     }
 
-    /// Gives out free ports, one circuit at a time to the link with fewest circuits for its cap.
+    /// Uses free ports, one circuit at a time for the link with the smallest circuits divided by its cap.
     pub fn fill(&self, x: &mut [u32], free: &mut Vec<i64>) {
-        // Water-filling by circuits per cap; it ends when no link fits, so the vector is maximal.
+        // Water-filling by circuits per cap; it ends when no link fits, so the allocation is maximal.
         self.budget.free_into(x, free);
         loop {
             let mut next: Option<usize> = None;

@@ -1,11 +1,11 @@
 //! Circuits for several configurations of a job at once: the worst NCT over all of them (docs/methods/training.md,
 //! section 12).
 //!
-//! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: the same circuits serve all
-//! of them, and only the rates are decided again in each. Where only last transfers compete in every configuration the
-//! search over through links is exact here as it is for one ([`crate::search::allocations`]): for given circuits of
-//! the through links every sink link ends no later the more circuits it has, in every configuration and so in the
-//! worst, and the link that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
+//! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: all of them use the same
+//! circuits, and only the rates are recomputed in each. If only last transfers compete in every configuration, the
+//! search over through links is exact as it is for one configuration ([`crate::search::allocations`]): for given
+//! circuits of the through links, the end of every sink link never grows with its circuits, in every configuration and
+//! so in the worst case, and the worst link must get the next circuit. Elsewhere circuits are exchanged one at a time.
 
 use super::circuits::{Circuits, Proposal};
 use super::reoptimise::best_known;
@@ -21,15 +21,14 @@ use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::{StopOnly, Watch};
 
-/// Room above the best known makespan in which circuits count as useful.
-/// As for one configuration: rounding must not cut off the circuits of the known plan.
+/// Relative margin above the best known makespan within which circuits count as useful. As for one configuration,
+/// rounding must not exclude the circuits of the known plan.
 const ROOM: f64 = 1e-4;
 
-/// Difference of NCT that counts as none.
-/// NCT is about 1 to 3; this is some ten thousand roundings.
+/// Difference of NCT that counts as zero. NCT is about 1 to 3; this is some ten thousand roundings.
 const NONE: f64 = 1e-11;
 
-/// Configurations that the same circuits are to serve.
+/// Configurations for which the same circuits are planned.
 #[derive(Clone, Debug)]
 pub struct Configurations {
     names: Vec<String>,
@@ -43,7 +42,7 @@ pub struct Served {
     pub x: Vec<u32>,
     /// The worst NCT over all configurations.
     pub worst_nct: f64,
-    /// No circuits have a smaller worst NCT than this.
+    /// Lower bound on the worst NCT.
     pub bound: f64,
 }
 
@@ -81,7 +80,7 @@ impl Configurations {
         1.0 + (makespan_s - ideal.makespan()) / ideal.path.comm
     }
 
-    /// Every configuration with the NCT that circuits have in it.
+    /// Every configuration, with the NCT of circuits in it.
     pub fn each<'s>(&'s self, x: &'s [u32]) -> impl Iterator<Item = (&'s str, f64)> + 's {
         let mut scratch = Scratch::default();
         self.names.iter().zip(0..).map(move |(name, at)| {
@@ -102,8 +101,8 @@ impl Configurations {
         self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The circuits with the least worst NCT. Begins with `seeds`, which fit; `improved` is called with everything
-    /// better.
+    /// The circuits with the least worst NCT. Starts from `seeds`, which fit; `improved` is called with every
+    /// improvement.
     ///
     /// # Errors
     /// The reason to stop, also from `improved`.
@@ -122,13 +121,13 @@ impl Configurations {
             }
             Ok::<(), MethodError>(())
         };
-        // Seeds first: the caps and the lists shrink with the worst NCT that is already known.
+        // Seeds first: the caps and lists shrink with the best known worst NCT.
         for x in seeds {
             watch.checkpoint()?;
             watch.count(1);
             offer(&mut served, x, self.worst(x), watch)?;
         }
-        // What is best for one alone is a good start for all; no circuits serve one better than its own best.
+        // The best circuits of one configuration are a good start for all, and give its minimum NCT.
         let mut scratch = Scratch::default();
         for (at, evaluator) in self.evaluators.iter().enumerate() {
             let budget = &evaluator.network.budget;
@@ -149,13 +148,13 @@ impl Configurations {
             return Ok(served);
         }
         let caps = self.caps(served.worst_nct);
-        // Exact only if all configurations decide the same links, so that one list serves all of them.
+        // Exact only if all configurations have the same decided links, so that they share one list.
         if let Some(splits) = self.splits(&caps, listed)
             && allocations::can_list(splits[0].task, watch)?
         {
             return self.listed(&splits, served, watch, offer);
         }
-        // Elsewhere the climb over single exchanges, judged by the worst configuration.
+        // Otherwise climb by single exchanges, evaluated by the worst configuration.
         let limits = PortLimits { budget: &self.evaluators[0].network.budget, caps: &caps };
         let (mut x, from) = (served.x.clone(), served.worst_nct);
         let mut stopped = Ok(());
@@ -183,7 +182,7 @@ impl Configurations {
         caps
     }
 
-    /// The searches of all configurations, if they are exact and decide the same links.
+    /// The searches of all configurations, if they are exact and have the same decided links.
     fn splits<'s>(&'s self, caps: &'s [u32], listed: u64) -> Option<Vec<Split<'s>>> {
         let split = |evaluator: &'s Evaluator| {
             let task = allocations::VectorTask {
@@ -199,7 +198,7 @@ impl Configurations {
         same.then_some(splits)
     }
 
-    /// Looks at the vectors of through links from the most promising on.
+    /// Evaluates the allocations of through links in ascending order of their bounds.
     fn listed<W: Watch<Proposal>>(
         &self,
         splits: &[Split<'_>],
@@ -214,7 +213,7 @@ impl Configurations {
                 None => return Ok(served),
             }
         }
-        // Bound of a vector: the largest of its bounds over the configurations.
+        // Bound of an allocation: the largest of its bounds over the configurations.
         let mut bounds = vec![f64::NEG_INFINITY; tables[0].len()];
         for (at, vectors) in tables.iter().enumerate() {
             for &(bound, index) in vectors.by_bound() {
@@ -243,9 +242,9 @@ impl Configurations {
         Ok(served)
     }
 
-    /// The best completion of the decided circuits of `x`, whose leaves are 1, for the worst of all.
+    /// The best completion of the decided circuits of `x`, whose leaves are 1, for the worst configuration.
     fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
-        // Start times once per configuration; leaves change nothing of them.
+        // Start times are computed once per configuration, because leaves do not change them.
         let mut worst = f64::NEG_INFINITY;
         for (at, (evaluator, scratch)) in self.evaluators.iter().zip(scratches.iter_mut()).enumerate() {
             let mut end_s = evaluator.model.start(x, &mut scratch.model);
@@ -287,7 +286,7 @@ impl Configurations {
         worst
     }
 
-    /// Takes circuits away while the worst NCT stays within `limit`.
+    /// Removes circuits while the worst NCT stays within `limit`.
     ///
     /// # Errors
     /// The reason to stop.
@@ -300,7 +299,7 @@ impl Configurations {
         let budget = &self.evaluators[0].network.budget;
         let mut links: Vec<usize> = (0..x.len()).collect();
         links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));
-        // Passes over all links until none can be dropped; dearest links first.
+        // Passes over all links, those whose circuits need most ports first, until no circuit can be dropped.
         loop {
             let before = x.to_vec();
             for &link in &links {

@@ -1,9 +1,8 @@
 //! Tasks that can ever compete for a link or a NIC, and the test that all competition is in the tail.
 //!
 //! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders
-//! them. All others always run alone. A scenario is *tail-exact* if no NIC group survives and every
-//! contended task is a sink: then start times follow from a longest path and only the sinks of each
-//! directed link share anything.
+//! them. All other tasks always run alone. A scenario is *tail-exact* if no NIC group survives and every contended task
+//! is a sink: start times then follow from a longest path, and only the sinks of each directed link share capacity.
 
 use crate::model::network::Network;
 use std::fmt;
@@ -15,16 +14,16 @@ pub enum Loose {
     SharedNic {
         /// A task of the group.
         task: u32,
-        /// Another one, or the same.
+        /// Another task, or the same one.
         other: u32,
     },
-    /// A task that others wait for shares a directed link with a task that may run at the same time.
+    /// A task with successors shares a directed link with a task that may run at the same time.
     ContendedBeforeTail {
         /// The link.
         link: u32,
         /// The task with successors.
         task: u32,
-        /// The task beside it.
+        /// The task that shares the link.
         other: u32,
     },
     /// Sinks of one directed link are followed by different amounts of work.
@@ -63,7 +62,7 @@ pub struct Contention {
     pub nic_contended: Vec<bool>,
     /// One reason for every directed link and NIC group that breaks tail-exactness; empty if tail-exact.
     pub loose: Vec<Loose>,
-    /// Links that carry sinks only: their circuit counts delay nothing else.
+    /// Links that carry only sinks: their circuit counts delay no other task.
     pub leaf: Vec<bool>,
 }
 
@@ -92,7 +91,7 @@ impl Contention {
                     }
                 }
             }
-            // One example for each group is enough for people.
+            // One example per group is enough for the user.
             if let Some((task, other)) = example {
                 loose.push(Loose::SharedNic { task, other });
             }
@@ -139,7 +138,7 @@ impl Contention {
             *flag |= nic;
         }
         let leaf = network
-            // A leaf link carries only sinks, so its circuits delay nothing else.
+            // A leaf link carries only sinks, so its circuits delay no other task.
             .carried
             .chunks(2)
             .map(|pair| pair.iter().flatten().all(|task| network.is_sink(*task)))
@@ -152,7 +151,7 @@ impl Contention {
         self.loose.is_empty()
     }
 
-    /// Returns `true` if only sinks compete, and only for links; their tails may differ.
+    /// Returns `true` if only sinks compete, only for links; their tails may differ.
     pub fn sinks_only(&self) -> bool {
         self.loose.iter().all(|reason| matches!(reason, Loose::UnequalTails { .. }))
     }

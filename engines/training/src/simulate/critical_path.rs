@@ -1,28 +1,29 @@
-//! The chain of tasks that dictates the makespan, and how much later every task could end.
+//! The chain of tasks that determines the makespan, and the slack of every task.
 
 use crate::model::network::{Arc, Network};
 use crate::simulate::iteration::Trace;
 
-/// Seconds by which two times may differ and still be the same moment on a path.
+/// Maximum difference of two times that count as the same moment on a path, seconds.
 const TIGHT_S: f64 = 1e-7;
 
-/// Seconds by which two times may differ and still be a tie: sums of the same delays in another order do.
+/// Maximum difference of two times that count as a tie, seconds: sums of the same delays in another order differ by
+/// that much.
 const TIE_S: f64 = 1e-9;
 
-/// A chain of tasks each of which starts when the one before it allows.
+/// A chain of tasks, each of which starts when the previous one allows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CriticalPath {
     /// Tasks from the first to the last.
     pub tasks: Vec<u32>,
     /// Sum of their durations, seconds.
     pub comm: f64,
-    /// Everything else up to the end of the work after the last one, seconds.
+    /// All other time up to the end of the work after the last task, seconds.
     pub rigid: f64,
 }
 
-/// Walks back from the task that ends last, work after it included, over tight predecessors. Of tasks that end alike
-/// the one with the largest finish is taken, then the smallest id: a tail that another task passes on anyway may be
-/// missing from a reduced graph, but never that of the last one.
+/// Walks back from the task that ends last, work after it included, over tight predecessors. Among tasks with equal
+/// ends it takes the one with the largest finish, then the smallest id. A reduced graph may omit a tail that another
+/// task implies, but never the tail of the last task.
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     // Ends include the work that follows a task.
     match last_of(network, trace, 0..network.tasks() as u32) {
@@ -31,10 +32,11 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     }
 }
 
-/// The chain that ends last in another task than the critical path does; `None` if nothing else ends the iteration.
+/// The chain that ends last among those that end in another task than the critical path; `None` if there is no other
+/// last task.
 ///
-/// Only ends count: tasks that nothing waits for, or that work follows. A side branch that joins the critical path
-/// again is part of the same end, however close it is.
+/// Only ends count: tasks without successors, or with work after them. A side branch that rejoins the critical path has
+/// the same end and does not count.
 pub fn second_chain(network: &Network, trace: &Trace, path: &CriticalPath) -> Option<CriticalPath> {
     // The last task of the path is excluded, not the whole path.
     let first = path.tasks.last().copied();
@@ -78,23 +80,23 @@ fn latest(
 ) -> Option<u32> {
     // A maximum minus a tolerance: all values near it are ties.
     let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
-    // Two-stage maximum with tolerances, so that sums in another order give the same path.
+    // Two-stage maximum with tolerances, so that a different order of sums gives the same path.
     let least = top(&mut tasks.clone().map(&first));
     let tied = tasks.filter(|task| first(*task) >= least);
     let least = top(&mut tied.clone().map(&second));
     tied.filter(|task| second(*task) >= least).min()
 }
 
-/// Returns the time by which each task could finish later without moving the makespan, at ideal speed after it,
-/// seconds.
+/// Returns the time by which each task could finish later without delaying the makespan if everything after it ran at
+/// ideal speed, seconds.
 pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
     // Later finishes at full speed would still reach the makespan.
     let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
 
-/// Returns the time by which each task could finish later without moving the makespan if everything after it took as
-/// long as it does, seconds: nothing for tasks on the critical path.
+/// Returns the time by which each task could finish later without delaying the makespan if everything after it kept its
+/// duration, seconds; 0 for tasks on the critical path.
 pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
     // Latest finish backwards with the real durations.
     let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();

@@ -1,8 +1,8 @@
-//! Evaluation of a circuit vector: the one entry that searches use.
+//! Evaluation of a circuit allocation, the single entry point of searches.
 //!
 //! If only sinks compete (all presets but one), the makespan follows from a longest path and the tails of each link;
-//! everywhere else the general simulator runs. The same longest path with the tails of sinks alone is a lower bound on
-//! any schedule of any scenario.
+//! otherwise the general simulator runs. The same longest path with only the tails of sinks is a lower bound on any
+//! schedule of any scenario.
 
 mod model;
 
@@ -13,7 +13,7 @@ use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{IdealRun, Rule, Simulator, Trace, ideal};
 pub use model::{Lit, PathModel};
 
-/// Rule for the rates while circuits are compared.
+/// Rate rule for the comparison of circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rates {
     /// Max-min fair.
@@ -31,7 +31,7 @@ pub struct Evaluator {
     pub network: Network,
     /// Competition between the tasks.
     pub contention: Contention,
-    /// Ideal network: the yardstick.
+    /// The ideal network, the reference of NCT.
     pub ideal: IdealRun,
     /// Longest path and tails.
     pub model: PathModel,
@@ -54,7 +54,7 @@ impl Evaluator {
         Ok(Self { network, contention, ideal, model })
     }
 
-    /// The same transfers where the real pods, in their order, have other ports.
+    /// The same transfers with other ports for the real pods, in pod order.
     #[must_use]
     pub fn with_ports(&self, ports: &[u32]) -> Self {
         let mut changed = self.clone();
@@ -67,7 +67,7 @@ impl Evaluator {
         changed
     }
 
-    /// The same scenario for joint rates on circuits within the ports, without limits of NICs that follow from those.
+    /// The same scenario for joint rates on circuits within the ports, without NIC limits that the ports imply.
     #[must_use]
     pub fn within_ports(&self) -> Self {
         let network = self.network.without_implied_nics();
@@ -86,8 +86,8 @@ impl Evaluator {
 
     /// Makespan in seconds.
     pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
-        // The path model gives the same makespan as the simulator where it is exact, in a fraction of the time.
-        // Exact model: no events.
+        // If the path model is exact, it gives the same makespan as the simulator in a fraction of the time. Exact
+        // model: no events.
         if self.exact(rates) {
             return self.model.makespan(x, rates, &mut scratch.model);
         }
@@ -120,7 +120,7 @@ impl Evaluator {
         }
     }
 
-    /// A makespan that no schedule on these circuits (or fewer) can beat, seconds. On tail-exact scenarios it
+    /// Lower bound on the makespan of every schedule on these circuits (or fewer), seconds. On tail-exact scenarios it
     /// is the joint optimum.
     pub fn bound(&self, x: &[u32], scratch: &mut Scratch) -> f64 {
         // Level-first without contention bounds every rule from below.
@@ -129,7 +129,7 @@ impl Evaluator {
 }
 
 impl Rates {
-    /// Returns the rate control that a plan made under these rates states.
+    /// Returns the rate control of a plan made at these rates.
     pub const fn control(self) -> RateControl {
         match self {
             Self::Fair => RateControl::Fair,

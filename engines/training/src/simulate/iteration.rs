@@ -1,9 +1,9 @@
 //! Simulation of one iteration on given circuits: ideal, max-min fair and level-first.
 //!
-//! A task starts as soon as its predecessors and their delays allow. Tasks that compete with nobody get their duration
-//! at once; for the others rates are computed again for the connected component (through shared links and NICs) in
-//! which something started or ended. Events that differ by rounding are one event. Rates are fractions of one NIC per
-//! flow, work is seconds at full speed.
+//! A task starts as soon as its predecessors and their delays allow. Uncontended tasks get their duration at once. For
+//! the others, rates are recomputed in the connected component (through shared links and NICs) in which a task started
+//! or ended. Events that differ only by rounding count as one event. Rates are fractions of one NIC per flow, work is
+//! seconds at full speed.
 
 mod fill;
 mod ideal;
@@ -23,16 +23,16 @@ use std::collections::BinaryHeap;
 /// Rule by which tasks that share links or NICs are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// No circuit limits, only NICs.
+    /// Only NICs limit rates, circuits do not.
     Ideal,
     /// Max-min fairness per flow.
     Fair,
-    /// The task with most work and tail to go first.
+    /// Tasks in descending order of remaining work plus tail.
     Level,
 }
 
 /// Tasks whose levels differ by less are served together.
-/// Levels are sums of delays; rounding must not part tasks that are level.
+/// Levels are sums of delays; rounding must not separate tasks of equal level.
 const LEVEL_TOLERANCE_S: f64 = 1e-7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +74,7 @@ pub struct Simulator {
     sent: Vec<f64>,
 }
 
-/// One run: what is fixed while it lasts.
+/// Inputs of one run, fixed while it lasts.
 struct IterationRun<'a> {
     network: &'a Network,
     contention: &'a Contention,
@@ -122,10 +122,11 @@ impl Simulator {
         rule: Rule,
         mut trace: Option<&mut Trace>,
     ) -> f64 {
-        // Event-driven simulation: a heap of arrivals, finishes and meetings; stale events are known by their version.
+        // Event-driven simulation: a heap of arrivals, finishes and meetings; stale events are recognised by their
+        // version.
         let mut run = IterationRun { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
         self.reset(&run);
-        // Meetings that are allowed grow with the tasks.
+        // The allowed number of meetings grows with the number of tasks.
         let mut meetings = 0usize;
         let mut allowed = 10_000 + 50 * network.tasks();
         while let Some(Reverse(first)) = self.heap.pop() {
@@ -142,18 +143,18 @@ impl Simulator {
             }
             // Guard against endless meetings: the tolerance grows, so levels merge.
             if meetings > allowed {
-                // Tasks on several resources can become level and part again for ever; coarser groups end it.
+                // Tasks on several resources can become level and separate again endlessly; coarser groups end this.
                 run.tolerance *= 10.0;
                 allowed *= 2;
             }
-            // Rates change only in components that something touched.
+            // Rates change only in components that an event touched.
             if !self.dirty.is_empty() {
                 self.refresh(now, &run, trace.as_deref_mut());
             }
         }
         let mut makespan = 0.0f64;
         for task in 0..network.tasks() {
-            // The work after a task counts.
+            // The makespan includes the work after a task.
             makespan = makespan.max(self.finish[task] + network.tail[task]);
         }
         if let Some(trace) = trace {
@@ -217,7 +218,7 @@ impl Simulator {
                     });
                 } else {
                     let duration = match run.rule {
-                        // Nobody to compete with: the duration is known at once.
+                        // Without competition the duration is known at once.
                         Rule::Ideal => run.network.tau[index],
                         Rule::Fair | Rule::Level => {
                             let circuits = run.circuits[run.network.link_of(task)];
@@ -265,9 +266,9 @@ impl Simulator {
         }
     }
 
-    /// New rates for every component that a dirty resource belongs to.
+    /// Computes new rates for every component with a dirty resource.
     fn refresh(&mut self, now: f64, run: &IterationRun<'_>, mut trace: Option<&mut Trace>) {
-        // Each component once per event, however many of its resources are dirty.
+        // Each component is processed once per event, even if several of its resources are dirty.
         self.fill.next_round();
         let dirty = std::mem::take(&mut self.dirty);
         for &resource in &dirty {

@@ -1,4 +1,4 @@
-//! A plan of one replica copied onto all of them.
+//! Expansion of a plan of one replica to all replicas.
 
 use super::evaluate::{Evaluator, Rates, Scratch};
 use super::schedule;
@@ -10,13 +10,13 @@ use crate::scenario::job::Job;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::LinkId;
 
-/// A collapsed plan on the expanded instance: circuits and schedules of a link or task go to all its copies.
+/// A collapsed plan on the expanded instance: circuits and schedules of a link or task are copied to all its copies.
 ///
-/// Of a stage with an odd number of GPUs the smaller half of the exchange has room to spare. A plan with rates of its
-/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated again.
+/// In a stage with an odd number of GPUs the smaller half of the exchange has slack. With scheduled rates it keeps pace
+/// with the larger half; at fair rates it runs ahead, so the iteration is simulated again.
 ///
 /// # Errors
-/// Everything that is wrong with the job, or a plan that is not one of the collapsed instance.
+/// All problems of the job, or a plan that does not belong to the collapsed instance.
 pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, TrainingResult), Problems> {
     let Expansion { instance, link_of, task_of } = expand(job)?;
     let (collapsed, _) = collapsed(job, Dominance::AtBandwidth)?;

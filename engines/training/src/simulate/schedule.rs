@@ -1,11 +1,11 @@
-//! A simulated run as the result that a plan carries.
+//! Conversion of a simulated run to the result of a plan.
 
 use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::Trace;
 use lightbay_core::units::{LinkId, TaskId};
 
-/// The result of running `trace` on circuits `x`. Segments of a task touch and cover start to finish.
+/// The result of running `trace` on circuits `x`. Segments of a task are contiguous and cover start to finish.
 pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trace) -> TrainingResult {
     let mut tasks: Vec<TaskSchedule> = (0..evaluator.network.tasks())
         .map(|task| TaskSchedule {
@@ -18,7 +18,8 @@ pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trac
     for piece in &trace.pieces {
         let schedule = &mut tasks[piece.task as usize];
         let start_s = schedule.segments.last().map_or(schedule.start_s, |last| last.end_s);
-        // Late in a long iteration a short transfer can end, rounded, when it starts; a segment has a length.
+        // Late in a long iteration, the end of a short transfer can round to its start, but a segment must have a
+        // length.
         let end_s = if piece.volume > 0.0 { piece.end.max(start_s.next_up()) } else { piece.end };
         schedule.segments.push(Segment { start_s, end_s, volume_bytes: piece.volume });
         schedule.finish_s = schedule.finish_s.max(end_s);

@@ -1,19 +1,19 @@
-//! Sinks that share one directed link: when the last of them ends, exactly, under either rule.
+//! Sinks that share one directed link: the exact end of the last sink under either rate rule.
 //!
 //! Times are seconds; work is counted in seconds at full NIC speed (V/(F*B)) and speed as a fraction of
-//! it, so a sink of F flows at speed s takes F*s of the link's `circuits`.
+//! it, so a sink of F flows at speed s uses F*s of the link's `circuits`.
 //!
-//! Under joint rates all sinks of a link have the same deadline (the end of the iteration less their common
-//! tail), and serving the one with most work left first, sharing among those that are level, reaches the
-//! earliest possible end; it is the fluid highest-level-first rule. It is solved here event by event
-//! without tolerances: groups that meet are merged, so no step is shorter than an event.
+//! Under joint rates all sinks of a link have the same deadline (the end of the iteration minus their common tail), and
+//! serving the sink with the most remaining work first, with sharing among sinks of equal remaining work, gives the
+//! earliest possible end. This is the fluid highest-level-first rule. It is solved here event by event without
+//! tolerances: groups that meet are merged, so every step ends at an event.
 
 use crate::simulate::same_moment_s;
 
-/// A sink that waits for its link.
+/// A sink with its work on the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sink {
-    /// Task id, for ties and for the record.
+    /// Task id, for ties and for recording.
     pub task: u32,
     /// Earliest start, seconds.
     pub release: f64,
@@ -38,7 +38,7 @@ pub struct Stretch {
     pub speed: f64,
 }
 
-/// Sinks that are level and stay together.
+/// Sinks of equal level, which stay together.
 #[derive(Clone, Copy, Debug)]
 struct LevelGroup {
     level: f64,
@@ -128,7 +128,7 @@ pub fn fair(
     }
 }
 
-/// Earliest possible end of sorted sinks with equal tails when the plan decides the rates; without tails.
+/// Earliest possible end of sorted sinks with equal tails at scheduled rates; tails are not included.
 pub fn level_first(
     sinks: &[Sink],
     circuits: f64,
@@ -141,11 +141,11 @@ pub fn level_first(
     level_first_over(sinks, |_| (circuits, f64::INFINITY), scratch, record)
 }
 
-/// The same on circuits that change with time: `over` gives those of a moment and when they change, which is later.
-/// Infinite if a sink never ends.
+/// The same on circuits that change over time: `over` gives the circuits at a moment and the later time of their next
+/// change. Infinite if a sink never ends.
 ///
-/// The rule needs no look ahead: F flows of a sink are F jobs that one processor each can serve, circuits are
-/// processors, and serving the jobs with most work left first is best for any course of their number.
+/// The rule needs no lookahead: F flows of a sink are F jobs for one processor each, circuits are processors, and
+/// serving the jobs with the most remaining work first is optimal for any variation of the number of processors.
 pub fn level_first_over(
     sinks: &[Sink],
     over: impl Fn(f64) -> (f64, f64),
@@ -194,7 +194,7 @@ pub fn level_first_over(
         // The next event: an arrival, two groups becoming level, or the lowest group that runs ending.
         let until = sinks.get(next).map_or(change, |sink| sink.release.min(change));
         let mut step = until - now;
-        // A sink that ends when its circuits go has ended: rounding must not make its last bit wait.
+        // A sink that ends when its circuits are removed counts as ended: rounding must not make its last bit wait.
         let grace = if until == change && change.is_finite() { 4.0 * f64::EPSILON * change } else { 0.0 };
         step += grace;
         let mut meeting = None;
@@ -228,7 +228,7 @@ pub fn level_first_over(
         for group in groups.iter_mut() {
             group.level = (group.level - group.speed * step).max(0.0);
         }
-        // Merged groups never part again: they share speed and level.
+        // Merged groups never separate again, because they share speed and level.
         if let Some(index) = meeting {
             let below = groups.remove(index + 1);
             groups[index].level = below.level;
@@ -253,14 +253,14 @@ pub fn level_first_over(
     }
 }
 
-/// A lower bound on the end under any rates, without looking at the order in detail: what is released from
-/// some moment on must pass the link after it, and nobody runs faster than alone.
+/// A lower bound on the end at any rates: work released from some moment on must use the link after that moment, and no
+/// sink runs faster than alone.
 pub fn quick_bound(sinks: &[Sink], circuits: f64) -> f64 {
     let mut after = 0.0;
     let mut bound = 0.0f64;
     for sink in sinks.iter().rev() {
         after += sink.work * sink.flows;
-        // Work released from here on must pass the link; and each sink needs its own time.
+        // Work released from here on must use the link, and each sink needs its own time.
         bound = bound
             .max(sink.release + after / circuits)
             .max(sink.release + sink.work / (circuits / sink.flows).min(1.0));

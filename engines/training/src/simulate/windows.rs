@@ -18,7 +18,7 @@ impl Windows {
     }
 }
 
-/// Earliest start of every task, all transfers at their shortest, seconds.
+/// Earliest start of every task if all transfers have their shortest durations, seconds.
 pub fn earliest_start(network: &Network) -> Vec<f64> {
     // Forward pass with shortest durations.
     let mut est = network.release.clone();
@@ -33,7 +33,7 @@ pub fn earliest_start(network: &Network) -> Vec<f64> {
     est
 }
 
-/// Latest finish of every task if the iteration is to end by `limit`, seconds.
+/// Latest finish of every task if the iteration must end by `limit`, seconds.
 pub fn latest_finish(network: &Network, limit: f64) -> Vec<f64> {
     // Backward pass from the limit.
     let mut lct: Vec<f64> = network.tail.iter().map(|tail| limit - tail).collect();
@@ -48,8 +48,8 @@ pub fn latest_finish(network: &Network, limit: f64) -> Vec<f64> {
 
 /// First and last interval (1-based) in which each task may be active.
 ///
-/// Tasks may be left out of the intervals (those that never compete need none): they have no window, and only
-/// hand on in which order others come.
+/// Tasks may be left out of the intervals (those that never compete need none): they have no window, and only propagate
+/// the order of other tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexWindows {
     /// Number of intervals K.
@@ -60,8 +60,8 @@ pub struct IndexWindows {
     pub last: Vec<u32>,
 }
 
-/// Delays up to this many seconds do not force an interval between two tasks: their events may be one.
-/// As in `event_times`: times within a nanosecond are one event.
+/// Maximum delay that does not force an interval between two tasks, seconds: their events may coincide. As in
+/// `event_times`, times within a nanosecond count as one event.
 const SAME_MOMENT_S: f64 = 1e-9;
 
 impl IndexWindows {
@@ -86,16 +86,15 @@ impl IndexWindows {
         }
     }
 
-    /// Windows around a reference schedule: tasks with successors stay within `margin` intervals of where
-    /// `trace` has them. K is the number of its intervals plus two.
+    /// Windows around a reference schedule: tasks with successors stay within `margin` intervals of their intervals in
+    /// `trace`. K is the number of its intervals plus two.
     pub fn anchored(network: &Network, trace: &crate::simulate::iteration::Trace, margin: u32) -> Self {
         let counted = vec![true; network.tasks()];
         let intervals = trace.event_times().len() as u32 + 1;
         Self::around(network, trace, &counted, margin, intervals)
     }
 
-    /// The same for the tasks that `counted` names: intervals lie between events of theirs, and there are
-    /// `intervals` of them.
+    /// The same for the tasks that `counted` names, with `intervals` intervals between their events.
     pub fn around(
         network: &Network,
         trace: &crate::simulate::iteration::Trace,
@@ -118,16 +117,16 @@ impl IndexWindows {
         windows
     }
 
-    /// Order along the DAG in half intervals: event `k` is `2k`, some time after it `2k + 1`. Tasks that are left
-    /// out may run before the first event and after the last; nothing is known of those.
+    /// Order along the DAG in half intervals: event `k` is `2k`, and the time after it is `2k + 1`. Tasks that are left
+    /// out may run before the first event and after the last; nothing is known about them.
     fn propagate(&mut self, network: &Network, counted: &[bool]) {
         let apart = |seconds: f64| u32::from(seconds > SAME_MOMENT_S);
         let (no_earliest, no_latest) = (0, 2 * self.intervals + 2);
         let later = |code: u32, by: u32| if code == no_earliest { code } else { code | by };
         let earlier =
             |code: u32, by: u32| if code == no_latest { code } else { code.saturating_sub(by & !code) };
-        // Half intervals tell an event from the time after it, which decides whether a delay forces an interval
-        // between.
+        // Half intervals tell an event from the time after it, which determines whether a delay forces an interval
+        // between two tasks.
         let n = network.tasks();
         let mut finish = vec![no_earliest; n];
         for &task in &network.order {
@@ -135,7 +134,7 @@ impl IndexWindows {
             let before = network.preds.of(task as u32).iter();
             let start = before.map(|arc| later(finish[arc.task as usize], apart(arc.delay))).max();
             let start = start.unwrap_or(no_earliest);
-            // A counted task begins at an event at or after `start`, and ends one interval later at the earliest.
+            // A counted task begins at an event at or after `start`, and ends at least one interval later.
             finish[task] = if counted[task] {
                 self.first[task] = self.first[task].max(start.div_ceil(2) + 1);
                 2 * self.first[task]

@@ -1,6 +1,6 @@
 //! Random small jobs and instances by every method, with times and volumes of every size that files may have: a plan
-//! that passes its check again after a trip through a file, or a refusal before the run. No plan beats a verified bound,
-//! and the best known plan is the one that a run ends with.
+//! that passes its check again after a trip through a file, or a refusal before the run. No plan beats a verified
+//! bound, and the best known plan is the one that a run ends with.
 #![allow(clippy::print_stdout, reason = "a long run tells its counts")]
 
 use super::support::{Asked, names, recheck};
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 /// Scenarios of the suite; `LIGHTBAY_RANDOM_JOBS` sets another number, `LIGHTBAY_RANDOM_FROM` the first one.
 const SCENARIOS: u64 = 200;
-/// Others of the suite: a delay of a nanosecond between intervals, rounding in the last segment, transfers and iterations
-/// of less than a picosecond.
+/// Others of the suite: a delay of a nanosecond between intervals, rounding in the last segment, transfers and
+/// iterations of less than a picosecond.
 const ODD: [u64; 5] = [440, 714, 797, 1339, 1432];
 /// Efforts under which a search goes through all its parts in a moment.
 const SHORT: &str = "generations=3 islands=2 population=8 start_generations=2 restarts=1 lps=40 orders=2000 \

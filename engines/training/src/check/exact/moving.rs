@@ -100,8 +100,8 @@ pub(super) fn none_within(
         high: [most.clone(), most.clone()],
         instants: [go, back],
     };
-    // Nothing is sent before `ready_s`. A reconfiguration whose dark time is over by then is the return, made at the start; and
-    // a return so late that its dark time reaches the next start is best made there.
+    // Nothing is sent before `ready_s`. A reconfiguration whose dark time is over by then is the return, made at the
+    // start; and a return so late that its dark time reaches the next start is best made there.
     let ready_s = first_transfer_s(ask.case);
     let mut open = if delay_s <= ready_s {
         let go = [ready_s - delay_s, period_s];

@@ -305,8 +305,8 @@ fn what_is_assumed_leaves_a_port_for_every_link() {
     }
 }
 
-/// ZeRO exchanges gradients with every micro-batch: 1889785610 bytes, of which a pod of 8 reduces to an eighth, and a ring
-/// of 8 replicas sends 7 / 8: 7 x 29527901 = 206695307. Gradients of GPT are exchanged once.
+/// ZeRO exchanges gradients with every micro-batch: 1889785610 bytes, of which a pod of 8 reduces to an eighth, and a
+/// ring of 8 replicas sends 7 / 8: 7 x 29527901 = 206695307. Gradients of GPT are exchanged once.
 #[test]
 fn what_every_micro_batch_exchanges_follows_their_number() {
     let bytes = |imported: &ImportedJob, micro_batches: i64| -> Vec<f64> {

@@ -33,7 +33,8 @@ fn a_model_of_ones_own_is_set_size_by_size() {
     assert!(scenario.validate().unwrap_err().to_string().contains("each once, in their order"));
 }
 
-/// 512 GPUs of 8 replicas with 8 stages on pods of 128: two stages of all replicas in a pod, whose gradients stay there.
+/// 512 GPUs of 8 replicas with 8 stages on pods of 128: two stages of all replicas in a pod, whose gradients stay
+/// there.
 #[test]
 fn replicas_share_pods() {
     let mut job = presets::job("tiny4").unwrap().job();

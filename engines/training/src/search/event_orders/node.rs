@@ -22,8 +22,8 @@ const APART: f64 = 1e-11;
 /// that creeps.
 const ROUNDS: usize = 40;
 
-/// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round may
-/// precede a strong one.
+/// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round
+/// may precede a strong one.
 const PATIENCE: usize = 3;
 /// Minimum rise of the bound in a round: below it, only rounding and weak rows move the bound.
 const LEAST_PROGRESS: f64 = 1e-7;
@@ -35,8 +35,8 @@ const MOST_ROWS: usize = 3_000;
 /// Maximum number of pivots between two rounds. The dual simplex may stop at any pivot: its value is a valid bound.
 const PIVOTS: usize = 4_000;
 
-/// Maximum number of rows of one resource per round. They overlap in the tasks that they cover, so the most violated ones
-/// make most others redundant.
+/// Maximum number of rows of one resource per round. They overlap in the tasks that they cover, so the most violated
+/// ones make most others redundant.
 const ROWS_AT_ONCE: usize = 4;
 
 /// Result of relaxing a node.

@@ -16,7 +16,7 @@ pub struct Service {
     pub times: Vec<f64>,
     /// `amount[job * stretches + stretch]`: work of the job in the stretch, in any unit.
     pub amount: Vec<f64>,
-    /// The smallest factor by which all times must be stretched so that all work fits; 1 if it already fits.
+    /// Factor by which all times are stretched so that all work fits; 1 if it already fits.
     pub stretch: f64,
 }
 

@@ -33,8 +33,8 @@ const PROOF_LOSS: f64 = 6e-10;
 /// Factor that lowers bounds of nodes to account for rounding. The tolerance of the simplex, on times of about 1.
 const ROUNDED_DOWN: f64 = 1.0 - 1e-11;
 
-/// Number of branching candidates per node for strong branching: each costs two propagations, and they are sorted by the
-/// violation that they hide.
+/// Number of branching candidates per node for strong branching: each costs two propagations, and they are sorted by
+/// the violation that they hide.
 const CANDIDATES: usize = 6;
 
 /// Circuits with their problem.

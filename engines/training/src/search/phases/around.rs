@@ -1,20 +1,20 @@
 //! A bound on the iteration for any number of reconfigurations, from the dark time across its end.
 //!
-//! What carries at a moment up to some time after the start stood in the last part of the iteration before, which is the
-//! dark time less that time. So with x circuits at most on every decided link until then, the last transfers have only
-//! the ports that x leaves in that last part. The least over all x of the iteration that these two limits allow is a
-//! bound; it is found by branch and bound over boxes of x, and the best of several times counts.
+//! Circuits that carry at some time t after the start must have been set in the last part of the previous iteration,
+//! whose length is the dark time minus t. So if every decided link has at most x circuits until t, then the last
+//! transfers have only the ports that x leaves in that last part. The minimum iteration under these two limits, over
+//! all x, is a bound. It is computed by branch and bound over boxes of x, and the best bound over several t counts.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Times after the start that are tried.
+/// Number of times t to try.
 const TIMES: u32 = 6;
-/// Boxes for one of them.
+/// Maximum number of boxes per time t.
 const BOXES: usize = 2_000;
-/// Steps by which a period that depends on itself is bracketed.
+/// Maximum number of steps of the fixpoint iteration for a period that depends on itself.
 const HALVINGS: usize = 40;
 
 /// Ranges of circuits of decided links.
@@ -24,8 +24,8 @@ struct OpenBox {
     high: Vec<u32>,
 }
 
-/// A period that no plan beats, with any number of reconfigurations; at least that of the ideal network, and at most
-/// `task.known`, seconds.
+/// Lower bound on the period for any number of reconfigurations, seconds; at least that of the ideal network, and at
+/// most `task.known`.
 ///
 /// # Errors
 /// The reason to stop.
@@ -46,7 +46,7 @@ pub fn least_period<S, W: Watch<S>>(task: MoveTask<'_>, watch: &mut W) -> Result
     Ok(least_s)
 }
 
-/// One time after the start.
+/// The bound for one time t.
 struct Around<'a, 'm> {
     task: MoveTask<'a>,
     movable: &'m Movable,
@@ -56,7 +56,7 @@ struct Around<'a, 'm> {
 }
 
 impl Around<'_, '_> {
-    /// The least over all circuits, or a bound on it; `known_s` is a bound already.
+    /// The minimum over all circuits, or a bound on it; `known_s` is a known bound.
     fn least<S, W: Watch<S>>(&mut self, known_s: f64, watch: &mut W) -> Result<f64, MethodError> {
         let high = self.movable.most();
         let low = vec![0; high.len()];
@@ -86,7 +86,7 @@ impl Around<'_, '_> {
         Ok(least_s.clamp(known_s, self.task.known))
     }
 
-    /// The shortest iteration with circuits within a box until the time, from below; infinite if it holds none.
+    /// Lower bound on the iteration with circuits within a box until t; infinite if the box holds none.
     fn bound_s(&mut self, low: &[u32], high: &[u32]) -> f64 {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();
@@ -96,7 +96,7 @@ impl Around<'_, '_> {
         {
             return f64::INFINITY;
         }
-        // Decided links have their own limit at the start, the others theirs at the end.
+        // Decided links are limited at the start of the iteration, the other links at its end.
         let (mut start, mut end) = (widest.clone(), own.clone());
         for link in &self.movable.decided {
             (start[*link], end[*link]) = (own[*link], widest[*link]);
@@ -114,7 +114,7 @@ impl Around<'_, '_> {
             }
             self.task.evaluator.model.makespan_over(&self.lit, &mut self.scratch.model)
         };
-        // The end falls as the period grows, so that the shortest period lies between any one and its end.
+        // The end falls as the period grows, so the shortest period lies between any period and the end that it gives.
         let (mut low_s, mut high_s) = (run(f64::INFINITY), self.task.known);
         if low_s >= high_s || run(high_s) > high_s {
             return self.task.known;

@@ -3,11 +3,11 @@
 use super::Moving;
 use crate::simulate::evaluate::Lit;
 
-/// Where the return lies.
+/// Position of the return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnSide {
-    /// Its dark time reaches over the end of the iteration. The second instant counts from that end, from minus the
-    /// dark time to 0.
+    /// Its dark time spans the end of the iteration. The second instant is relative to that end, from minus the dark
+    /// time to 0.
     Around,
     /// Both instants and their dark times lie within the iteration.
     Within,
@@ -20,26 +20,26 @@ pub(super) type Instants = [f64; 2];
 #[derive(Clone, Debug)]
 pub(super) struct MoveBox {
     pub order: ReturnSide,
-    /// Fewest and most circuits of every decided link in the first and in the second state.
+    /// Minimum and maximum number of circuits of every decided link in the first and in the second state.
     pub low: [Vec<u32>; 2],
     pub high: [Vec<u32>; 2],
-    /// The switching, and the return as `order` says.
+    /// Instants of the reconfiguration and of the return, whose position `order` gives.
     pub instants: [Instants; 2],
 }
 
 impl MoveBox {
-    /// `true` if only instants are open.
+    /// `true` if only instants are undecided.
     pub fn is_pair(&self) -> bool {
         self.low == self.high
     }
 
-    /// The most that each link can carry at every moment for any schedule of the box, given the most circuits of the
-    /// two states. A schedule in a box of its own gets exactly what it carries. `period_s` matters for returns before
-    /// the end only.
+    /// Maximum number of circuits of each link that carry at every moment in any schedule of the box, given the maximum
+    /// circuits of the two states. For a box with a single schedule it is exact. `period_s` matters only for returns
+    /// before the end.
     pub fn lit(&self, delay_s: f64, states: [&[u32]; 2], period_s: f64, out: &mut Lit) {
         let [[go_first, go_last], [back_first, back_last]] = self.instants;
         let second_from = go_first + delay_s;
-        // The first state carries until the switching from `first_from`, and again from `again_from`.
+        // The first state carries from `first_from` until the reconfiguration, and again from `again_from`.
         let (first_from, second_until, again_from) = match self.order {
             ReturnSide::Around if back_last >= 0.0 => {
                 ((back_first + delay_s).max(0.0), f64::INFINITY, f64::INFINITY)

@@ -1,8 +1,8 @@
-//! Pattern search from guessed schedules: the plans that the boxes have to beat.
+//! Pattern search from guessed schedules, which gives the incumbent of the search over boxes.
 //!
-//! Boxes narrow instants by halves, so that they come late to schedules that are good at one moment only, such as
-//! those whose return costs time at both ends of the iteration. A change of one count, of two counts of a state, or of
-//! an instant by a step is kept if the iteration gets shorter; steps are halved when none does.
+//! Boxes bisect instants, so they reach schedules that are good only at one exact instant late, such as those whose
+//! return costs time at both ends of the iteration. A change of one count, of two counts of a state, or of an instant
+//! by a step is kept if the iteration gets shorter; steps are halved when none does.
 
 use super::boxes::{MoveBox, ReturnSide};
 use super::tree::Tree;
@@ -10,17 +10,17 @@ use super::{Aim, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Last ends of transfers at which guesses switch.
+/// Number of the latest ends of transfers at which guesses reconfigure.
 const GUESSED_ENDS: usize = 6;
-/// Guesses may be this much longer than the best plan: they get shorter.
+/// Maximum length of a guess, relative to the best plan; a climb shortens it.
 const WORSE: f64 = 1.5;
-/// Guesses that are improved.
+/// Number of guesses to improve.
 const CLIMBED: usize = 4;
-/// Step of instants at which a climb ends, relative to the period.
+/// Smallest step of instants, relative to the period, at which a climb ends.
 const FINEST: f64 = 1e-10;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
-    /// Improves guesses while that shortens the iteration.
+    /// Improves guesses while this shortens the iteration.
     ///
     /// # Errors
     /// The reason to stop.
@@ -44,7 +44,8 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
         Ok(())
     }
 
-    /// Full circuits for ordered transfers, then few, from ends of transfers on; returns at several moments.
+    /// Guesses with full circuits for ordered transfers first, then few circuits after the end of a transfer; returns
+    /// at several moments.
     fn guesses(&mut self) -> Vec<MoveBox> {
         let network = &self.task.evaluator.network;
         let most = self.movable.most();
@@ -136,7 +137,7 @@ impl<W: Watch<Moving>> Tree<'_, '_, W> {
                 next.push(MoveBox { instants: [[go; 2], [back; 2]], ..at.clone() });
             }
         }
-        // A reconfiguration at the end of a transfer that it would cut off.
+        // A reconfiguration at the end of a transfer that it would otherwise interrupt.
         let whole = MoveBox { instants: [[0.0, self.task.known], at.instants[1]], ..at.clone() };
         for go in self.moments(&whole, false).into_iter().skip(3) {
             next.push(MoveBox { instants: [[go; 2], at.instants[1]], ..at.clone() });

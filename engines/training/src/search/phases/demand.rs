@@ -1,10 +1,11 @@
 //! Circuits on demand: any number of reconfigurations within an iteration, without a proof.
 //!
-//! Every decided link has a fixed number of circuits while it sends, and else none. Transfers are scheduled in order
-//! of the moments at which they are ready, as lists are; two links that a pod cannot serve at once wait for each other,
-//! and circuits are set up ahead of a transfer, since its time is planned. What such a schedule carries and takes is
-//! then computed from its states like that of any other, so that the order of the list decides how good a plan is, never
-//! whether it is one. Links that are released only after gaps of some length switch less often.
+//! Every decided link has a fixed number of circuits while it sends, and no circuits otherwise. Transfers are scheduled
+//! by list scheduling in order of their ready times. Two links that a pod cannot serve at once exclude each other.
+//! Circuits are set up before a transfer starts, because its time is planned. The carrying circuits and the period of
+//! such a schedule are then computed from its states as for any other schedule, so the order of the list affects the
+//! quality of a plan, but not its validity. If links release their circuits only after gaps of some length, there are
+//! fewer reconfigurations.
 
 use super::least::ports_with;
 use super::steps::{Stepped, Steps};
@@ -15,34 +16,36 @@ use lightbay_core::watch::Watch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Circuits of all decided links that are all tried; beyond this number only those with as many on every link.
+/// Maximum number of allocations of decided links to try completely; above it, only allocations with the same count on
+/// every link are tried.
 const MOST_VECTORS: usize = 20_000;
-/// Pods whose links may exclude each other in every combination; beyond this number all or none do.
+/// Maximum number of pods for which all combinations of exclusion are tried; above it, only all or none.
 const MOST_PODS: usize = 5;
-/// Room at the end of a transfer for rounding, relative: otherwise its last bit could wait until its circuits are back.
+/// Relative margin for rounding at the end of a transfer: without it, its last bit could wait until its circuits are
+/// back.
 const ROUNDING: f64 = 1e-12;
-/// Halvings of the list of gaps after which links are released.
+/// Maximum number of bisection steps over the list of gaps after which links release their circuits.
 const GAPS: usize = 12;
 
 /// How circuits follow demand.
 struct Rule<'r> {
     /// Circuits of every decided link while it sends.
     counts: &'r [u32],
-    /// Pods whose links exclude each other.
+    /// `true` for pods whose links exclude each other.
     apart: &'r [bool],
-    /// Gaps up to which a link is kept, seconds.
+    /// Maximum gap over which a link keeps its circuits, seconds.
     hold_s: f64,
-    /// Sets up the first circuits before the iteration ends, rather than at its start.
+    /// If true, the first circuits are set up before the previous iteration ends, rather than at the start.
     early: bool,
 }
 
 /// A stretch of time in which a link has its circuits, seconds.
 type Held = (f64, f64);
 
-/// Searches plans of circuits on demand with at most `most` reconfigurations that are better than `task.known`.
+/// Searches for plans of circuits on demand with at most `most` reconfigurations that are better than `task.known`.
 ///
 /// # Errors
-/// The reason to stop; what was found until then has been handed to `watch`.
+/// The reason to stop; plans found until then have been reported to `watch`.
 pub fn search_demand<W: Watch<Stepped>>(
     task: MoveTask<'_>,
     most: u32,
@@ -72,7 +75,7 @@ pub fn search_demand<W: Watch<Stepped>>(
     Ok(steps.best)
 }
 
-/// Counts of decided links with a value that no schedule of them beats, the best first.
+/// Counts of decided links, each with a lower bound on the value of its schedules, the best first.
 fn estimated<W: Watch<Stepped>>(
     steps: &Steps<'_>,
     watch: &mut W,
@@ -108,7 +111,8 @@ fn estimated<W: Watch<Stepped>>(
 }
 
 impl Steps<'_> {
-    /// Sets of pods whose links exclude each other: those that must, and for fewest ports others too.
+    /// Sets of pods whose links exclude each other: pods with too few ports and, when ports are minimised, combinations
+    /// of other pods too.
     fn exclusions(&self, counts: &[u32]) -> Vec<Vec<bool>> {
         let network = &self.task.evaluator.network;
         let mut used = Vec::new();
@@ -140,14 +144,15 @@ impl Steps<'_> {
             .collect()
     }
 
-    /// Places of the decided links of a pod in their list.
+    /// Indices of the decided links of a pod.
     fn decided_at(&self, pod: usize) -> impl Iterator<Item = usize> {
         let budget = &self.task.evaluator.network.budget;
         let here = move |link: &usize| budget.ends(*link).iter().any(|end| end.pod as usize == pod);
         self.movable.decided.iter().enumerate().filter(move |(_, link)| here(link)).map(|(at, _)| at)
     }
 
-    /// States of a rule and their moments, with gaps so long that there are at most the most reconfigurations.
+    /// States of a rule and their begins, with the gap chosen so that the number of reconfigurations is within the
+    /// limit.
     fn within_most(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<u32>>, Vec<f64>)> {
         let (sends, wanted_s) = self.listed(rule)?;
         let made = |hold_s: f64| {
@@ -187,8 +192,8 @@ impl Steps<'_> {
         best
     }
 
-    /// The transfers of every decided link as a list schedule places them, ascending; and per pod the moment from which
-    /// links that take what is left want ports. `None` if a transfer never starts.
+    /// The transfers of every decided link in the list schedule, ascending; and per pod the moment from which links
+    /// that get the remaining ports need them. `None` if a transfer never starts.
     fn listed(&self, rule: &Rule<'_>) -> Option<(Vec<Vec<Held>>, Vec<f64>)> {
         let network = &self.task.evaluator.network;
         let delay_s = self.task.delay_s;
@@ -204,7 +209,7 @@ impl Steps<'_> {
         let mut ready_s = network.release.clone();
         let mut waits: Vec<usize> =
             (0..network.tasks()).map(|task| network.preds.of(task as u32).len()).collect();
-        // Moments are not negative, so that their bits are in their order.
+        // Times are not negative, so their bits order like the times.
         let key = |ready_s: f64, task: u32| Reverse((ready_s.max(0.0).to_bits(), task));
         let mut open: BinaryHeap<Reverse<(u64, u32)>> = (0..network.tasks() as u32)
             .filter(|task| waits[*task as usize] == 0)
@@ -250,7 +255,7 @@ impl Steps<'_> {
         Some((sends, wanted_s))
     }
 
-    /// For every decided link the others that have no circuits while it has.
+    /// For every decided link, the other links that have no circuits while it has circuits.
     fn rivals(&self, apart: &[bool]) -> Vec<Vec<usize>> {
         let mut rivals = vec![Vec::new(); self.movable.decided.len()];
         for pod in (0..apart.len()).filter(|pod| apart[*pod]) {
@@ -262,12 +267,12 @@ impl Steps<'_> {
         rivals
     }
 
-    /// When every decided link has its circuits, given when it sends: it keeps them over short gaps, and while nobody
-    /// else wants their ports.
+    /// The spans in which every decided link has its circuits, given the spans in which it sends: it keeps circuits
+    /// over short gaps, and while no other link needs their ports.
     fn held(&self, rule: &Rule<'_>, sends: &[Vec<Held>], wanted_s: &[f64]) -> Vec<Vec<Held>> {
         let budget = &self.task.evaluator.network.budget;
         let delay_s = self.task.delay_s;
-        // Circuits are kept if another link could not use their ports before the end of the iteration.
+        // Circuits are kept if no other link could use their ports before the end of the iteration.
         let last_s = match self.task.aim {
             Aim::Time => self.task.evaluator.ideal.makespan(),
             Aim::Ports { limit_s } => limit_s,
@@ -285,7 +290,7 @@ impl Steps<'_> {
             let wanted_s = ends.iter().map(|end| wanted_s[end.pod as usize]).fold(f64::INFINITY, f64::min);
             let mut held: Vec<Held> = Vec::new();
             for (order, &(start_s, end_s)) in sends.iter().enumerate() {
-                // Nobody wants the ports before: set up with the return, it is one reconfiguration less.
+                // No link needs the ports earlier: setting the circuits up with the return saves a reconfiguration.
                 let alone = order == 0 && start_s - delay_s <= wanted_s;
                 let start_s =
                     if alone && !sent_within(at, (0.0, start_s)) { start_s.min(delay_s) } else { start_s };
@@ -310,13 +315,13 @@ impl Steps<'_> {
         all
     }
 
-    /// Decided counts of every state and the moments at which they begin, set up ahead by the dark time.
+    /// Decided counts of every state and their begins, which are earlier than the sends by the dark time.
     fn states(&self, rule: &Rule<'_>, held: &[Vec<Held>]) -> (Vec<Vec<u32>>, Vec<f64>) {
         let delay_s = self.task.delay_s;
         let up_s = |held: &Held| if rule.early { held.0 - delay_s } else { (held.0 - delay_s).max(0.0) };
         let ups = held.iter().flatten().map(up_s);
         let first_s = ups.clone().fold(0.0, f64::min);
-        // Only one return is before the end: what is set up there is set up with it.
+        // Only one return precedes the end: circuits that would be set up there are set up with it.
         let up_s = |held: &Held| if up_s(held) <= 0.0 { first_s } else { up_s(held) };
         let downs = held.iter().flatten().map(|held| held.1).filter(|end_s| end_s.is_finite());
         let mut from_s: Vec<f64> = ups.filter(|up_s| *up_s > 0.0).chain(downs).collect();

@@ -1,4 +1,4 @@
-//! Fewest ports of two states: pods differ in nothing but the last transfers that take what is left in them.
+//! Minimum ports of two states, pod by pod: only the last transfers that get the remaining ports of a pod matter.
 
 use super::Moving;
 use super::boxes::MoveBox;
@@ -6,9 +6,9 @@ use super::tree::{MoveBuffers, Tree};
 use lightbay_core::watch::Watch;
 
 impl<W: Watch<Moving>> Tree<'_, '_, W> {
-    /// The fewest ports with which schedules of a box end by `limit_s`, a bound for those of a box and exact for one
-    /// schedule; infinite if none ends by then. Needs the circuits of the states in the work area, and lowers those
-    /// that take what is left to what the fewest ports leave.
+    /// Minimum number of ports with which schedules of a box end by `limit_s`: a lower bound for a box, exact for a
+    /// single schedule, and infinite if none ends by then. Needs the circuits of the states in the work area, and
+    /// lowers the links that get remaining ports to the minimum.
     #[expect(clippy::needless_range_loop, reason = "a pod is an index of several lists")]
     pub(super) fn fewest(&mut self, what: &MoveBox, limit_s: f64) -> f64 {
         let (network, model) = (&self.task.evaluator.network, &self.task.evaluator.model);

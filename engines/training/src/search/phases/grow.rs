@@ -1,15 +1,15 @@
-//! Pattern search for plans with more reconfigurations, from one with fewer.
+//! Pattern search for plans with more reconfigurations, starting from a plan with fewer.
 //!
-//! A state is split in two, of which one has other circuits; from the best of these guesses a change of a count, of two
-//! counts of a state, or of an instant by a step or to the end of a transfer is kept if the iteration gets shorter, and
-//! steps are halved when none does.
+//! A state is split in two, and one of them gets other circuits. From the best of these guesses, a change of a count,
+//! of two counts of a state, or of an instant (by a step or to the end of a transfer) is kept if the iteration gets
+//! shorter; steps are halved if none helps.
 
 use super::steps::{Course, Stepped, Steps, carrying};
 use super::{Aim, MoveTask};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Switchings up to which states are split: every one more gained less on all built-in jobs.
+/// Maximum number of reconfigurations for which states are split: further ones gained less on all built-in jobs.
 const GROWN: u32 = 4;
 /// Guesses may be this much longer than the best plan: they get shorter.
 pub(super) const WORSE: f64 = 1.02;
@@ -17,17 +17,18 @@ pub(super) const WORSE: f64 = 1.02;
 pub(super) const CLIMBED: usize = 12;
 /// Last ends of transfers near which states are split.
 const NEAR: usize = 10;
-/// Links whose ways to move apart are all tried.
+/// Maximum number of changing links for which all subsets are tried.
 const MOST_LINKS: usize = 4;
-/// States times transfers beyond which a climb would take minutes.
+/// Maximum number of states times transfers; above it a climb would take minutes.
 const MOST_WORK: usize = 100_000;
-/// Step of instants at which a climb ends, relative to the period.
+/// Smallest step of instants, relative to the period, at which a climb ends.
 const FINEST: f64 = 1e-9;
 
-/// Searches plans with at most `most` reconfigurations that are shorter than `task.known`, from a plan of that period.
+/// Searches for plans with at most `most` reconfigurations that are shorter than `task.known`, from a plan of that
+/// period.
 ///
 /// # Errors
-/// The reason to stop; what was found until then has been handed to `watch`.
+/// The reason to stop; plans found until then have been reported to `watch`.
 pub fn search_more<W: Watch<Stepped>>(
     task: MoveTask<'_>,
     from: &Stepped,
@@ -78,7 +79,7 @@ pub(super) fn climb<W: Watch<Stepped>>(
     while step > FINEST * steps.best_value && steps.goes_on() {
         let mut better = None;
         for next in steps.neighbours(&course, step) {
-            // What is longer than this course is of no use.
+            // Only courses shorter than this one are of use.
             steps.stretch = (value / steps.best_value).max(1.0);
             match steps.offer((&next.0, &next.1), "more instants", watch)? {
                 Some(own) if own < value * (1.0 - 1e-12) => (value, better) = (own, Some(next)),
@@ -95,9 +96,9 @@ pub(super) fn climb<W: Watch<Stepped>>(
 }
 
 impl Steps<'_> {
-    /// The course with a state more: every state split in two, one of them with a circuit more or less or none; and between
-    /// two states one that has the later circuits on some links only, from or until an end of a transfer or a dark time
-    /// before it.
+    /// Courses with one more state: either a state is split in two, one of which has a circuit more, a circuit fewer or
+    /// none on a link; or a state is inserted between two others that has the later circuits only on some links,
+    /// beginning or ending at the end of a transfer or a dark time before it.
     fn splits(&mut self, course: &Course) -> Vec<Course> {
         let most = self.movable.most();
         let delay_s = self.task.delay_s;
@@ -190,7 +191,7 @@ impl Steps<'_> {
                 add(ends[..after].iter().rev().find(|end| **end < own).copied().unwrap_or(own));
             }
         }
-        // All instants after one moved together.
+        // Shift all later instants together.
         for at in 1..course.1.len() {
             for by in [step, -step] {
                 let mut other = course.clone();

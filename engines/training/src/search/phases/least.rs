@@ -1,22 +1,22 @@
-//! The fewest ports that any number of reconfigurations can do with, whatever the dark time.
+//! Lower bound on the ports for any number of reconfigurations and any dark time.
 //!
-//! Give every decided link its peak of circuits all the time: nothing then starts or ends later. A pod has the ports of
-//! each of its links at the peak, and enough for its last transfers alone. Of all that starts at a moment or later the
-//! pod carries everything between that moment and the end, on circuits that cost ports as long as they carry. The
-//! least over all peaks with which the iteration ends in time is a bound.
+//! Giving every decided link its peak number of circuits all the time delays no start or end. A pod needs the ports of
+//! each of its links at its peak, and enough ports for its last transfers alone. The pod must carry all transfers that
+//! start at or after some moment between that moment and the end, on circuits that occupy ports while they carry. The
+//! minimum over all peaks with which the iteration ends in time is a bound.
 
 use super::{Movable, MoveTask};
 use crate::simulate::evaluate::{Lit, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Peaks that are tried before the bound is given up.
+/// Maximum number of peak allocations; above it the bound is given up.
 const MOST_PEAKS: usize = 20_000;
-/// Relative room for rounding in sums of work: ports are whole, so that far more would not matter.
+/// Relative margin for rounding in sums of work; ports are integers, so even a much larger margin would not matter.
 const ROUNDING: f64 = 1e-9;
 
-/// A number of ports below which no plan ends by `limit_s`, with any number of reconfigurations; `None` if there are too many
-/// peaks to try.
+/// Minimum number of ports of plans that end by `limit_s`, from below, for any number of reconfigurations; `None` if
+/// there are too many peaks to try.
 ///
 /// # Errors
 /// The reason to stop.
@@ -58,7 +58,7 @@ pub(super) fn ports_with(
     if model.makespan_over(&lit, &mut scratch.model) > limit_s {
         return None;
     }
-    // Earliest starts: those of last transfers are their releases, whatever shares their link.
+    // Earliest starts: those of last transfers are their releases, regardless of sharing.
     let finish_s = model.trace_over(network, &lit, &mut scratch.model).finish;
     let ready = |task: u32| {
         let preds = network.preds.of(task).iter().map(|arc| finish_s[arc.task as usize] + arc.delay);
@@ -69,7 +69,7 @@ pub(super) fn ports_with(
     for pod in 0..network.budget.pods() {
         let Some(ports) = movable.ports(pod) else { continue };
         let mut least = 0.0_f64;
-        // Links of the pod with the ports of one circuit there.
+        // Links of the pod, with the ports that one circuit needs there.
         let mut here: Vec<(usize, u32)> = Vec::new();
         for (link, peak) in movable.decided.iter().zip(peaks) {
             for end in network.budget.ends(*link).iter().filter(|end| end.pod as usize == pod) {
@@ -102,7 +102,8 @@ pub(super) fn ports_with(
     Some(total)
 }
 
-/// The ports that carry all that starts at some moment or later in the time that is left, as the largest over moments.
+/// The ports needed to carry all transfers that start at or after some moment in the remaining time; the maximum over
+/// moments.
 fn work_after(task: MoveTask<'_>, here: &[(usize, u32)], start_s: &[f64], limit_s: f64) -> f64 {
     let network = &task.evaluator.network;
     // Transfers of the pod, latest first: start, link with its direction, circuits times seconds.
@@ -120,7 +121,7 @@ fn work_after(task: MoveTask<'_>, here: &[(usize, u32)], start_s: &[f64], limit_
     let mut least = 0.0_f64;
     for (at, &(start_s, link, side, seconds)) in transfers.iter().enumerate() {
         work[link][side] += seconds;
-        // All that starts at one moment counts together.
+        // Transfers that start at the same moment are added up.
         if transfers.get(at + 1).is_some_and(|next| next.0 == start_s) || start_s >= limit_s {
             continue;
         }

@@ -1,9 +1,9 @@
-//! Links whose circuits are decided in every state, and those that take what is left.
+//! Links whose circuits are decided in every state, and links that get the remaining ports.
 
 use super::MoveTask;
 use crate::model::network::Network;
 
-/// A link that takes the ports of its pod that decided links leave.
+/// A link that gets the ports of its pod that decided links leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest {
     link: usize,
@@ -11,7 +11,7 @@ struct Rest {
     cost: u32,
 }
 
-/// The links of a scenario by whether their circuits are decided.
+/// Partition of the links of a scenario into decided links and the rest.
 #[derive(Clone, Debug)]
 pub struct Movable {
     /// Links whose circuits are decided, ascending.
@@ -51,12 +51,12 @@ impl Movable {
         }
     }
 
-    /// Most circuits of every decided link.
+    /// Maximum number of circuits of every decided link.
     pub fn most(&self) -> Vec<u32> {
         self.decided.iter().map(|link| self.caps[*link]).collect()
     }
 
-    /// All counts of decided links from 1 on; `None` if they are more than `limit`.
+    /// All counts of decided links from 1 on; `None` if there are more than `limit`.
     pub fn vectors(&self, limit: usize) -> Option<Vec<Vec<u32>>> {
         let most = self.most();
         let all = most.iter().map(|most| *most as usize).try_fold(1_usize, usize::checked_mul);
@@ -74,8 +74,8 @@ impl Movable {
         }
     }
 
-    /// Most circuits of every link in any state with decided counts within `low..=high`; `None` if no pod can serve
-    /// `low`.
+    /// Maximum number of circuits of every link in any state with decided counts within `low..=high`; `None` if some
+    /// pod has too few ports for `low`.
     pub fn widest(&self, network: &Network, low: &[u32], high: &[u32], out: &mut Vec<u32>) -> Option<()> {
         let budget = &network.budget;
         let mut free: Vec<i64> =
@@ -99,7 +99,7 @@ impl Movable {
         Some(())
     }
 
-    /// Ports that decided counts take in every pod.
+    /// Ports that decided counts use in every pod.
     pub fn used(&self, network: &Network, counts: &[u32], out: &mut Vec<u32>) {
         out.clear();
         out.resize(self.ports.len(), 0);
@@ -115,7 +115,7 @@ impl Movable {
         self.ports[pod]
     }
 
-    /// The link that takes what is left in a pod, and the ports that one of its circuits costs there.
+    /// The link that gets the remaining ports of a pod, and the ports that one of its circuits needs there.
     pub fn rest_at(&self, pod: usize) -> Option<(usize, u32)> {
         self.rest.iter().find(|rest| rest.pod == pod).map(|rest| (rest.link, rest.cost))
     }
@@ -125,7 +125,7 @@ impl Movable {
         (left / cost).min(self.caps[link])
     }
 
-    /// Whether a decided link can have a circuit more and no other link has fewer for it.
+    /// Returns `true` if a decided link can get another circuit without taking one from another link.
     pub fn has_room(&self, network: &Network, counts: &[u32]) -> bool {
         let budget = &network.budget;
         let mut free: Vec<i64> =
@@ -146,7 +146,7 @@ impl Movable {
         })
     }
 
-    /// Decided counts from `high` downward, but not below `low`, until every pod can serve them.
+    /// Reduces decided counts from `high`, but not below `low`, until every pod has enough ports.
     pub fn fitting(&self, network: &Network, low: &[u32], high: &[u32]) -> Option<Vec<u32>> {
         let budget = &network.budget;
         let mut counts = high.to_vec();

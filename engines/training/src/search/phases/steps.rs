@@ -1,4 +1,4 @@
-//! Several states of an iteration, and what they are worth.
+//! Several states of an iteration, and their value.
 
 use super::{Aim, Movable, MoveTask, MovedCircuits, Moving};
 use crate::plan::{PhaseEvent, Phases};
@@ -6,7 +6,7 @@ use crate::simulate::evaluate::{Evaluator, Lit, Scratch};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Steps by which a period that depends on itself is bracketed; each at least halves the bracket.
+/// Maximum number of steps of the bracketing of a period that depends on itself; each step at least halves the bracket.
 const HALVINGS: usize = 50;
 
 /// Several states of an iteration.
@@ -14,8 +14,8 @@ const HALVINGS: usize = 50;
 pub struct Stepped {
     /// Circuits of every link, by state.
     pub states: Vec<Vec<u32>>,
-    /// Moments at which the states begin, ascending, seconds. The first is 0, or before it by at most the dark time:
-    /// then the return is that much before the end of the iteration.
+    /// Moments at which the states begin, ascending, seconds. The first is 0, or negative by at most the dark time if
+    /// the return is before the end of the iteration.
     pub from_s: Vec<f64>,
     /// Time of one iteration, seconds.
     pub period_s: f64,
@@ -58,7 +58,7 @@ impl MovedCircuits for Stepped {
     }
 }
 
-/// A plan on another scenario or for another dark time, if it is better than `task.known` there.
+/// Evaluates a plan of another scenario or for another dark time; `None` if it is not better than `task.known`.
 pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped> {
     let mut steps = Steps::new(task, most);
     let (counts, from_s) = steps.course(plan);
@@ -66,11 +66,11 @@ pub fn revalued(task: MoveTask<'_>, plan: &Stepped, most: u32) -> Option<Stepped
 }
 
 impl Stepped {
-    /// One reconfiguration and its return.
+    /// A plan with one reconfiguration and its return.
     pub fn of(moving: &Moving, delay_s: f64) -> Self {
         let Moving { first, second, go_s, back_s, period_s } = moving;
         let period_s = *period_s;
-        // The dark time of the return reaches over the end of the iteration.
+        // The dark time of the return spans the end of the iteration.
         if back_s + delay_s > period_s {
             let from_s = vec![(back_s - period_s).min(0.0), *go_s];
             return Self { states: vec![first.clone(), second.clone()], from_s, period_s };
@@ -79,7 +79,7 @@ impl Stepped {
         Self { states, from_s: vec![0.0, *go_s, *back_s], period_s }
     }
 
-    /// Without states that equal the one before.
+    /// Removes states that equal the previous one.
     fn shortened(mut self) -> Self {
         let mut at = 1;
         while at < self.states.len() {
@@ -93,22 +93,22 @@ impl Stepped {
         self
     }
 
-    /// Instants at which circuits are set up, beside the return.
+    /// Number of instants at which circuits are set up, not counting the return.
     pub fn switchings(&self) -> u32 {
         Phases::new(self.events()).switchings
     }
 }
 
-/// The circuits that carry: those that stood in all states of the dark time before a moment, also in those of the
-/// iteration before. The period may be infinite where the first state begins at 0: then only the last state of the
-/// iteration before reaches over its end.
+/// The carrying circuits: those that were set in all states within the dark time before a moment, including states of
+/// the previous iteration. The period may be infinite if the first state begins at 0, because then only the last state
+/// of the previous iteration extends over its end.
 pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s): (f64, f64), out: &mut Lit) {
     out.times.clear();
     out.circuits.clear();
     let Some((first_s, last)) = from_s.first().zip(states.len().checked_sub(1)) else { return };
     let end_s = if *first_s < 0.0 { period_s + first_s } else { f64::INFINITY };
     let until = |state: usize| from_s.get(state + 1).copied().unwrap_or(end_s);
-    // Begin, end and state; what is over before the dark time of the first moment does not matter.
+    // Begin, end and state; states that end before the dark time of the first moment do not matter.
     let mut spans: Vec<(f64, f64, usize)> = Vec::with_capacity(states.len() + 3);
     if period_s.is_finite() {
         let shifted = (0..=last).map(|state| {
@@ -133,7 +133,7 @@ pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s):
         while spans.get(next).is_some_and(|(begin_s, ..)| *begin_s <= time_s) {
             next += 1;
         }
-        // Computed as the moments are, so that a state that ended a dark time ago does not count.
+        // Computed exactly like the moments, so that a state that ended a dark time earlier does not count.
         while spans[oldest].1 + delay_s <= time_s {
             oldest += 1;
         }
@@ -147,18 +147,18 @@ pub(super) fn carrying(states: &[Vec<u32>], from_s: &[f64], (delay_s, period_s):
     }
 }
 
-/// Decided counts of states and the moments at which they begin.
+/// Decided counts of states and their begins.
 pub(super) type Course = (Vec<Vec<u32>>, Vec<f64>);
 
-/// Values schedules of several states, and keeps the best.
+/// Evaluates schedules of several states, and keeps the best one.
 pub(super) struct Steps<'a> {
     pub task: MoveTask<'a>,
     pub movable: Movable,
-    /// Most reconfigurations beside the return.
+    /// Maximum number of reconfigurations, not counting the return.
     pub most: u32,
     pub best_value: f64,
     pub best: Option<Stepped>,
-    /// Periods that still count, as a multiple of the best.
+    /// Maximum period of schedules to keep, as a multiple of the best.
     pub stretch: f64,
     pub scratch: Scratch,
     pub lit: Lit,
@@ -187,7 +187,7 @@ impl<'a> Steps<'a> {
         (plan.states.iter().map(decided).collect(), plan.from_s.clone())
     }
 
-    /// The longest iteration that matters, seconds.
+    /// Maximum iteration of interest, seconds.
     pub fn end_s(&self) -> f64 {
         match self.task.aim {
             Aim::Time => self.best_value * self.stretch,
@@ -195,12 +195,12 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// `false` once the most schedules were looked at.
+    /// Returns `false` if the limit of schedules is reached.
     pub fn goes_on(&self) -> bool {
         self.looked < self.task.boxes
     }
 
-    /// Values a schedule of decided counts and keeps it if it is the best; its value if it matters at all.
+    /// Evaluates a schedule of decided counts and keeps it if it is the best; returns its value if it is of interest.
     ///
     /// # Errors
     /// The reason to stop.
@@ -222,7 +222,7 @@ impl<'a> Steps<'a> {
         Ok(Some(value))
     }
 
-    /// `false` if the decided links alone need as many ports as the best plan.
+    /// Returns `false` if the decided links alone need at least as many ports as the best plan.
     pub fn is_worth(&self, counts: &[Vec<u32>]) -> bool {
         if self.task.aim == Aim::Time {
             return true;
@@ -239,7 +239,7 @@ impl<'a> Steps<'a> {
         f64::from(peak.iter().sum::<u32>()) < self.best_value
     }
 
-    /// Circuits of every link in every state, other links taking the ports that are left; `None` if they do not fit.
+    /// Circuits of every link in every state, where other links get the remaining ports; `None` if they do not fit.
     pub fn filled(&self, counts: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
         let network = &self.task.evaluator.network;
         let mut states = vec![Vec::new(); counts.len()];
@@ -278,7 +278,7 @@ impl<'a> Steps<'a> {
         (value < self.best_value * self.stretch && found.switchings() <= self.most).then_some((value, found))
     }
 
-    /// The shortest period of at least `least_s`; more than [`Steps::end_s`] if it is of no use.
+    /// The shortest period of at least `least_s`; a value above [`Steps::end_s`] means that it is of no use.
     fn period_s(&mut self, states: &[Vec<u32>], from_s: &[f64], least_s: f64) -> f64 {
         let limit_s = self.end_s();
         let (delay_s, lit, scratch) = (self.task.delay_s, &mut self.lit, &mut self.scratch.model);
@@ -290,7 +290,8 @@ impl<'a> Steps<'a> {
         if from_s.first().is_none_or(|first_s| *first_s >= 0.0) {
             return run(f64::INFINITY).max(least_s);
         }
-        // With a return before the end a longer period carries no less, so its end falls as it grows.
+        // With a return before the end, a longer period never reduces the carrying circuits, so the end falls as the
+        // period grows.
         let mut high = limit_s;
         let end_s = run(high);
         if end_s > high {
@@ -313,8 +314,8 @@ impl<'a> Steps<'a> {
         high
     }
 
-    /// Lowers the circuits that take what is left in a pod to the fewest with which an iteration ends by `limit_s`; `None`
-    /// if it does not.
+    /// Lowers the circuits of links that get the remaining ports of a pod to the minimum with which an iteration ends
+    /// by `limit_s`; `None` if it does not.
     fn fewest(
         &mut self,
         counts: &[Vec<u32>],

@@ -15,8 +15,8 @@ use std::collections::BinaryHeap;
 /// Boxes between two reports of progress.
 const REPORT_EVERY: u64 = 64;
 
-/// Boxes at the top of the tree in which the switching is tried at many ends of transfers: there they are the guesses
-/// that the rest of the search has to beat.
+/// Number of boxes at the top of the tree for which many ends of transfers are tried as instant of the reconfiguration;
+/// they give the first incumbents.
 const TRIED_WIDELY: u64 = 32;
 
 /// Share of the distance to the best plan to which the bound of a box is computed.
@@ -45,7 +45,8 @@ impl PartialOrd for OpenBox {
 }
 impl Ord for OpenBox {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        // Among equals the newest comes first, which goes deep where many bounds are the ideal makespan.
+        // Among equal bounds the newest box comes first, which gives a depth-first search where many bounds equal the
+        // ideal makespan.
         self.bound.total_cmp(&other.bound).then(other.number.cmp(&self.number))
     }
 }
@@ -61,11 +62,11 @@ pub(super) struct MoveBuffers {
     pub scratch: Scratch,
     /// Circuits of every link in the two states.
     pub states: [Vec<u32>; 2],
-    /// Ports of every pod that decided links use in them.
+    /// Ports of every pod that decided links use in these states.
     pub used: [Vec<u32>; 2],
 }
 
-/// A search under way.
+/// State of a running search.
 pub(super) struct Tree<'a, 'w, W> {
     pub task: MoveTask<'a>,
     pub movable: Movable,
@@ -75,7 +76,7 @@ pub(super) struct Tree<'a, 'w, W> {
     made: u64,
     best_value: f64,
     best: Option<Moving>,
-    /// Periods that still count, as a multiple of the best.
+    /// Maximum period of schedules to keep, as a multiple of the best.
     pub stretch: f64,
 }
 
@@ -126,7 +127,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
             self.try_values(&open.what, looked <= TRIED_WIDELY)?;
             let halves = self.split(&open.what, open.bound);
             if halves.is_empty() {
-                // A single schedule, or what no number can tell from one.
+                // The box holds a single schedule, up to the resolution of numbers.
                 single = single.min(open.bound);
             }
             for (bound, child) in halves {
@@ -162,7 +163,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// The longest iteration that matters, seconds.
+    /// Maximum iteration of interest, seconds.
     fn end_s(&self) -> f64 {
         match self.task.aim {
             Aim::Time => self.best_value * self.stretch,
@@ -170,11 +171,12 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// Boxes that hold every schedule that could beat what is known.
+    /// Boxes that contain every schedule that could be better than the incumbent.
     fn roots(&self) -> Vec<MoveBox> {
         let most = self.movable.most();
         let (none, end_s, delay_s) = (vec![0; most.len()], self.end_s(), self.task.delay_s);
-        // A return that is over before the first transfer can begin costs nothing there, and is best at the start.
+        // A return whose dark time ends before the first transfer can begin costs nothing at the start, so it is best
+        // there.
         let ready_s = self.task.evaluator.network.ready_s();
         let earliest = if delay_s <= ready_s { 0.0 } else { -delay_s };
         let root = |order, go: Instants, back: Instants| MoveBox {
@@ -191,7 +193,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         roots
     }
 
-    /// A value that no schedule of the box beats; infinite if it holds none that beats the best.
+    /// Lower bound on the value of the schedules of the box; infinite if none can beat the best.
     fn bound(&mut self, what: &MoveBox) -> f64 {
         let network = &self.task.evaluator.network;
         for state in 0..2 {
@@ -200,7 +202,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
                 return f64::INFINITY;
             }
         }
-        // Of states that differ in circuits which cost nothing the fullest is enough.
+        // A state to which a circuit can be added at no cost is dominated by the state with that circuit.
         let spare = |state: usize| {
             what.low[state] == what.high[state] && self.movable.has_room(network, &what.low[state])
         };
@@ -299,7 +301,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         Ok(())
     }
 
-    /// Instants of the switching that are worth trying: middle and ends, and ends of transfers on the first state.
+    /// Instants of the reconfiguration worth trying: midpoint and ends of the range, and ends of transfers in the first
+    /// state.
     pub(super) fn moments(&mut self, fixed: &MoveBox, widely: bool) -> Vec<f64> {
         let [early, late] = fixed.instants[0];
         let network = &self.task.evaluator.network;
@@ -316,7 +319,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         let mut ends: Vec<f64> = model.inner_ends(&scratch.model).iter().filter(within).copied().collect();
         ends.sort_unstable_by(|a, b| b.total_cmp(a));
         ends.dedup();
-        // The last ends first: circuits of ordered transfers are free after them.
+        // The latest ends first, because circuits of ordered transfers are free after them.
         moments.extend(ends.iter().take(if widely { 16 } else { 2 }));
         if !widely {
             moments.extend(ends.last());
@@ -332,7 +335,8 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         }
     }
 
-    /// The plan of a box that holds one schedule; `None` if it is none, or known to be no better than the best.
+    /// The plan of a box that holds one schedule; `None` if it is not a valid schedule, or known not to be better than
+    /// the best one.
     pub(super) fn value(&mut self, point: &MoveBox) -> Option<Moving> {
         let network = &self.task.evaluator.network;
         let [[go, _], [back, _]] = point.instants;
@@ -357,7 +361,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
                 back
             }
         };
-        // A return that ends the iteration before its switching is none.
+        // A return before the reconfiguration is not a schedule.
         if !period_s.is_finite() || go >= back_s || self.work.states[0] == self.work.states[1] {
             return None;
         }
@@ -365,7 +369,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         Some(Moving { first, second, go_s: go, back_s, period_s })
     }
 
-    /// Hands over a plan if it is better than the best.
+    /// Reports a plan if it is better than the best one.
     pub(super) fn keep(&mut self, found: Moving) -> Result<(), MethodError> {
         let value = match self.task.aim {
             Aim::Time => found.period_s,
@@ -392,7 +396,7 @@ impl<'a, 'w, W: Watch<Moving>> Tree<'a, 'w, W> {
         let mut cuts = Vec::new();
         for instant in 0..2 {
             let [early, late] = what.instants[instant];
-            // Below a few units in the last place of the period there is nothing to tell apart.
+            // Ranges below a few units in the last place of the period cannot be split.
             if late - early > 1e-14 * end_s {
                 let middle = f64::midpoint(early, late);
                 let half = |span: Instants| {

@@ -1,4 +1,4 @@
-//! Two reconfigurations within an iteration: plans, without a proof.
+//! Search, without a proof, for plans with two reconfigurations within an iteration.
 //!
 //! Every decided link changes its circuits once, at one of two instants; the return is at the end of the iteration, or up
 //! to a dark time before it where its dark time would delay the first transfers. So the state between the instants has
@@ -12,19 +12,21 @@ use super::{Aim, MoveTask, Moving};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
-/// Last ends of transfers at which circuits may change.
+/// Number of the latest ends of transfers at which circuits may change.
 const INSTANTS: usize = 14;
-/// First states that are all tried; beyond this number only those near the best with one reconfiguration.
+/// Maximum number of first states to try completely; above it, only those near the best with one reconfiguration are
+/// tried.
 const MOST_STATES: usize = 5_000;
-/// Links whose circuits are decided, beyond which the ways to split them over the instants are too many.
+/// Maximum number of decided links; with more there are too many ways to assign them to the two instants.
 const MOST_DECIDED: usize = 6;
 /// Moments of an early return, as shares of the dark time before the end of the iteration.
 const EARLY: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
 
-/// Searches plans with two reconfigurations that are better than `task.known`. `one` is the best with one.
+/// Searches for plans with two reconfigurations that are better than `task.known`. `one` is the best plan with one
+/// reconfiguration.
 ///
 /// # Errors
-/// The reason to stop; what was found until then has been handed to `watch`.
+/// The reason to stop; plans found until then have been reported to `watch`.
 pub fn search_two<W: Watch<Stepped>>(
     task: MoveTask<'_>,
     one: Option<&Moving>,

@@ -1,4 +1,4 @@
-//! A plan for several jobs on changed jobs or pods.
+//! Transfer of a plan for several jobs to changed jobs or pods.
 
 use super::{ScheduledCircuits, Team};
 use crate::plan::{JobPlan, RateControl, TrainingResult};
@@ -9,11 +9,11 @@ use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Carried;
 
 impl Team {
-    /// Takes over the circuits that `result`, a plan for `from`, has for jobs of the same name; returns what had to be
-    /// changed. What others left then is taken again as far as it is still there and helps.
+    /// Takes over the circuits that `result`, a plan for `from`, has for jobs of the same name; returns the changes
+    /// that were necessary. Traded ports are used again as far as they are still free and help.
     ///
     /// # Errors
-    /// One sentence that says why nothing can be taken over.
+    /// One sentence that says why the plan cannot be transferred.
     pub fn adopt(&mut self, result: &TrainingResult, from: &SharedPods) -> Result<Vec<String>, String> {
         let known: Vec<&str> = from.jobs.iter().map(|job| job.name.as_str()).collect();
         if result.jobs.len() != known.len() {
@@ -49,7 +49,7 @@ impl Team {
             member.now = member.alone.clone();
             wishes.push(Some(now));
         }
-        // Plans with traded ports are taken over only if they still fit beside the others and still help.
+        // Plans with traded ports are used only if they still fit together with the other plans and still help.
         for (index, wish) in wishes.into_iter().enumerate() {
             let Some(x) = wish else { continue };
             let ports = self.available(index);
@@ -58,7 +58,8 @@ impl Team {
             let had =
                 member.used(&ScheduledCircuits::from(Circuits { x: x.clone(), makespan: 0.0, ports: 0 }));
             let plan = worth(&evaluator, x, rates);
-            // Invariant: all present plans together fit; a wish is granted within what the others leave.
+            // Invariant: all present plans together fit; a plan is accepted only within the ports that the others
+            // leave.
             let fits = evaluator.network.budget.fits(&plan.found.x);
             if fits && plan.found.makespan < member.alone.found.makespan {
                 member.now = plan;
@@ -76,7 +77,7 @@ impl Team {
 /// Makes a plan for several jobs fit changed jobs or pods.
 ///
 /// # Errors
-/// One sentence that says why it cannot.
+/// One sentence that gives the reason.
 pub fn carry(
     result: &TrainingResult,
     from: &SharedPods,

@@ -1,20 +1,21 @@
-//! Ports given and taken, once it is known which ports every job uses.
+//! Ports given and taken, computed from the ports that every job uses.
 
 /// The ports of one job, by its pod positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Ports that it may use: brought - given + taken.
     pub ports_per_pod: Vec<u32>,
-    /// Ports that others use.
+    /// Ports that other jobs use.
     pub given: Vec<u32>,
-    /// Ports that it uses beyond those it brought.
+    /// Ports that it uses in addition to those it brought.
     pub taken: Vec<u32>,
 }
 
-/// Returns the ports that every job gives and takes. A job takes what it uses beyond what it brought: first of the
-/// ports that nobody brought, then of the job that needs fewest of its own, ties to the one listed first.
+/// Returns the ports that every job gives and takes. A job takes the ports that it uses in addition to those it
+/// brought: first spare ports, then ports of the job with the most unused ports; ties go to the job listed first.
 ///
-/// `own` has the shared pod of every job's first pod and what it brought, `used` what it uses, both by its pods.
+/// `own` has the shared pod of every job's first pod and the ports that the job brought; `used` has the ports that it
+/// uses; both by its pods.
 pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec<Account> {
     let mut accounts: Vec<Account> = own
         .iter()
@@ -24,7 +25,7 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             taken: vec![0; own.len()],
         })
         .collect();
-    // Pods are settled one by one; ports never move between them.
+    // Pods are processed one by one, because ports never move between them.
     for (pod, budget) in budget.iter().enumerate() {
         // Jobs that cover the pod: (job, position, brought, used).
         let here: Vec<(usize, usize, u32, u32)> = own
@@ -37,7 +38,7 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             })
             .collect();
         let brought: u32 = here.iter().map(|(_, _, own, _)| own).sum();
-        // What a job uses beyond its own is taken.
+        // Ports that a job uses in addition to its own are taken.
         let mut wanted = 0;
         for &(job, position, own, used) in &here {
             let takes = used.saturating_sub(own);
@@ -45,10 +46,10 @@ pub fn settle(budget: &[u32], own: &[(usize, &[u32])], used: &[Vec<u32>]) -> Vec
             accounts[job].ports_per_pod[position] += takes;
             wanted += takes;
         }
-        // Spare ports of the pod serve first.
+        // Spare ports of the pod are used first.
         wanted = wanted.saturating_sub(budget.saturating_sub(brought));
         let mut donors = here;
-        // Donors by unused ports, largest first.
+        // Donors in descending order of unused ports.
         donors.sort_by_key(|(job, _, own, used)| (std::cmp::Reverse(own.saturating_sub(*used)), *job));
         for (job, position, own, used) in donors {
             let gives = own.saturating_sub(used).min(wanted);

@@ -18,11 +18,11 @@ use std::sync::Arc;
 /// Limits of the search for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobEffort {
-    /// Circuit allocations that are at most listed and sorted by bound.
+    /// Maximum number of circuit allocations to list and sort by bound.
     pub listed: u64,
-    /// Boxes of vectors that are at most looked at where they cannot be listed.
+    /// Maximum number of boxes of allocations to evaluate if allocations cannot be listed.
     pub boxes: u64,
-    /// Orders of competing transfers that are at most looked at where others than the last compete.
+    /// Maximum number of orders of competing transfers to evaluate if not only the last transfers compete.
     pub orders: u64,
 }
 
@@ -32,16 +32,16 @@ impl Default for JobEffort {
     }
 }
 
-/// Generations without improvement after which the genetic search gives way to what follows.
-/// As in `auto`: the proof that follows finds what a longer search would.
+/// Generations without improvement after which the genetic search ends and the proof begins. As in `auto`, the proof
+/// that follows finds what a longer search would find.
 const STALL: u32 = 25;
 
 /// Circuits with their schedule.
 #[derive(Clone, Debug)]
 pub struct ScheduledCircuits {
-    /// The circuits and what they are worth.
+    /// The circuits with their makespan and ports.
     pub found: Circuits,
-    /// The schedule, if no simulation gives it.
+    /// The schedule, if it has scheduled rates that no simulation gives.
     pub trace: Option<Arc<Trace>>,
 }
 
@@ -51,18 +51,18 @@ impl From<Circuits> for ScheduledCircuits {
     }
 }
 
-/// The best circuits found for some ports.
+/// The best circuits found for given ports.
 #[derive(Clone, Debug)]
 pub struct Solved {
     /// The circuits.
     pub kept: ScheduledCircuits,
-    /// No plan on these ports is shorter under these rates, seconds.
+    /// Lower bound on the makespan on these ports and at these rates, seconds.
     pub bound: f64,
-    /// Maximum number of circuits of every link that were worth trying.
+    /// Maximum number of circuits of every link worth trying.
     pub caps: Vec<u32>,
 }
 
-/// The best circuits for the ports of `evaluator`; `seeds` are tried beside the baselines where they fit.
+/// The best circuits for the ports of `evaluator`; `seeds` that fit are tried in addition to the baselines.
 ///
 /// # Errors
 /// The reason to stop.
@@ -108,7 +108,7 @@ pub fn best<W: Watch<Proposal>>(
     Ok(Solved { bound: bound.min(kept.found.makespan), kept, caps })
 }
 
-/// The fewest ports that keep the makespan.
+/// Minimises ports while the makespan is kept.
 ///
 /// # Errors
 /// The reason to stop.
@@ -142,28 +142,28 @@ impl JobSearch<'_> {
         VectorTask { listed, boxes, ..VectorTask::new(self.evaluator, self.rates, self.caps) }
     }
 
-    /// Plans a job if the search over vectors is exact, or rates are fair.
+    /// Plans a job if the search over allocations is exact, or rates are fair.
     fn proving<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(ScheduledCircuits, f64), MethodError> {
-        // Vectors that can be listed need no genetic search.
+        // If allocations can be listed, no genetic search is needed.
         if !allocations::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
-        // Search with a proof (docs/methods/training.md, section 7): its bound holds even where it ends early.
+        // Search with a proof (docs/methods/training.md, section 7): its bound holds even if it ends early.
         let proof = allocations::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
-    /// Plans a job if others than the last transfers compete and rates are free.
+    /// Plans a job if not only the last transfers compete and rates are free.
     fn contended<W: Watch<Proposal>>(
         &mut self,
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(ScheduledCircuits, f64), MethodError> {
-        // Relaxed bound first: it is the target of the genetic search and the floor of the tree.
+        // Relaxed bound first: it is the target of the genetic search and the lower bound of the tree search.
         let JobEffort { listed, boxes, orders } = self.effort;
         let relaxed = VectorTask { listed, boxes, ..VectorTask::relaxed(self.evaluator, self.caps) };
         let floor = allocations::search(relaxed, None, &mut LastSchedule::of(watch))?.bound * (1.0 - 1e-12);
@@ -196,7 +196,7 @@ impl JobSearch<'_> {
         let within = |x: &Vec<u32>| -> Vec<u32> {
             x.iter().zip(self.caps).map(|(circuits, cap)| *circuits.min(cap)).collect()
         };
-        // Cutting a seed down to the caps keeps it within the ports.
+        // Reducing a seed to the caps keeps it within the ports.
         let seeds: Vec<Vec<u32>> = self.tried.iter().map(within).collect();
         let settings = ga::GaSettings { stall_generations: STALL, ..ga::GaSettings::default() };
         let task = ga::GaTask { evaluator: self.evaluator, rates: self.rates, caps: self.caps, target };
@@ -208,10 +208,10 @@ impl JobSearch<'_> {
     }
 }
 
-/// Listens to the search for one job: what it finds is no plan of all jobs, and its bounds are none of theirs.
+/// Watches the search for one job, whose plans and bounds do not apply to all jobs.
 struct LastSchedule<'w, W: Watch<Proposal>> {
     watch: &'w mut W,
-    /// The last schedule that a plan decides.
+    /// The last schedule with scheduled rates.
     scheduled: Option<(Circuits, Arc<Trace>)>,
 }
 

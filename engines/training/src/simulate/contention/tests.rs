@@ -44,8 +44,8 @@ fn every_reason_is_found() {
     assert!(contention.loose[0].to_string().contains("task 1, which others wait for"));
 }
 
-/// Two tasks of 2 flows from the same 2 GPUs over one link: with 2 ports its circuits carry what the 2 NICs send, with 3
-/// they carry more. With circuits of 2 ports each the pod has one circuit.
+/// Two tasks of 2 flows from the same 2 GPUs over one link: with 2 ports its circuits carry what the 2 NICs send, with
+/// 3 they carry more. With circuits of 2 ports each the pod has one circuit.
 #[test]
 fn limits_of_nics_that_follow_from_ports_are_left_out() {
     let loose = |ports: u32, cost: u32| {

@@ -1,9 +1,9 @@
 //! Start times by a longest path, the end by the tails of every directed link.
 //!
-//! Tasks with successors get the duration V/(min(F,x)*B) that they have alone. Tasks without successors
-//! are collected per directed link and solved by [`crate::simulate::sinks`]. Under fair rates this is exact if only
-//! sinks compete; under joint rates if also their tails are equal; as a lower bound it always holds,
-//! because leaving out competition and using the shortest tail only ever shortens.
+//! Tasks with successors get their duration without competition, V/(min(F,x)*B). Tasks without successors are collected
+//! per directed link and solved by [`crate::simulate::sinks`]. Under fair rates this is exact if only sinks compete;
+//! under joint rates if also their tails are equal; as a lower bound it always holds, because leaving out competition
+//! and using the shortest tail can only shorten the makespan.
 
 mod moving;
 
@@ -14,7 +14,7 @@ use crate::simulate::iteration::{Piece, Trace};
 use crate::simulate::sinks::{self, Sink, SinkScratch, Stretch};
 pub use moving::Lit;
 
-/// Tasks with the same link, flows and volume take equally long.
+/// Class of tasks with the same link, flows and volume, which have equal durations.
 #[derive(Clone, Copy, Debug)]
 struct Class {
     link: u32,
@@ -103,18 +103,18 @@ impl PathModel {
         model
     }
 
-    /// Links that carry sinks only: their circuits delay nothing else. Idle links are left out.
+    /// Links that carry only sinks: their circuits delay no other task. Idle links are left out.
     pub fn leaves(&self) -> &[u32] {
         &self.leaves
     }
 
-    /// Links that carry tasks that others wait for.
+    /// Links that carry tasks with successors.
     pub fn through(&self) -> &[u32] {
         &self.through
     }
 
-    /// Start times for `x`; of the circuits only those of [`PathModel::through`] links matter. Calls below that
-    /// take the same scratch refer to these start times. Returns the largest finish + tail of inner tasks.
+    /// Start times for `x`; only the circuits of [`PathModel::through`] links matter. The methods below that take the
+    /// same scratch use these start times. Returns the largest finish + tail of inner tasks.
     pub fn start(&self, x: &[u32], scratch: &mut ModelScratch) -> f64 {
         scratch.duration.clear();
         // Duration alone: V / (min(F, x) B), once per class.
@@ -178,8 +178,8 @@ impl PathModel {
             }
             self.gather(via, scratch);
             let circuits = f64::from(circuits);
-            // Level-first end with the shortest tail, and each sink alone with its own: both are lower bounds, and
-            // equal tails make the first one exact.
+            // Level-first end with the shortest tail, and the end of each sink alone with its own tail: both are lower
+            // bounds, and the first is exact if tails are equal.
             end = end.max(match rates {
                 Rates::Fair => sinks::fair(&scratch.sinks, circuits, &mut scratch.tail, None),
                 Rates::Level | Rates::Best => {
@@ -231,7 +231,7 @@ impl PathModel {
         let mut from = 0;
         for (at, row) in self.rows[..self.inner].iter().enumerate() {
             let (task, end) = (row.task as usize, scratch.finish[at]);
-            // Found again from the predecessors, because end - duration would not be bit-equal.
+            // Recomputed from the predecessors, because end - duration would not be bit-equal.
             let start = self.start_of(row, from, &scratch.finish);
             from = row.preds_end as usize;
             (trace.start[task], trace.finish[task]) = (start, end);

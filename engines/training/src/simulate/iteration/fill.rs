@@ -2,7 +2,7 @@
 
 use super::IterationRun;
 
-/// Resources and tasks of one component, with buffers that survive between events.
+/// Resources and tasks of one component, with buffers that are reused between events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filler {
     /// Running tasks of the component, ascending.
@@ -39,7 +39,7 @@ impl Filler {
         self.round += 1;
     }
 
-    /// Collects the component of a resource; false if this event has had it already.
+    /// Collects the component of a resource; returns `false` if it was already collected for this event.
     pub fn collect(&mut self, resource: u32, running: &[Vec<u32>], run: &IterationRun<'_>) -> bool {
         if self.resource_round[resource as usize] == self.round {
             return false;
@@ -85,7 +85,7 @@ impl Filler {
         self.rise(run);
     }
 
-    /// Max-min fairness for `ranked[from..to]` on what is left.
+    /// Max-min fairness for `ranked[from..to]` on the remaining capacity.
     pub fn serve(&mut self, from: usize, to: usize, run: &IterationRun<'_>) {
         self.rising.clear();
         self.rising.extend(self.ranked[from..to].iter().map(|(_, task)| *task));
@@ -109,7 +109,7 @@ impl Filler {
         // round per resource.
         let mut level = 0.0;
         while !self.rising.is_empty() {
-            // Speed 1 is the NIC of the flow itself.
+            // Speed 1 is the full rate of the flow's NIC.
             let mut step: f64 = 1.0 - level;
             let mut tightest = None;
             for &resource in &self.resources {
@@ -128,7 +128,7 @@ impl Filler {
                 self.free[resource] -= step * self.weight[resource];
             }
             let Some(tightest) = tightest else {
-                // Nobody is held back: all run at full speed.
+                // No resource limits the tasks: all run at full speed.
                 for &task in &self.rising {
                     self.speeds[self.place[task as usize] as usize] = 1.0;
                 }

@@ -1,11 +1,11 @@
-//! The ideal network: circuits without limit, NICs as they are.
+//! The ideal network: unlimited circuits, real NICs.
 
 use super::{Rule, Simulator, Trace};
 use crate::model::network::Network;
 use crate::simulate::contention::Contention;
 use crate::simulate::critical_path::{CriticalPath, critical_path};
 
-/// Run on an ideal network; the yardstick of NCT.
+/// Run on the ideal network, the reference of NCT.
 #[derive(Clone, Debug)]
 pub struct IdealRun {
     /// The schedule.

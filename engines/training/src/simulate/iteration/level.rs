@@ -1,13 +1,13 @@
-//! The level-first rule: serve first what dictates the end of the iteration.
+//! The level-first rule: tasks that determine the end of the iteration are served first.
 //!
-//! The level of a task is the time still to go at full speed: its own work and the longest tail after it.
-//! Tasks of equal level are served together by progressive filling on what higher tasks left over.
+//! The level of a task is its remaining time at full speed: its own work and the longest tail after it. Tasks of equal
+//! level are served together by progressive filling on the capacity that higher levels leave.
 
 use super::fill::Filler;
 use super::{IterationRun, Simulator, What};
 use crate::model::network::Network;
 
-/// Longest way from the end of every task to the end of the iteration at full speed, seconds.
+/// Longest path from the end of every task to the end of the iteration at full speed, seconds.
 pub fn tails_to_go(network: &Network) -> Vec<f64> {
     let mut tails = Vec::new();
     tails_into(network, &mut tails);
@@ -40,7 +40,7 @@ impl Simulator {
         fill.ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut from = 0;
         while from < fill.ranked.len() {
-            // Groups of equal level share; lower groups get what is left.
+            // Groups of equal level share; lower groups get the remaining capacity.
             let head = fill.ranked[from].0;
             let group = fill.ranked[from..].iter().take_while(|(level, _)| head - level <= run.tolerance);
             let to = from + group.count();
@@ -54,7 +54,7 @@ impl Simulator {
         for &task in &fill.tasks {
             self.meet_version[task as usize] += 1;
         }
-        // First meeting of any two that share a resource and close in on each other.
+        // First meeting of any two tasks that share a resource and whose levels converge.
         let mut soonest = f64::INFINITY;
         for &resource in &fill.resources {
             let running = &self.running[resource as usize];

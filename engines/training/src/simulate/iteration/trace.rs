@@ -1,4 +1,4 @@
-//! Result of a simulation: start and finish of every task and the stretches between.
+//! Result of a simulation: start and finish of every task, and its pieces of constant rate.
 
 use crate::model::network::Network;
 use crate::simulate::sinks::{Sink, Stretch};
@@ -30,7 +30,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Distinct start and finish times, ascending; times within 1e-9 s are one.
+    /// Distinct start and finish times, ascending; times within 1e-9 s count as one.
     pub fn event_times(&self) -> Vec<f64> {
         self.event_times_among(&vec![true; self.start.len()])
     }
@@ -44,7 +44,7 @@ impl Trace {
         times
     }
 
-    /// Adds what the tail solver recorded for the sinks of one directed link.
+    /// Adds the pieces of the tail solver for the sinks of one directed link.
     pub(crate) fn add_stretches(&mut self, network: &Network, sinks: &[Sink], stretches: &[Stretch]) {
         let begin = self.pieces.len();
         let mut sent = vec![0.0; sinks.len()];
@@ -59,7 +59,7 @@ impl Trace {
             self.pieces.push(Piece { task, start: stretch.start, end: stretch.end, volume });
         }
         for (index, sink) in sinks.iter().enumerate() {
-            // Late in a long iteration a short transfer can end, rounded, when it is released.
+            // Late in a long iteration, the end of a short transfer can round to its release.
             let at = last[index].unwrap_or_else(|| {
                 let (start, end) = (sink.release, sink.release);
                 self.pieces.push(Piece { task: sink.task, start, end, volume: 0.0 });

@@ -1,4 +1,5 @@
-//! More than one reconfiguration: what carries, and plans without a proof against values and bounds known from elsewhere.
+//! More than one reconfiguration: what carries, and plans without a proof against values and bounds known from
+//! elsewhere.
 
 use super::super::steps::carrying;
 use super::*;
@@ -44,7 +45,8 @@ fn what_carries_stood_all_through_the_dark_time_also_around_the_end() {
     }
 }
 
-/// The shortest period found with at most `most` reconfigurations, from the best with one, and the bound for any number.
+/// The shortest period found with at most `most` reconfigurations, from the best with one, and the bound for any
+/// number.
 fn shortest(evaluator: &Evaluator, delay_s: f64, most: u32) -> (f64, f64) {
     let (stay, caps) = resting(evaluator);
     let mut task = MoveTask {

@@ -1,14 +1,14 @@
-//! The longest path and the tails where the circuits that carry change with time.
+//! Longest path and tails if the carrying circuits change over time.
 //!
-//! Exact where [`PathModel::makespan`] is under joint rates: a transfer that others wait for runs alone and as early
-//! as it can, which never ends later; the last transfers of a link share it as in [`crate::simulate::sinks`].
+//! It is exact if [`PathModel::makespan`] is exact at joint rates: a transfer with successors runs alone and as early
+//! as possible, which never delays an end; the last transfers of a link share it as in [`crate::simulate::sinks`].
 
 use super::{Class, ModelScratch, PathModel};
 use crate::model::network::Network;
 use crate::simulate::iteration::{Piece, Trace};
 use crate::simulate::sinks;
 
-/// Circuits of every link that carry from a moment on, until the next one.
+/// Circuits of every link that carry, in pieces of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lit {
     /// Moments, ascending from 0, seconds.
@@ -17,12 +17,12 @@ pub struct Lit {
     pub circuits: Vec<u32>,
 }
 
-/// A moment this many units in the last place after a change of circuits is that of the change: otherwise the last bit
-/// of a transfer could wait until its circuits are back.
+/// Maximum distance, in units in the last place, after a change of circuits at which a moment counts as the moment of
+/// the change: without it, the last bit of a transfer could wait until its circuits are back.
 const ULPS: f64 = 8.0 * f64::EPSILON;
 
 impl Lit {
-    /// Circuits of `link` at the moment with this index, and when they change.
+    /// Circuits of `link` at the moment with this index, and the time of their next change.
     fn piece(&self, links: usize, index: usize, link: usize) -> (f64, f64) {
         let end = self.times.get(index + 1).copied().unwrap_or(f64::INFINITY);
         (f64::from(self.circuits[index * links + link]), end)
@@ -34,7 +34,7 @@ impl Lit {
 }
 
 impl PathModel {
-    /// End of a transfer that has its link to itself, with its pieces (start, end, speed) if they are asked for.
+    /// End of a transfer that shares its link with no other, with its pieces (start, end, speed) if requested.
     fn run_alone(
         &self,
         class: Class,
@@ -64,7 +64,7 @@ impl PathModel {
         f64::INFINITY
     }
 
-    /// [`PathModel::start`] where circuits change with time.
+    /// Like [`PathModel::start`], if circuits change over time.
     pub fn start_over(&self, lit: &Lit, scratch: &mut ModelScratch) -> f64 {
         scratch.finish.clear();
         let mut from = 0;
@@ -83,7 +83,7 @@ impl PathModel {
         self.inner_tails.iter().map(|&(at, tail)| scratch.finish[at as usize] + tail).fold(ends, f64::max)
     }
 
-    /// Ends of the transfers that others wait for; needs [`PathModel::start_over`].
+    /// Ends of the transfers with successors; needs [`PathModel::start_over`].
     pub fn inner_ends<'s>(&self, scratch: &'s ModelScratch) -> &'s [f64] {
         &scratch.finish[..self.inner]
     }
@@ -114,7 +114,7 @@ impl PathModel {
         worst
     }
 
-    /// Makespan where circuits change with time; infinite if a transfer never ends.
+    /// Makespan if circuits change over time; infinite if a transfer never ends.
     pub fn makespan_over(&self, lit: &Lit, scratch: &mut ModelScratch) -> f64 {
         let mut end = self.start_over(lit, scratch);
         for link in 0..self.sinks.len() / 2 {
@@ -126,7 +126,7 @@ impl PathModel {
         end
     }
 
-    /// The schedule where circuits change with time; every transfer must end.
+    /// The schedule if circuits change over time; every transfer must end.
     pub fn trace_over(&self, network: &Network, lit: &Lit, scratch: &mut ModelScratch) -> Trace {
         self.start_over(lit, scratch);
         let n = network.tasks();
@@ -143,7 +143,7 @@ impl PathModel {
             let rate = network.flows[task] * network.rate;
             let mut left = network.volume[task];
             for (index, &(start, end, speed)) in pieces.iter().enumerate() {
-                // The last piece takes what rounding left, so that volumes add up exactly.
+                // The last piece takes the rounding error, so that volumes add up exactly.
                 let volume = if index + 1 == pieces.len() { left } else { speed * (end - start) * rate };
                 left -= volume;
                 trace.pieces.push(Piece { task: row.task, start, end, volume });
