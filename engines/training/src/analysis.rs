@@ -163,8 +163,8 @@ pub struct Analysis {
     pub path: Vec<u32>,
     /// The critical path, compared with the ideal network.
     pub chain: Chain,
-    /// The chain that ends last among those that end in another task than the critical path; `None` if there is no
-    /// other last task.
+    /// The chain that ends last among those that end in another task than the critical path; `None` if no other task
+    /// ends the iteration.
     pub second: Option<Chain>,
     /// Demand on every directed link.
     pub demand: Vec<Demand>,

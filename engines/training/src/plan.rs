@@ -93,7 +93,7 @@ pub struct Segment {
 }
 
 impl TrainingResult {
-    /// Circuits per link as a vector in link order.
+    /// Circuits per link, in link order.
     pub fn circuits(&self) -> Vec<u32> {
         self.topology.iter().map(|entry| entry.circuits).collect()
     }

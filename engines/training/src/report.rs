@@ -76,7 +76,7 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
     SectionInfo::of_scenario(
         "job",
         "Job",
-        "How large is the job, how is it placed, and what would an ideal network take?",
+        "How large is the job, how is it placed, and how long is an iteration on an ideal network?",
     ),
     SectionInfo::of_scenario("pods", "Pods", "How many ports does each pod have, use and leave free?"),
     SectionInfo::of_scenario(

@@ -23,11 +23,11 @@ mod vectors;
 use contention::Contention;
 use vectors::Space;
 
-/// Circuit allocations that a thorough check tries.
+/// Maximum number of circuit allocations that a thorough check tries.
 const MOST_VECTORS: usize = 20_000;
-/// Graph nodes that a quick check visits for all vectors together.
+/// Maximum number of graph nodes that a quick check visits for all allocations together.
 const QUICK_VISITS: usize = 300_000;
-/// Graph nodes that a thorough check visits for all vectors together.
+/// Maximum number of graph nodes that a thorough check visits for all allocations together.
 const MOST_VISITS: usize = 2_000_000_000;
 /// Maximum number of contending transfers of a link for which all subsets are enumerated.
 const MOST_TOGETHER: usize = 14;
@@ -282,7 +282,7 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
         Ok(best) if best.reached => {
             let above = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
             format!(
-                "{} tried: {:.9} s is the least possible, this plan takes {above:.9} s more",
+                "{} tried: {:.9} s is the minimum, this plan takes {above:.9} s more",
                 tried(best),
                 best.value_s
             )

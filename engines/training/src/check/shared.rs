@@ -256,17 +256,23 @@ fn figures(
     let of = |figure: &dyn Fn(&JobResult) -> Option<f64>| mean(shared, result, figure);
     let value = of(&|job| Some(job.shared.makespan_s)).unwrap_or(f64::NAN);
     if !same(claims.makespan_s, value) {
-        let text = format!("the objective is {:.9}, the jobs take {value:.9} s by weight", claims.makespan_s);
+        let text = format!(
+            "the objective is {:.9}, but the weighted mean of the jobs is {value:.9} s",
+            claims.makespan_s
+        );
         found.add(code::MAKESPAN, text);
     }
     let ports: u64 = result.jobs.iter().map(|job| job.shared.result.ports_used).sum();
     if result.ports_used != ports {
-        let text = format!("'ports_used' is {}, the jobs use {ports}", result.ports_used);
+        let text = format!("'ports_used' is {}, but the jobs use {ports}", result.ports_used);
         found.add(code::PORTS_CLAIM, text);
     }
     let ideal = of(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);
     if !same(result.ideal_makespan_s, ideal) {
-        let text = format!("'ideal_makespan_s' is {:.9}, the jobs have {ideal:.9}", result.ideal_makespan_s);
+        let text = format!(
+            "'ideal_makespan_s' is {:.9}, but the weighted mean of the jobs is {ideal:.9}",
+            result.ideal_makespan_s
+        );
         found.add(code::NCT, text);
     }
     let nct = of(&|job| job.shared.result.nct);
@@ -275,7 +281,10 @@ fn figures(
         (claimed, right) => claimed.is_none() && right.is_none(),
     };
     if !agrees {
-        found.add(code::NCT, format!("'nct' is {:?}, the jobs have {nct:?} by weight", result.nct));
+        found.add(
+            code::NCT,
+            format!("'nct' is {:?}, but the weighted mean of the jobs is {nct:?}", result.nct),
+        );
     }
     let capacity: u64 = pods.budget.iter().sum();
     let taken: u64 = result.jobs.iter().flat_map(|job| &job.taken).copied().map(u64::from).sum();

@@ -174,8 +174,8 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// Standing of a plan: its makespan, its proof, and a comparison with simple allocations. Nothing for several jobs,
-/// whose plans are judged one by one.
+/// Standing of a plan: its makespan, its proof, and a comparison with simple allocations. `None` for several jobs,
+/// whose plans are evaluated one by one.
 ///
 /// # Errors
 /// A plan that cannot be explained.

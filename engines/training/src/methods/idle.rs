@@ -37,7 +37,7 @@ pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
 
 /// Knobs of circuits that change, on a method whose circuits are static.
 pub(super) fn moves(info: &MethodInfo) -> Vec<Problem> {
-    let why = format!("on {}, whose circuits stay for whole iterations", info.name);
+    let why = format!("on {}, which plans static circuits", info.name);
     let names = [reconfiguration::SWITCH, reconfiguration::DELAY, reconfiguration::MOST];
     without_effect(names, &why, "leave it out, or use the method `delta-phases`").collect()
 }

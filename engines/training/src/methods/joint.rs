@@ -132,7 +132,7 @@ pub(super) fn relax(
     session.cx.phase("bound", "without competition before the last transfers");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = allocations::VectorTask::relaxed(&evaluator, &start.caps);
-    // Limits of the listed vectors and of the open boxes.
+    // Limits of the listed allocations and of the open boxes.
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
     let proof = allocations::search(task, None, &mut RelaxedSession(session))?;

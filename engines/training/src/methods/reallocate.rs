@@ -61,7 +61,7 @@ impl Method<Training> for Reallocate {
                 Problem::new(
                     "jobs",
                     "is missing: `reallocate` plans several jobs that share pods, the scenario has one",
-                    "give at least two jobs as `jobs`, or take another method, such as `auto`",
+                    "give at least two jobs as `jobs`, or use another method, such as `auto`",
                 )
                 .into(),
             ));
@@ -96,7 +96,8 @@ impl ReallocationRun<'_, '_> {
             self.publish("hot start")?;
         }
         for member in 0..self.team.members.len() {
-            let detail = format!("'{}' on its own ports, as few as keep its makespan", self.name(member));
+            let detail =
+                format!("'{}' on the fewest of its own ports that keep its makespan", self.name(member));
             self.cx.phase("alone", detail);
             self.ask(|team, effort, streams, watch| team.plan_alone(member, effort, streams, watch))?;
         }

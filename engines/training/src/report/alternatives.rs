@@ -40,8 +40,7 @@ pub(crate) fn lead(analysis: &Analysis) -> Option<String> {
     let saved_s = best.makespan_s - makespan_s;
     if saved_s.abs() <= 1e-9 * makespan_s {
         return Some(format!(
-            "The best allocation from the traffic matrix, {}, takes as long: the choice of circuits is not what limits \
-             this job.",
+            "The best allocation from the traffic matrix, {}, takes as long, so the choice of circuits does not limit this job.",
             best.what
         ));
     }
@@ -100,6 +99,6 @@ pub(super) fn section(analysis: &Analysis) -> Section {
     }
     Section::new("Other circuits", table).remark(
         "NCT is the normalised completion time: 1 on the ideal network, where only NICs limit transfers; 2 if all \
-         communication on its critical path took twice as long. Circuits by link stand in the order of the links.",
+         communication on its critical path took twice as long. The last column lists circuits in link order.",
     )
 }

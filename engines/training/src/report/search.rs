@@ -91,7 +91,7 @@ pub(super) fn in_session(beside: &Surroundings) -> Result<Section, Unavailable> 
     })
 }
 
-/// The section if there is no log.
+/// The section of a run without a log.
 fn no_log(section: Section, remedy: String) -> Section {
     let mut facts = Facts::new();
     facts.add("log", "no lines of a solver log", remedy);

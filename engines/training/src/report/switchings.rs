@@ -83,7 +83,7 @@ pub(super) fn section(
     let beside = counted(phases.switchings.into(), "reconfiguration", "reconfigurations");
     let text = format!(
         "{beside} of {} s in an iteration, not counting the return; ports are dark for {dark_s:.6} port-seconds. \
-         {ports} ports are in use at once, adding up the peaks of the pods: the other ports save hardware only if they are not installed, or are lent to another job while they are free.",
+         The peaks of the pods add up to {ports} ports: the other ports save hardware only if they are not installed, or are lent to another job while free.",
         group.delay_s
     );
     let answer = Phrase::new().answer(ports.to_string()).muted(" ports at most at the same moment");

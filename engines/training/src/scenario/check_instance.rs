@@ -137,7 +137,7 @@ fn dangling(path: String, what: &str, id: u32, count: usize, problems: &mut Prob
         0 => format!("the instance has no {what}"),
         count => format!("give a {what} from 0 to {}", count - 1),
     };
-    problems.add(path, format!("is '{id}', there is no such {what}"), remedy);
+    problems.add(path, format!("is '{id}', but no such {what} exists"), remedy);
 }
 
 fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mut Problems) {

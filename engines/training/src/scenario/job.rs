@@ -169,11 +169,11 @@ record! {
         pub etp: u32 = count(4096).or(USUAL.etp).cold(),
         /// GPUs of the job.
         pub gpus: u32 = count(i64::from(MAX_GPUS)).cold(),
-        /// GPUs that one replica has in one pod of its own, a multiple of the GPUs per stage; 0 if `gpus_per_pod` says
-        /// how replicas share pods.
+        /// GPUs of one replica in each of its pods, a multiple of the GPUs per stage; 0 if `gpus_per_pod` sets how
+        /// replicas share pods.
         pub gpus_per_pod_per_replica: u32 = within(0..=i64::from(MAX_GPUS)).or(0).omitted().cold(),
-        /// GPUs of the job in one pod, ranks laid out one after the other with those of a stage together, so that
-        /// replicas share pods; replicas have pods of their own if not given.
+        /// GPUs of the job per pod, if replicas share pods; ranks are consecutive, and those of a stage are adjacent.
+        /// Default: replicas have separate pods.
         pub gpus_per_pod: Option<u32> = count(i64::from(MAX_GPUS)).cold(),
         /// Micro-batches per iteration.
         pub micro_batches: u32 = count(100_000),

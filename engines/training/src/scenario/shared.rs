@@ -169,7 +169,7 @@ impl SharedPods {
                 problems.add(
                     path("job.run.bandwidth_gbps"),
                     format!("is '{rate}', '{name}' has {wanted}"),
-                    "give all jobs one bandwidth: a port keeps its rate when it changes hands",
+                    "give all jobs one bandwidth: a traded port keeps its rate",
                 );
             }
             if placed.job.reconfiguration.is_some() {

@@ -222,7 +222,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         (
             "/tasks/0/dst_pod",
             json!(7),
-            "tasks[0].dst_pod: is '7', there is no such pod; give a pod from 0 to 2",
+            "tasks[0].dst_pod: is '7', but no such pod exists; give a pod from 0 to 2",
         ),
         (
             "/tasks/0/dst_pod",
@@ -231,7 +231,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         ),
         ("/tasks/0/kind", json!("pp"), "tasks[0].kind: is 'pp'"),
         ("/tasks/0/release_s", json!(-0.5), "tasks[0].release_s: is '-0.5'"),
-        ("/links/1/pod_b", json!(9), "links[1].pod_b: is '9', there is no such pod"),
+        ("/links/1/pod_b", json!(9), "links[1].pod_b: is '9', but no such pod exists"),
         ("/links/1/pod_b", json!(1), "links[1]: joins pod 1 with itself"),
         (
             "/links/1/pod_b",
@@ -245,7 +245,11 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
             "pods[1].ports: pod 'p1' has 1 port, one circuit on each of its 2 links takes 2",
         ),
         ("/edges/0/delay_s", json!(-1.0), "edges[0].delay_s: is '-1.0'"),
-        ("/edges/0/succ", json!(5), "edges[0].succ: is '5', there is no such task; give a task from 0 to 2"),
+        (
+            "/edges/0/succ",
+            json!(5),
+            "edges[0].succ: is '5', but no such task exists; give a task from 0 to 2",
+        ),
         ("/edges/1", json!({"pred": 1, "succ": 0, "delay_s": 0}), "form a cycle: 0 'A' -> 1 'B' -> 0 'A'"),
         ("/edges/1", json!({"pred": 2, "succ": 2, "delay_s": 0}), "form a cycle: 2 'D' -> 2 'D'"),
         ("/nic_bandwidth_gbps", json!(0), "instance.nic_bandwidth_gbps: is '0'"),

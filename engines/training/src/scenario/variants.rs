@@ -82,7 +82,7 @@ fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
         {
             return Err(Problem::new(
                 "robust",
-                format!("names {other} and {name}, which do not differ in anything that a plan depends on"),
+                format!("names {other} and {name}, which give the same plans"),
                 "leave one of them out",
             ));
         }

@@ -106,7 +106,7 @@ pub struct Evolved {
 /// Work between two stop checks, nanoseconds. Well below the 5 ms between two checkpoints that a run guarantees.
 const CHUNK_NS: u64 = 3_000_000;
 
-/// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its random numbers.
+/// Searches from `seeds` (feasible allocations within the caps); `streams` gives every island its random numbers.
 ///
 /// # Errors
 /// The reason to stop; the best individual until then has been reported to `watch`.

@@ -32,8 +32,8 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     }
 }
 
-/// The chain that ends last among those that end in another task than the critical path; `None` if there is no other
-/// last task.
+/// The chain that ends last among those that end in another task than the critical path; `None` if no other task ends
+/// the iteration.
 ///
 /// Only ends count: tasks without successors, or with work after them. A side branch that rejoins the critical path has
 /// the same end and does not count.

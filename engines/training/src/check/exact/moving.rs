@@ -15,7 +15,7 @@ mod timeline;
 
 use timeline::{CircuitTimeline, TimeRange};
 
-/// Boxes after which the proof is given up.
+/// Number of boxes after which the proof is given up.
 pub(super) const MOST_BOXES: usize = 400_000;
 /// Graph nodes that the proof visits before it is given up, which takes some minutes.
 const MOST_NODES: usize = 4_000_000_000;
@@ -30,7 +30,7 @@ const LEAST_GAIN: f64 = 0.1;
 pub(super) enum Outcome {
     /// No plan with one reconfiguration, and none without, has a period this short.
     Proven {
-        /// Boxes that were looked at.
+        /// Number of evaluated boxes.
         boxes: usize,
     },
     /// There are too many boxes, or a box cannot be split.

@@ -34,7 +34,7 @@ pub(super) fn ports(
             Problem::new(
                 TARGET,
                 format!(
-                    "is '{target_s}', below the ideal network's iteration: no number of ports reaches it"
+                    "is '{target_s}', which is below the iteration time on the ideal network, so no number of ports reaches it"
                 ),
                 format!("give at least {ideal_s:.6}"),
             )

@@ -45,7 +45,7 @@ pub(super) fn take(
     };
     let given = course(&events, plan.objective.value, task.delay_s);
     let Some(found) = phases::revalued(task, &given, most) else {
-        let why = "it is no better than static circuits, or has too many reconfigurations".to_owned();
+        let why = "it does not improve on static circuits, or has too many reconfigurations".to_owned();
         session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
         return Ok(None);
     };

@@ -135,7 +135,7 @@ impl<'a> Values<'a> {
         let room = high.abs().max(low.abs()) * 1e-3;
         match high - low {
             range if !range.is_finite() => None,
-            // If a plan meets its bound up to rounding, there is no range to draw.
+            // A plan that meets its bound up to rounding leaves nothing to draw.
             range if range < 1e-3 * room => Some((low - room, high + room)),
             range => Some((low - ROOM * range, high + ROOM * range)),
         }

@@ -135,7 +135,7 @@ impl<'a> Island<'a> {
             .and_then(|()| self.close("seeding", size as f64, 0.0, cache, stop));
     }
 
-    /// Breeds `count` generations, fewer if asked to stop.
+    /// Breeds `count` generations, fewer if the run must stop.
     pub fn advance(&mut self, count: u64, cache: &Cache, stop: &dyn Fn() -> bool) {
         for _ in 0..count {
             if self.breed(cache, stop).is_none() {

@@ -64,10 +64,7 @@ impl Team {
             if fits && plan.found.makespan < member.alone.found.makespan {
                 member.now = plan;
             } else if !fits && had != member.used(&member.alone) {
-                repairs.push(format!(
-                    "'{}' loses ports of other jobs, which do not leave them free now",
-                    member.name
-                ));
+                repairs.push(format!("'{}' loses ports of other jobs that are not free now", member.name));
             }
         }
         Ok(repairs)
