@@ -45,7 +45,7 @@ impl Grid {
     /// The grid of a run on `circuits`, with intervals between the events of the tasks that `counted` names.
     ///
     /// # Errors
-    /// A task that ends within [`SAME_MOMENT_S`] of its start has no interval; the error names it.
+    /// A task that ends within a nanosecond of its start has no interval; the error names it.
     pub fn of_trace(
         network: &Network,
         trace: &Trace,
