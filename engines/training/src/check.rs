@@ -159,7 +159,8 @@ impl Examined {
         Self { verdict: Verdict::refused(found.finish()), figures: Vec::new() }
     }
 
-    /// The verdict with the figures of the envelope compared. Some figures of an invalid plan may be unknown.
+    /// The verdict, including a comparison with the figures of the envelope. Some figures of an invalid plan may be
+    /// unknown.
     fn compared(mut self, claims: &Claims<'_>) -> Verdict {
         let Some(metrics) = claims.metrics else { return self.verdict };
         if self.verdict.violations.is_empty() {

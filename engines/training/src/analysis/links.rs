@@ -13,7 +13,7 @@ pub struct LinkFacts {
     pub bound: u32,
     /// Bytes sent in the busier direction divided by what its circuits could carry over the iteration.
     pub busy: f64,
-    /// Maximum number of flows active at the same time in one direction.
+    /// Maximum number of flows that are active at the same time in one direction.
     pub peak_flows: u32,
     /// Minimum slack of its tasks, seconds.
     pub slack_s: f64,

@@ -49,7 +49,7 @@ pub struct PortPrice {
     pub ports: u32,
     /// Ports that the plan leaves free there.
     pub free: i64,
-    /// Time by which the iteration is shorter with one port more, seconds.
+    /// Time by which the iteration is shorter with one more port, seconds.
     pub gain_s: f64,
     /// `true` if both plans are proven.
     pub exact: bool,
@@ -72,9 +72,9 @@ pub struct CircuitPrice {
 /// Cost of one circuit fewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// Time by which the best plan with fewer circuits on this link is longer, seconds.
+    /// Increase of the best iteration time with one circuit fewer on this link, seconds.
     pub replanned_s: f64,
-    /// Time by which the plan is longer if all other circuits stay as they are, seconds.
+    /// Increase of the iteration time if all other circuits stay unchanged, seconds.
     pub kept_s: f64,
     /// `true` if `replanned_s` is the difference of two proven plans.
     pub exact: bool,

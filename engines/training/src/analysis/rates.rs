@@ -16,7 +16,7 @@ pub struct TaskRates {
 /// Rates on a directed link in stretches in which all of them are constant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRates {
-    /// Ends of the stretches, ascending, seconds: one more than stretches.
+    /// Boundaries of the stretches, ascending, seconds: one more than stretches.
     pub times_s: Vec<f64>,
     /// Its tasks in the order in which they begin.
     pub tasks: Vec<TaskRates>,

@@ -48,7 +48,7 @@ pub(super) fn topology(case: &Case<'_>, result: &TrainingResult, found: &mut Fin
     if before == found.count() { circuits.into_iter().collect() } else { None }
 }
 
-/// Port budgets and the number of ports that the plan claims to use.
+/// Checks the port budgets and the claimed number of ports.
 pub(super) fn ports(
     case: &Case<'_>,
     circuits: &[u32],

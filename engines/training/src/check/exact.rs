@@ -230,7 +230,7 @@ pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findin
     found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
 }
 
-/// Returns the lower bound on the makespan of a scenario's plans, as far as a check of this depth can prove it.
+/// Returns the best lower bound on the makespan of the scenario that a check of this depth can prove.
 pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
     if ask.rates == RateControl::Fair && ask.depth.is_exact() {
         match best_fair(ask) {

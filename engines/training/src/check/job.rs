@@ -1,7 +1,8 @@
 //! The case of a job: the checker's own placement and transfers, and the whole 1F1B graph without merged or dropped
 //! nodes.
 //!
-//! All replicas behave alike, so one is walked: its pods are 0..G, and G mirror pods represent the ring neighbours.
+//! All replicas behave alike, so the checker walks one of them: its pods are 0..G, and G mirror pods represent the ring
+//! neighbours.
 
 use super::case::Case;
 use super::{Findings, code};

@@ -130,7 +130,7 @@ fn switchings(phases: &Phases, most: u32, found: &mut Findings) {
     }
 }
 
-/// Port budgets at every moment, and the number of ports that the plan claims to use.
+/// Checks the port budgets at every moment, and the claimed number of ports.
 pub(super) fn ports(
     case: &Case<'_>,
     phases: &Phases,

@@ -60,7 +60,7 @@ fn too_early(case: &Case<'_>, schedules: &[&TaskSchedule], task: usize, earliest
     }
 }
 
-/// Replays a fair plan: the same circuits must give the same times.
+/// Replays a fair plan: a simulation of its circuits must give the same times.
 pub(super) fn fair(
     case: &Case<'_>,
     nics: &[NicGroup],

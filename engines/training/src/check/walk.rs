@@ -99,7 +99,8 @@ pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
 
 /// Transfers that lead to `node` through fixed work without slack.
 fn tight_predecessors(dag: &Dag, run: &Replay, node: usize, start_s: f64) -> Vec<usize> {
-    // Node -> longest fixed work between its end and the start of `node`; largest index first, so that each is final.
+    // Maps nodes to the longest fixed work between their end and the start of `node`; the largest index is processed
+    // first, so that each value is final.
     let mut open: BTreeMap<usize, f64> = BTreeMap::new();
     let mut tight = Vec::new();
     let relax = |open: &mut BTreeMap<usize, f64>, of: usize, after_s: f64| {

@@ -161,7 +161,7 @@ fn job_of(
     })
 }
 
-/// Reads every file; problems of several files carry the file in their path.
+/// Reads every file; with several files, the path of a problem begins with the file.
 fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<AicbInput>, Problems> {
     if files.is_empty() {
         return Err(Problem::new(

@@ -56,7 +56,7 @@ impl SessionMethod for Auto {
     }
 }
 
-/// A genetic search is one of several here, so it gives up sooner.
+/// Here the genetic search is one of several phases, so it stops sooner.
 fn short(mut knob: ParamInfo) -> ParamInfo {
     if knob.name == "stall_generations" {
         knob.default = Some(ParamValue::Int(STALL.min(i64::from(GaSettings::default().stall_generations))));

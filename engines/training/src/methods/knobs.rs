@@ -192,7 +192,7 @@ pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
 /// Search that proves the best circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prover {
-    /// The search over circuit allocations while they can be listed, else the integer program.
+    /// The search over circuit allocations if they can be listed, else the integer program.
     Fastest,
     /// The search over circuit allocations.
     Outer,

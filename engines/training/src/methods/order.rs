@@ -28,7 +28,7 @@ const ONLY: &str = "these circuits only";
 /// Gap up to which the bound of given circuits counts as met.
 const PROVEN: f64 = 1e-9;
 
-/// Maximum number of linear programs per neighbouring allocation: each only has to beat the best schedule known.
+/// Maximum number of linear programs per neighbouring allocation: each search only has to beat the best known schedule.
 const LPS_EACH: u64 = 60;
 
 /// The search over event orders.
@@ -100,8 +100,8 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
 }
 
-/// The search over event orders as a phase of a method, from both simulated schedules of circuits `x` and, if the
-/// run was started from a plan with these circuits, from its schedule. Reports the schedules that it finds.
+/// The search over event orders as a phase of a method, starting from both simulated schedules of circuits `x` and, if
+/// the hot start has these circuits, from its schedule. Reports the schedules that it finds.
 pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improved, MethodError> {
     session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
     let evaluator = Arc::clone(&session.evaluator);
@@ -166,8 +166,8 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
     Ok(closed.complete)
 }
 
-/// Exchanges single circuits while the search over event orders, cut short, finds better schedules for them;
-/// returns whether a search was cut short.
+/// Exchanges single circuits while a short search over event orders finds better schedules for them; returns whether a
+/// search was cut short.
 fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, MethodError> {
     session.cx.phase("exchanges", "single circuits, each evaluated by a search over event orders");
     let evaluator = Arc::clone(&session.evaluator);

@@ -92,7 +92,7 @@ pub(super) fn prove(
     let detail = format!("numbers of circuits by an integer program, from {:.6} s", best.makespan);
     session.cx.phase("selection", detail);
     let writing = knobs::writing_of(params);
-    // Plans a little above the best stay in, so that the solver has a start.
+    // Plans slightly longer than the best one stay in the model, so that the solver has a start.
     let limit_s = best.makespan * (1.0 + ROOM);
     let evaluator = Arc::clone(&session.evaluator);
     let ask = |instance, writing| SelectionRequest {
@@ -125,7 +125,7 @@ pub(super) fn prove(
     let close_enough = params.float("mip_gap").unwrap_or(0.0).max(SLIP) + SLIP;
     let closed = session.cx.best_bound().is_some_and(|bound| gap(best.makespan, bound) <= close_enough);
     let ended = matches!(ending, Ending::Optimal | Ending::Infeasible);
-    // A proof needs the end of the search, the gap, and an exact model.
+    // A proof needs a finished search, a closed gap and an exact model.
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
 }
 

@@ -158,7 +158,7 @@ impl Budget {
             .unwrap_or(i64::from(u32::MAX))
     }
 
-    /// Returns `true` if `x` gives every link a circuit and fits every pod.
+    /// Returns `true` if `x` has a circuit for every link and fits every pod.
     pub fn fits(&self, x: &[u32]) -> bool {
         x.len() == self.links()
             && x.iter().all(|&circuits| circuits >= 1)

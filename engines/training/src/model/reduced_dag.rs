@@ -35,7 +35,7 @@ pub enum Dominance {
 pub struct ReducedTask {
     /// Its node in the full graph.
     pub node: u32,
-    /// Earliest start; 0 unless compute from the start of the iteration can bind.
+    /// Earliest start; 0 unless compute at the start of the iteration can delay the task.
     pub release_s: f64,
     /// Work after it up to the end of the iteration; 0 unless it can bind.
     pub tail_s: f64,

@@ -13,7 +13,7 @@ pub struct JobResult {
     pub ports_per_pod: Vec<u32>,
     /// Ports that it gave to others, by its pod positions.
     pub given: Vec<u32>,
-    /// Ports that it took from others or from spare ones, by its pod positions.
+    /// Ports that it took from other jobs or from spare ports, by its pod positions.
     pub taken: Vec<u32>,
     /// Its plan on the ports that it brought.
     pub alone: JobPlan,

@@ -2,8 +2,8 @@
 //!
 //! In any schedule that ends by the limit, every task runs inside its window, and tasks that run at the same time are
 //! pairwise unordered. So the flows that a directed link carries at once are at most the largest total over pairwise
-//! unordered tasks whose windows overlap: a maximum-weight antichain. Circuits beyond that number are never used by a
-//! schedule that is at least as good as the limit.
+//! unordered tasks whose windows overlap: a maximum-weight antichain. A schedule that ends by the limit never uses
+//! circuits beyond that number.
 
 use crate::model::network::Network;
 use crate::simulate::windows::Windows;
@@ -12,7 +12,7 @@ use crate::simulate::windows::Windows;
 /// makespan of a known plan; the margin keeps that plan feasible in spite of rounding.
 const ROOM: f64 = 1e-4;
 
-/// Maximum number of circuits of every link that a plan about as good as one of `fair_s` seconds can use.
+/// Maximum number of circuits of every link that a plan of at most about `fair_s` seconds can use.
 pub fn useful_within(network: &Network, fair_s: f64) -> Vec<u32> {
     circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
 }

@@ -251,7 +251,7 @@ impl FixedStep {
             terms.extend(self.over(task, slot).map(|column| (column, 1.0)));
             self.model.equal(format!("{name} from slot to slot {slot}"), 0.0, terms);
         }
-        // Eq. 26: the volume may be exceeded, because rates are per whole slot.
+        // Eq. 26: a task may send more than its volume, because rates are constant over a slot.
         let volume = network.flows[task] * network.tau[task] / self.slot_s;
         let rates: Vec<_> = (from..to).filter_map(|slot| Some((self.rate(task, slot)?, 1.0))).collect();
         self.model.at_least(format!("volume of {name}"), volume, rates);

@@ -199,7 +199,8 @@ impl<'a> Writer<'a> {
 
     /// Maximum length of an interval (1-based).
     fn longest(&self, interval: u32) -> f64 {
-        // From the earliest of its first event to the latest of its last: a bound for products with its length.
+        // From the earliest time of its first event to the latest time of its last event: a bound for products with its
+        // length.
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
     }
 
@@ -221,7 +222,7 @@ impl<'a> Writer<'a> {
         }
         let model = &mut self.model;
         model.starts.push(model.indices.len() as u32);
-        // Written straight into the arrays: the model can have millions of entries.
+        // Rows are written directly into the arrays, because the model can have millions of entries.
         model.row_lower.push(lower);
         model.row_upper.push(upper);
         model.row_names.push(name);

@@ -8,8 +8,8 @@
 //! the last transfers and shared NICs are left out, and the optimum is a lower bound. Times are milliseconds, volumes
 //! NIC-milliseconds.
 //!
-//! Rows are stated with `Sum`, not in good_lp's algebra: starting points and bounds of columns are computed from the
-//! same sums, which expressions of good_lp would repeat.
+//! Rows are built from `Sum` instead of good_lp expressions, because starting points and bounds of columns are computed
+//! from the same sums.
 
 mod build;
 mod paths;
@@ -37,7 +37,7 @@ pub enum Goal {
 /// Form of the model, with or without reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// A column for every start and every number of circuits within the caps, as the method is described.
+    /// A column for every start and every circuit count within the caps, as described in the documentation.
     Full,
     /// Without circuit counts, paths and pieces that cannot matter within the limit.
     Reduced,
@@ -169,7 +169,7 @@ impl Selection {
     /// # Errors
     /// The first number of circuits, row or bound that is not within the model.
     pub fn checked_point(&self, x: &[u32]) -> Result<Vec<f64>, Broken> {
-        // Fewer circuits than the range cannot be a plan within the limit.
+        // Counts below the range give no plan within the limit.
         let Range { low, high } = &self.range;
         if let Some(link) = (0..low.len()).find(|link| x[*link] < low[*link]) {
             return Err(Broken {

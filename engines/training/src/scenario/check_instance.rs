@@ -217,7 +217,7 @@ fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
     known
 }
 
-/// The tasks on a shortest cycle through the smallest task that is on any, in order.
+/// The tasks on a shortest cycle through the smallest task that lies on a cycle, in order.
 fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
     if let Some(edge) = instance.edges.iter().find(|edge| edge.pred == edge.succ) {
         return Some(vec![edge.pred.index()]);

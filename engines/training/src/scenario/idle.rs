@@ -131,8 +131,8 @@ impl TrainingScenario {
         }
     }
 
-    /// Returns the part of a job that methods see: equal texts for jobs of which every method makes the same plan.
-    /// `None` for other forms, which methods see completely, and for an invalid job.
+    /// Returns the part of a job that methods see: the texts of two jobs are equal if every method makes the same plan
+    /// for both. `None` for other forms, which methods see completely, and for an invalid job.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;

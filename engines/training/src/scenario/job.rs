@@ -243,7 +243,7 @@ impl RunConfig {
         (u64::from(self.tp) * u64::from(self.cp)).max(u64::from(self.ep) * u64::from(self.etp))
     }
 
-    /// Replicas whose ranks of a stage share a pod, and GPUs that each of them has in it.
+    /// Number of replicas whose ranks of a stage share a pod, and GPUs of each of them in the pod.
     ///
     /// # Errors
     /// `gpus_per_pod` does not fit the ranks of a stage.

@@ -81,7 +81,7 @@ pub fn search<W: Watch<Proposal>>(
     known: Option<&Circuits>,
     watch: &mut W,
 ) -> Result<AllocationProof, MethodError> {
-    // The decided links and the leaves; the same split serves the list and the boxes.
+    // The decided links and the leaves; the list and the boxes use the same split.
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;
@@ -135,7 +135,7 @@ impl<W: Watch<Proposal>> State<'_, W> {
     }
 
     fn keep(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
-        // Strict improvement: among equal allocations the one with the lower bound position stays.
+        // Strict improvement: among equal allocations the one that comes first in the order of bounds stays.
         if makespan >= self.target() {
             return Ok(false);
         }

@@ -18,7 +18,8 @@ impl Circuits {
     /// Returns `true` if these circuits are better: a shorter makespan, or an equal one (as defined by [`rank`]) with
     /// fewer ports (DELTA Eq. 4 as a second key).
     pub fn better_than(&self, other: &Self) -> bool {
-        // Lexicographic order of DELTA Eq. 3 and 4; rounding the first key lets the second one decide among equals.
+        // Lexicographic order of DELTA Eq. 3 and 4; the first key is rounded, so that the second one decides between
+        // equal makespans.
         rank(self.makespan, self.ports) < rank(other.makespan, other.ports)
     }
 }

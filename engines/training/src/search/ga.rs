@@ -167,7 +167,7 @@ pub fn evolve<W: Watch<Proposal>>(
 }
 
 impl GaSettings {
-    /// Takes over the limits that may change while the search runs, by the names of their parameters.
+    /// Reads the limits that may change while the search runs, by the names of their parameters.
     pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
         let limit = |name: &str| live(name).and_then(|value| u32::try_from(value).ok());
         if let Some(generations) = limit("generations") {
@@ -199,7 +199,7 @@ impl<'a> Evolution<'a> {
         let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
         // A repeat counts as 500 ns: a hash of the allocation and a look-up.
         let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
-        // Never past a migration, a limit or the end of a stall: these are decided between chunks.
+        // A chunk never passes a migration, a limit or the end of a stall, because these are decided between chunks.
         let migration = u64::from(self.settings.migration.max(1));
         affordable
             .clamp(1, migration - self.generation % migration)

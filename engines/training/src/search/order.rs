@@ -55,7 +55,7 @@ pub struct OrderLimits {
 }
 
 impl OrderLimits {
-    /// Takes over the limits that may change while the search runs, by the names of their parameters.
+    /// Reads the limits that may change while the search runs, by the names of their parameters.
     pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
         let limit = |name: &str, default: u64| {
             live(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
@@ -279,8 +279,8 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         // 100 attempts: on instances with few events nearly all nearby orders have been seen, which ends the restarts.
         for _ in 0..100 {
             let mut other = order.clone();
-            // One to three moves of at most four places: large enough to leave a local optimum, small enough to keep
-            // its quality.
+            // One to three moves of at most four places: large enough to leave a local optimum, and small enough to
+            // keep most of its quality.
             let wanted = self.limits.stream.random_range(1..=3u32);
             let mut done = 0;
             for _ in 0..20 {

@@ -1,10 +1,10 @@
 //! Several jobs on one set of pods: which job has spare ports, and which job gains most from them (DELTA Fig. 10 and
 //! beyond; docs/methods/training.md, section 12).
 //!
-//! Every job is planned on the ports that it brought, with as few of them as keep its makespan. Ports left in a pod may
-//! go to another job in that pod. Among the jobs that would get faster with these ports, the one with the largest gain
-//! in weighted NCT per port gets them first, again with the minimum number of ports that keeps its new makespan. This
-//! repeats until no job gains. No job ever gives ports that it needs.
+//! Every job is first planned on the ports that it brought, with the fewest ports that keep its makespan. Ports left in
+//! a pod may go to another job in that pod. Among the jobs that would get faster with these ports, the one with the
+//! largest gain in weighted NCT per port gets them first, again with the minimum number of ports that keeps its new
+//! makespan. This repeats until no job gains. No job ever gives ports that it needs.
 
 mod carry;
 mod ledger;
@@ -184,7 +184,7 @@ impl Team {
     /// fit.
     pub fn restart(&mut self) {
         for member in &mut self.members {
-            // A plan that is no better than the one without trade gives its ports back.
+            // A plan that does not improve on the plan without trade gives its ports back.
             if member.now.found.makespan >= member.alone.found.makespan * (1.0 - TOLERANCE) {
                 member.now = member.alone.clone();
             }

@@ -33,7 +33,7 @@ impl PortLimits<'_> {
         self.budget.free_into(x, &mut scratch.free);
         scratch.order.clear();
         scratch.order.extend(0..x.len() as u32);
-        // In a fixed order the later links would always get what the earlier ones left.
+        // In a fixed order the later links would always get only the ports that the earlier ones left.
         scratch.order.shuffle(random);
         for &link in &scratch.order {
             let link = link as usize;

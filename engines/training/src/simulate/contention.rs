@@ -1,4 +1,4 @@
-//! Tasks that can ever compete for a link or a NIC, and the test that all competition is in the tail.
+//! Tasks that can ever compete for a link or a NIC, and the test whether all competition is among last transfers.
 //!
 //! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders
 //! them. All other tasks always run alone. A scenario is *tail-exact* if no NIC group survives and every contended task
@@ -26,7 +26,7 @@ pub enum Loose {
         /// The task that shares the link.
         other: u32,
     },
-    /// Sinks of one directed link are followed by different amounts of work.
+    /// Sinks of one directed link have tails of different length.
     UnequalTails {
         /// The link.
         link: u32,
@@ -121,7 +121,7 @@ impl Contention {
             if let Some((task, other)) = example {
                 loose.push(Loose::ContendedBeforeTail { link, task, other });
             }
-            // One longer tail breaks the common deadline that level-first needs.
+            // A longer tail violates the common deadline that level-first needs.
             let mut tails = tasks
                 .iter()
                 .filter(|t| contended[**t as usize] && network.is_sink(**t))

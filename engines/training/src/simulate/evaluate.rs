@@ -20,7 +20,7 @@ pub enum Rates {
     Fair,
     /// Level-first: the joint optimum on tail-exact scenarios, a good joint schedule elsewhere.
     Level,
-    /// The shorter of level-first and fair: a plan may also choose fair rates.
+    /// The shorter of level-first and fair, because a plan may also choose fair rates.
     Best,
 }
 

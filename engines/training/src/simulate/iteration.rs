@@ -141,7 +141,7 @@ impl Simulator {
                 meetings += usize::from(event.what == What::Meet);
                 self.handle(event, f64::from_bits(event.time_bits), &run, trace.as_deref_mut());
             }
-            // Guard against endless meetings: the tolerance grows, so levels merge.
+            // To prevent endless meetings, the tolerance grows, so that levels merge.
             if meetings > allowed {
                 // Tasks on several resources can become level and separate again endlessly; coarser groups end this.
                 run.tolerance *= 10.0;

@@ -191,7 +191,7 @@ pub fn level_first_over(
                 }
             }
         }
-        // The next event: an arrival, two groups becoming level, or the lowest group that runs ending.
+        // The next event: an arrival, two groups becoming level, or the end of the lowest running group.
         let until = sinks.get(next).map_or(change, |sink| sink.release.min(change));
         let mut step = until - now;
         // A sink that ends when its circuits are removed counts as ended: rounding must not make its last bit wait.

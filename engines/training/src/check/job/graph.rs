@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
     /// All computes and the transfers between stages.
     ///
     /// # Errors
-    /// An order in which a stage waits for ever.
+    /// An order that deadlocks.
     pub fn pipeline(&mut self, orders: &[Vec<Turn>]) -> Result<(), String> {
         let stages = orders.len();
         let chunks = self.shape.virtual_stages as usize;

@@ -111,7 +111,7 @@ pub(super) fn export_plan(
 /// A plan that passed the checker.
 ///
 /// # Errors
-/// Every rule that `what` breaks.
+/// Every rule that the plan breaks.
 pub(super) fn verified(
     plan: Plan<Training>,
     depth: Depth,

@@ -1,4 +1,4 @@
-//! Time of the collectives that stay in the pod: measured, by a table of bus bandwidths, or by latency and rate.
+//! Time of the collectives that stay in the pod: measured, from a table of bus bandwidths, or from latency and rate.
 
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;

@@ -110,7 +110,7 @@ impl StageWalk<'_> {
         let n = self.micro_batches as usize;
         // The parts of the model in order: each chunk of the stages in turn.
         let parts = stages * self.shape.virtual_stages as usize;
-        // arrived[backward][part * n + micro_batch]: the node that brings the input of a compute.
+        // arrived[backward][part * n + micro_batch]: the node that provides the input of a compute.
         let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];

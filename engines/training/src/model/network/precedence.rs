@@ -126,7 +126,7 @@ impl Precedence {
         at < to && self.later[at * self.words + to / 64] >> (to % 64) & 1 == 1
     }
 
-    /// Returns `true` if a path joins the two, in either direction, or they are the same.
+    /// Returns `true` if a path joins the two tasks in either direction, or if they are the same.
     pub fn ordered(&self, u: u32, v: u32) -> bool {
         u == v || self.before(u, v) || self.before(v, u)
     }

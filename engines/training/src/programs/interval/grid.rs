@@ -156,7 +156,7 @@ impl Grid {
                 *length = length.max(*sum);
             }
         };
-        // Links first: an interval lasts at least as long as its circuits need for what is sent within it.
+        // Links first: an interval lasts at least as long as the circuits need for the volume in it.
         for (via, tasks) in network.carried.iter().enumerate() {
             let circuits = f64::from(self.circuits[via / 2]);
             resource(&mut tasks.iter().map(|task| (*task, 1.0 / circuits)));

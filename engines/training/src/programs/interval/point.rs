@@ -27,7 +27,7 @@ impl IntervalModel {
         for (link, &circuits) in grid.circuits.iter().enumerate() {
             put(columns.circuits[link], f64::from(circuits));
             for &(count, part) in &columns.parts[link] {
-                // Bits: the parts of the circuits; unary: the part that is the count.
+                // Binary parts: the bits of the count; unary parts: the part that equals the count.
                 put(part, f64::from(u8::from(self.has(count, circuits))));
             }
         }

@@ -106,7 +106,7 @@ impl Writer<'_> {
                         (self.volume(task as usize, interval), weight / network.flows[task as usize])
                     })
                     .collect();
-                // A single task with one flow per NIC is covered by the row above.
+                // The row above covers a single task with one flow per NIC.
                 let alone = matches!(nics.members[..], [(_, weight)] if weight <= 1.0);
                 if terms.is_empty() || alone {
                     continue;
@@ -181,7 +181,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Events in order (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16), the end (Eq. 18).
+    /// Adds the order of events (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16) and the end (Eq.
+    /// 18).
     pub(super) fn times(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         // Eq. 14: lengths are not negative.
@@ -202,7 +203,8 @@ impl Writer<'_> {
             for interval in self.window(task) {
                 let (begin, end) = self.ends(interval);
                 let active = self.active(task, interval);
-                // Large constants are as small as the windows of task and event allow: weak ones cost the bound.
+                // Large constants are as small as the windows of task and event allow, because large ones weaken the
+                // bound.
                 let most = (last_start - self.earliest[interval as usize - 1]).max(0.0);
                 let terms = [(start, 1.0), (begin, -1.0), (active, most)];
                 self.at_most(format!("{name} starts before interval {interval}"), most, &terms)?;

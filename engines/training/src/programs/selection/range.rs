@@ -56,8 +56,8 @@ impl Range {
             }
             let before = self.clone();
             for link in 0..self.low.len() {
-                // Tightens the range from both ends: drops a count if no choice for the other links meets the limit
-                // with it.
+                // Tightens the range from both ends: drops a count if no choice of the other links meets the limit with
+                // it.
                 while self.low[link] < self.high[link]
                     && left > 0
                     && self.ends_with(link, self.low[link], evaluator, &mut scratch, &mut left) > limit

@@ -30,7 +30,7 @@ struct Member {
 }
 
 /// Maximum number of sinks for which an order of release is determined. The test below is quadratic in the sinks;
-/// beyond this they share one release.
+/// above this limit they share one release.
 const SINKS: usize = 64;
 
 /// Maximum number of sinks for which every set has its own row: at most 31 sets for each count, and twice as many with

@@ -31,7 +31,7 @@ impl TrainingScenario {
         }
     }
 
-    /// Changes a knob as typed by a person.
+    /// Changes a knob to a value typed by the user.
     ///
     /// # Errors
     /// As for [`TrainingScenario::set`].

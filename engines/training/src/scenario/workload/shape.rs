@@ -38,7 +38,7 @@ impl Shape {
         if self.reverse { self.pods_per_replica - 1 - position } else { position }
     }
 
-    /// Stages in the pod at `position`; the pod of the last stages may hold fewer than the others.
+    /// Stages in the pod at `position`; the pod of the last stages may hold fewer stages than the others.
     pub fn stages_at(&self, position: u32) -> u32 {
         let forward = if self.reverse { self.pods_per_replica - 1 - position } else { position };
         self.stages_per_pod.min(self.stages - forward * self.stages_per_pod)

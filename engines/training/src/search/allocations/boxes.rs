@@ -69,7 +69,7 @@ impl BoxSearch<'_, '_> {
         for (&link, &circuits) in split.decided.iter().zip(high.iter()) {
             self.x[link as usize] = circuits;
         }
-        // Level-first ends bound fair ones too, so one bound serves both rates.
+        // Level-first ends are also lower bounds of fair ends, so one bound holds for both rates.
         let bound = if split.modelled {
             let model = &task.evaluator.model;
             let mut bound = model.start(&self.x, &mut self.scratch.model);
@@ -91,7 +91,7 @@ impl BoxSearch<'_, '_> {
             self.x[link as usize] = circuits;
         }
         budget.free_into(&self.x, &mut self.free);
-        // Monotone ends let the upper corner represent the box; fair ends may rise with circuits.
+        // If ends never grow with circuits, the upper corner represents the box; fair ends may grow with circuits.
         let monotone = split.modelled && split.rates() != Rates::Fair;
         let open = split.decided.iter().enumerate().position(|(position, &link)| {
             let contested = budget.ends(link as usize).iter().any(|end| self.free[end.pod as usize] < 0);

@@ -3,7 +3,7 @@
 use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
 
-/// Links split into those whose circuits are searched and those that follow.
+/// Links, split into those whose circuits are searched and those whose circuits follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Split<'a> {
     pub task: VectorTask<'a>,

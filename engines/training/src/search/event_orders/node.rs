@@ -25,7 +25,7 @@ const ROUNDS: usize = 40;
 /// Number of rounds in a row with less progress than [`LEAST_PROGRESS`] after which the node branches: one weak round
 /// may precede a strong one.
 const PATIENCE: usize = 3;
-/// Minimum rise of the bound in a round: below it, only rounding and weak rows move the bound.
+/// Minimum rise of the bound in a round: smaller rises come only from rounding and weak rows.
 const LEAST_PROGRESS: f64 = 1e-7;
 
 /// Maximum number of rows with which further distances are added.
@@ -45,7 +45,7 @@ pub enum RelaxedNode {
     Empty,
     /// Windows that are feasible for every resource, the best of the node, with rates if they were found.
     Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
-    /// Branching is needed; candidates in decreasing order of the violation they hide.
+    /// Branching is needed; candidates in decreasing order of hidden violation.
     Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<BranchCandidate> },
 }
 
@@ -64,7 +64,7 @@ pub fn relax<W: Watch<Proposal>>(
         return Ok(RelaxedNode::Empty);
     }
     let moments = problem.moments();
-    // The origin is no variable: its column stays at 0 because no row names it. Closed distances from and to the
+    // The origin is not a variable: its column stays at 0 because no row contains it. Closed distances from and to the
     // origin are the bounds of the time points.
     let lower: Vec<f64> = (0..moments as u32).map(|at| distances.least(ORIGIN, at)).collect();
     let upper: Vec<f64> = (0..moments as u32).map(|at| -distances.least(at, ORIGIN)).collect();

@@ -310,7 +310,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             self.pruned += 1;
             return Ok(None);
         }
-        // The next box often has the same upper corner: its problem is reused.
+        // The next box often has the same upper corner, so its problem is reused.
         let placed = match &self.seen {
             Some(placed) if placed.x == high => Arc::clone(placed),
             _ => {
@@ -319,7 +319,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
             }
         };
         self.seen = Some(Arc::clone(&placed));
-        // The upper corner fits: it dominates the box, and its orders are searched next.
+        // The upper corner fits, so it dominates the box, and its orders are searched next.
         let Some(link) = widest else {
             let makespan = self.evaluator.makespan(&high, Rates::Best, &mut self.scratch);
             self.keep(high, makespan, None, "circuits")?;
@@ -380,7 +380,7 @@ impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
                         let trace = schedule::trace(&self.evaluator.network, view, &services);
-                        // The plan may be longer than the bound by the stretch of its services; `loose` then keeps the
+                        // The plan may exceed the bound by the scaling factor of its services; `loose` then keeps the
                         // bound.
                         self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
                     }

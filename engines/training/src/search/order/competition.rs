@@ -1,5 +1,5 @@
-//! Subject of an event order: the contended tasks of one circuit allocation, the delays between them and the resources
-//! that they share.
+//! Input of the search over event orders: the contended tasks of one circuit allocation, the delays between them and
+//! the resources that they share.
 //!
 //! Uncontended tasks have fixed durations, so chains of them become delays between contended tasks. Times here are
 //! multiples of [`Competition::unit_s`], which is chosen so that an iteration lasts about 1000; rates are multiples of
@@ -140,7 +140,7 @@ fn resources(evaluator: &Evaluator, x: &[u32], position: &[Option<u32>]) -> Vec<
     for (via, tasks) in network.carried.iter().enumerate() {
         let users: Vec<(u32, f64)> =
             tasks.iter().filter_map(|task| Some((position[*task as usize]?, 1.0))).collect();
-        // A resource with one contended user is covered by that user's full speed.
+        // The full speed of the task already covers a resource with one contended task.
         if users.len() > 1 {
             let way = if via % 2 == 0 { "forward" } else { "backward" };
             let name = format!("circuits of link {} {way}", via / 2);

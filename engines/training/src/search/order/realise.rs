@@ -16,7 +16,7 @@ const SAME_RATE: f64 = 1e-9;
 
 /// The schedule of a point on circuits `x`.
 pub(super) fn trace(evaluator: &Evaluator, x: &[u32], competition: &Competition, point: &Point) -> Trace {
-    // Volumes come from the program, times are recomputed: capacities then hold exactly.
+    // Volumes come from the program and times are recomputed, so capacities hold exactly.
     let sent = cleaned(competition, point);
     let times = times(competition, point, &sent);
     let network = &evaluator.network;

@@ -139,7 +139,7 @@ impl Steps<'_> {
         states
     }
 
-    /// Last ends of transfers that others wait for on these circuits, ascending; none if they end too late.
+    /// The latest ends of transfers with successors on these circuits, ascending; empty if the iteration ends too late.
     fn instants(&mut self, first: &[u32]) -> Vec<f64> {
         let network = &self.task.evaluator.network;
         let mut state = Vec::new();

@@ -1,4 +1,4 @@
-//! The best circuits of one job on given ports, and the fewest ports that keep them as good.
+//! The best circuits of one job on given ports, and the fewest ports that keep their makespan.
 
 use crate::programs::circuit_bounds::useful_within;
 use crate::search::allocations::{self, VectorTask};
@@ -99,7 +99,8 @@ pub fn best<W: Watch<Proposal>>(
     let Some(first) = first else { return Err(MethodError::Failed("no circuits fit the pods".to_owned())) };
     let caps = useful_within(network, fair_s);
     let mut search = JobSearch { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
-    // Rates that a simulation defines or the path model gives exactly; otherwise contention before the sinks.
+    // The search over circuits suffices if rates are fair or the path model is exact; otherwise tasks compete before
+    // the sinks.
     let (kept, bound) = if rates != Rates::Fair && !evaluator.exact(rates) {
         search.contended(first, watch)?
     } else {

@@ -1,4 +1,4 @@
-//! Start times by a longest path, the end by the tails of every directed link.
+//! Evaluation by a longest path, which gives start times, and by the tails of every directed link, which give the end.
 //!
 //! Tasks with successors get their duration without competition, V/(min(F,x)*B). Tasks without successors are collected
 //! per directed link and solved by [`crate::simulate::sinks`]. Under fair rates this is exact if only sinks compete;

@@ -18,7 +18,7 @@ impl CircuitTimeline {
     /// precedes its start. So if the first state certainly holds at some moment of that dark time, no more than its
     /// circuits carry; the same applies to the second state.
     pub fn new(go: TimeRange, back: TimeRange, delay_s: f64, period_s: f64, states: [&[f64]; 2]) -> Self {
-        // Times whose dark time overlaps a time that certainly has the state, as half-open spans.
+        // Half-open spans of the times whose preceding dark time overlaps a time at which the state certainly holds.
         let meets = |from_s: f64, until_s: f64| {
             let until_s = if from_s < until_s { until_s + delay_s } else { f64::NEG_INFINITY };
             [
