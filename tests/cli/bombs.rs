@@ -98,7 +98,7 @@ fn compressed_floods_are_no_imports() {
             flood("", "num_global_tokens_per_expert [1]\n", 250),
             "does not name its layer",
         ),
-        ("routing_counts", "rows", flood(TABLE, "0,1,2\n", 250), "is about the same expert"),
+        ("routing_counts", "rows", flood(TABLE, "0,1,2\n", 250), "is for the same expert"),
         ("routing_counts", "wide row", flood("1", ",1", 250), "is longer than"),
         ("routing_counts", "column", flood("", "1\n", 250), "more than"),
         ("mscclpp", "lists", flood("{\"name\": [0", ",[]", 60), "none of the files is a scenario"),

@@ -34,7 +34,7 @@ fn a_machine_with_a_lame_port_is_told_and_waited_for() {
     let file = machine("cut-through/lame-port.xml");
     let set = ["--set", "output_buffer_bytes=4000000", "--set", "collective=broadcast"];
     let told = place.run(&[&["import", "nccl", &file, "-o", "m.json"], &set[..]].concat()).done();
-    let line = "rank 2 (host 0x51, 0000:43:00.0) lists 2 links and the others 18";
+    let line = "rank 2 (host 0x51, 0000:43:00.0) lists 2 links, but the others 18";
     assert!(told.out.contains(line) || told.err.contains(line), "{}{}", told.out, told.err);
     place.run(&["show", "m.json"]).done().prints(&[line]);
     place.run(&["solve", "m.json", "-o", "p.json"]).done();
@@ -54,13 +54,19 @@ fn dumps_of_machines_have_the_floors_of_their_links() {
             6e6,
             "",
             5e6 / 360_900.0,
-            "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links and the others 18",
+            "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the others 18",
         ),
         ("socket-nics.xml", 4e6, "", 3e6 / 370_800.0, "4 GPUs, 1 switch, 8 links"),
         ("halves.xml", 4e6, "", 3e6 / 360_900.0, "4 GPUs are halves of 2 devices"),
         ("same-bridges.xml", 2e6, "", 1e6 / 24_000.0, "2 GPUs, 0 switches, 2 links"),
-        ("islands.xml", 4e6, "", 2e6 / 48_000.0, "way between the GPUs that no links join"),
-        ("pcie-only.xml", 4e6, "intra=pcie", 3e6 / 24_000.0, "PCI Express to the CPU, 24 GB/s each way"),
+        ("islands.xml", 4e6, "", 2e6 / 48_000.0, "path between GPUs without links"),
+        (
+            "pcie-only.xml",
+            4e6,
+            "intra=pcie",
+            3e6 / 24_000.0,
+            "PCI Express to the CPU, 24 GB/s in each direction",
+        ),
     ] {
         let (file, size) = (machine(name), format!("output_buffer_bytes={bytes}"));
         let mut asked = vec!["import", "nccl", &file, "--set", &size, "-o", "m.json", "--force"];
@@ -104,7 +110,7 @@ fn schedules_in_place_end_after_their_hops() {
         assert!(near(finish, finish_us) && near(replay, replay_us), "{file}: {finish}, {replay}");
     }
     let broken = machine("in-place/broken3.xml");
-    let lacking = "holds chunk 2 of rank 0 + chunk 2 of rank 2, it should hold";
+    let lacking = "holds chunk 2 of rank 0 + chunk 2 of rank 2, but it should contain";
     place.run(&["import", "msccl", &network, &broken, "-o", "q.json"]).exit(2).says(&[
         "gpu 0, output chunk 2",
         "gpu 1, output chunk 2",

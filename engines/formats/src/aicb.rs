@@ -2,7 +2,7 @@
 //!
 //! Two forms come from the same generator, the SimAI text ([`simai_text`]: one rank of one stage, layer by layer) and
 //! the per-call CSV ([`calls`]: every call of one rank of each stage, in program order). Kernel times ([`aiob`]) and
-//! bus bandwidths ([`busbw`]) complete them; [`workload::merge`] joins what was given into one [`AicbWorkload`].
+//! bus bandwidths ([`busbw`]) complete them; [`workload::merge`] combines the inputs into one [`AicbWorkload`].
 
 pub mod aiob;
 pub mod busbw;
@@ -38,7 +38,7 @@ pub use workload::{
 use crate::detect::{self, Format};
 use crate::gz::Limits;
 
-/// One file of this family, read.
+/// A parsed file of this family.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// SimAI text workload.
@@ -63,10 +63,10 @@ impl Content {
     }
 }
 
-/// One input with the name its owner gave it.
+/// An input with the name that the user gave it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AicbInput {
-    /// As the user wrote it.
+    /// The name as the user wrote it.
     pub name: String,
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
@@ -74,7 +74,7 @@ pub struct AicbInput {
     pub content: Content,
 }
 
-/// Reads any file of this family, compressed or not; `name` is put before every problem.
+/// Reads any file of this family, compressed or not; `name` precedes every problem.
 ///
 /// # Errors
 /// Every problem of the file, or what else the file is.

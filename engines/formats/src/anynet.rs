@@ -1,7 +1,7 @@
 //! BookSim's `anynet` network files: one line for each router, `router R node N… router R2 [latency]…`.
 //!
-//! A latency applies to one direction only and is 1 if it is left out; the reverse direction of a link exists even if
-//! it is not listed, with latency 1. What is written here lists both directions with their latencies.
+//! A latency applies to one direction only and defaults to 1; the reverse direction of a link exists even if it is not
+//! listed, with latency 1. The writer lists both directions with their latencies.
 
 use lightbay_core::problem::{Problems, printable};
 use std::collections::BTreeMap;
@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 /// A network of routers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anynet {
-    /// The router of every node (a source and sink of traffic), by number of the node.
+    /// The router of every node (a source and sink of traffic), by node number.
     pub nodes: BTreeMap<u32, u32>,
-    /// Latency in cycles of every direction of a link, by router it leaves and router it arrives at.
+    /// Latency in cycles of every direction of a link, by its source and destination routers.
     pub links: BTreeMap<(u32, u32), u32>,
 }
 
@@ -47,11 +47,12 @@ pub fn read(text: &str) -> Result<Anynet, Problems> {
             problems.add(
                 format!("line {}", index + 1),
                 what,
-                "write 'router R' and then 'node N' or 'router R2', each with a latency if it is not 1",
+                "write 'router R' followed by 'node N' or 'router R2' entries, each with a latency if it \
+                 is not 1",
             );
         }
     }
-    // The reverse direction exists even if nobody lists it.
+    // The reverse direction exists even if it is not listed.
     let reverse: Vec<(u32, u32)> = net.links.keys().map(|&(from, to)| (to, from)).collect();
     for link in reverse {
         net.links.entry(link).or_insert(1);
@@ -61,8 +62,8 @@ pub fn read(text: &str) -> Result<Anynet, Problems> {
 
 fn read_line(words: &[&str], net: &mut Anynet) -> Result<(), String> {
     let number = |at: usize| -> Result<u32, String> {
-        let word = words.get(at).ok_or("ends where a number should be")?;
-        word.parse().map_err(|_| format!("has '{}' where a number should be", printable(word)))
+        let word = words.get(at).ok_or("ends where a number is expected")?;
+        word.parse().map_err(|_| format!("has '{}' where a number is expected", printable(word)))
     };
     let Some(first) = words.first() else { return Ok(()) };
     if *first != "router" {
@@ -82,7 +83,7 @@ fn read_line(words: &[&str], net: &mut Anynet) -> Result<(), String> {
             "router" => {
                 net.links.insert((router, other), latency.unwrap_or(1));
             }
-            _ => return Err(format!("has '{}' where 'node' or 'router' should be", printable(word))),
+            _ => return Err(format!("has '{}' where 'node' or 'router' is expected", printable(word))),
         }
         at += if latency.is_some() { 3 } else { 2 };
     }

@@ -1,14 +1,14 @@
 //! Chakra execution traces, one file for each rank (`PREFIX.RANK.et`), as ASTRA-sim and other simulators read them.
 //!
-//! A file is a sequence of messages in the encoding of protobuf, each behind its length: first the metadata, then one
-//! message for each node. Node and attribute numbers are those of schema 1.0.
+//! A file is a sequence of messages in protobuf encoding, each preceded by its length: first the metadata, then one
+//! message for each node. Numbers of node and attribute types are those of schema 1.0.
 
 use lightbay_core::problem::{Problem, Problems};
 
 /// Maximum number of nodes of a file.
 const MOST_NODES: usize = 4_000_000;
 
-/// Sort of a node.
+/// Type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChakraSort {
     /// Computation.
@@ -19,7 +19,7 @@ pub enum ChakraSort {
     Receive,
     /// Collective.
     Collective,
-    /// Anything else, by its number.
+    /// Any other type, by its number.
     Other(u32),
 }
 
@@ -45,12 +45,12 @@ impl ChakraSort {
     }
 }
 
-/// Value of an attribute. Integers of all widths are one, as writers differ in them.
+/// Value of an attribute. Integers of all widths are one variant, because writers use different widths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChakraValue {
     /// Integer.
     Int(i64),
-    /// Integer that may be above the largest `i64`.
+    /// Integer that may exceed the largest `i64`.
     Uint(u64),
     /// Truth value.
     Bool(bool),
@@ -69,9 +69,9 @@ pub struct ChakraNode {
     pub name: String,
     /// Sort.
     pub sort: ChakraSort,
-    /// Nodes that control depends on.
+    /// Nodes on which it has a control dependency.
     pub control_deps: Vec<u64>,
-    /// Nodes that data depends on.
+    /// Nodes on which it has a data dependency.
     pub data_deps: Vec<u64>,
     /// Duration, µs.
     pub duration_us: u64,
@@ -86,12 +86,12 @@ pub struct ChakraTrace {
     pub version: String,
     /// Nodes in the order of the file.
     pub nodes: Vec<ChakraNode>,
-    /// Attributes of lists, messages and bytes, which are not kept.
+    /// Number of dropped attributes: lists, messages and bytes.
     pub skipped: u64,
 }
 
 impl ChakraNode {
-    /// A send or receive of `bytes` between ranks. Messages of one pair of ranks are told apart by `tag`.
+    /// A send or receive of `bytes` between ranks. `tag` distinguishes the messages of a pair of ranks.
     pub fn message(
         id: u64,
         sort: ChakraSort,
@@ -113,7 +113,7 @@ impl ChakraNode {
         Self { id, name, sort, control_deps: Vec::new(), data_deps: after, duration_us: 0, attributes }
     }
 
-    /// Returns the value of an integer attribute, in whatever width it was written.
+    /// Returns the value of an integer attribute, whatever its width.
     pub fn int(&self, name: &str) -> Option<i128> {
         self.attributes.iter().find(|(own, _)| own == name).and_then(|(_, value)| match value {
             ChakraValue::Int(value) => Some(i128::from(*value)),
@@ -232,7 +232,7 @@ fn take_field<'a>(input: &mut &'a [u8]) -> Option<(u64, ChakraField<'a>)> {
     Some((key >> 3, field))
 }
 
-/// Reads the trace of a rank, unpacked. Fields of other versions are left aside.
+/// Reads the trace of a rank, not compressed. Ignores fields of other versions.
 ///
 /// # Errors
 /// A file that is cut off or is no sequence of messages, and nodes with a number that another has.
@@ -265,7 +265,7 @@ pub fn read(content: &[u8]) -> Result<ChakraTrace, Problems> {
             continue;
         }
         if trace.nodes.len() >= MOST_NODES {
-            problems.add(place, format!("is one more node than {MOST_NODES}"), "give a shorter trace");
+            problems.add(place, format!("exceeds the limit of {MOST_NODES} nodes"), "use a shorter trace");
             break;
         }
         let Some(node) = node(message, &mut trace.skipped) else {
@@ -273,7 +273,12 @@ pub fn read(content: &[u8]) -> Result<ChakraTrace, Problems> {
             break;
         };
         if !ids.insert(node.id) {
-            problems.add(place, format!("is a second node {}", node.id), "give every node its own number");
+            problems.add(
+                place,
+                format!("is a second node with the number {}", node.id),
+                "give every node a different \
+                 number",
+            );
         }
         trace.nodes.push(node);
     }

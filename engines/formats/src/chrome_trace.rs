@@ -1,8 +1,8 @@
 //! Timelines in the Trace Event Format, as JSON: `ui.perfetto.dev` and `chrome://tracing` read it.
 //!
-//! Slices of one thread have to be nested or apart, so whoever fills a [`Trace`] gives everything that runs side by
-//! side a thread of its own. Times are kept in whole nanoseconds, which is what readers work with, so that slices that
-//! touch do not overlap by a rounding.
+//! Slices of one thread must be nested or disjoint, so the caller puts everything that runs in parallel into different
+//! threads. Times are stored in whole nanoseconds, the unit of the viewers, so that adjacent slices do not overlap
+//! because of rounding.
 
 use crate::value::Value;
 use lightbay_core::json::{self, WriteError};
@@ -16,7 +16,7 @@ pub struct Trace {
     pub processes: Vec<Process>,
     /// Events in the rows, each with start and end.
     pub slices: Vec<Slice>,
-    /// Facts about the file as a whole, by name.
+    /// Metadata of the whole file, by name.
     pub about: Vec<(String, Value)>,
 }
 
@@ -25,11 +25,11 @@ pub struct Trace {
 pub struct Process {
     /// Name.
     pub name: String,
-    /// Names of its rows, which are numbered from 1.
+    /// Names of its rows, numbered from 1.
     pub threads: Vec<String>,
 }
 
-/// Something that takes time.
+/// An event with a duration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
     /// Index of the group.
@@ -44,7 +44,7 @@ pub struct Slice {
     pub start_s: f64,
     /// End, seconds.
     pub end_s: f64,
-    /// Everything else about it, by name with unit.
+    /// Other attributes, by name with unit.
     pub args: Vec<(&'static str, Value)>,
 }
 
@@ -82,7 +82,7 @@ struct Metadata<'s> {
     args: Named<'s, &'static str>,
 }
 
-/// Whole nanoseconds of a moment.
+/// A time in whole nanoseconds.
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
@@ -94,7 +94,7 @@ fn microseconds(nanoseconds: i64) -> f64 {
 /// Writes the timeline, one event to a line.
 ///
 /// # Errors
-/// A number that JSON cannot hold.
+/// A number that JSON cannot represent.
 pub fn write(trace: &Trace) -> Result<String, WriteError> {
     let mut lines = Vec::new();
     let named = |what: &'static str, pid: usize, tid: usize, key: &'static str, value: Value| {
@@ -133,8 +133,8 @@ pub fn write(trace: &Trace) -> Result<String, WriteError> {
     Ok(text)
 }
 
-/// Rows for spans that may overlap: for each span, in the order given, the index of the first row that is free when it
-/// starts. Spans that touch share a row. Give them by start, earliest first.
+/// Assigns rows to spans that may overlap: returns for each span, in the given order, the index of the first row that
+/// is free when the span starts. Adjacent spans may share a row. The spans must be sorted by start.
 pub fn rows(spans: impl IntoIterator<Item = (f64, f64)>) -> Vec<usize> {
     let mut free_at: Vec<i64> = Vec::new();
     spans

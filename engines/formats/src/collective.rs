@@ -1,5 +1,4 @@
-//! Collectives as the files of executors name them: the buffers they work in, and the chunks that must be in them at
-//! the end.
+//! Collectives as in files of executors: their buffers, and the chunks that must be in them at the end.
 
 pub mod memory;
 pub mod order;
@@ -11,18 +10,18 @@ use lightbay_core::problem::Problem;
 pub enum Buffer {
     /// The chunks that the rank contributes.
     Input,
-    /// The chunks that it ends up with.
+    /// The chunks that the rank has at the end.
     Output,
-    /// Room for what passes through.
+    /// Space for chunks that pass through.
     Scratch,
 }
 
 impl Buffer {
-    /// All three, with their names in files.
+    /// All three buffers, with their names in files.
     pub const ALL: [(&'static str, Self); 3] =
         [("i", Self::Input), ("o", Self::Output), ("s", Self::Scratch)];
 
-    /// The letter that files name it by.
+    /// The letter for the buffer in files.
     pub const fn letter(self) -> char {
         match self {
             Self::Input => 'i',
@@ -37,7 +36,7 @@ impl Buffer {
 pub struct BufferPlace {
     /// Buffer.
     pub buffer: Buffer,
-    /// Chunk of it, from 0.
+    /// Index of the chunk in the buffer, from 0.
     pub offset: u32,
 }
 
@@ -54,12 +53,12 @@ pub enum CollectiveOp {
     AllToAll,
     /// Every rank gets the input of one.
     Broadcast,
-    /// Anything else; the file does not say what.
+    /// Any other operation; the file does not define it.
     Custom,
 }
 
 impl CollectiveOp {
-    /// All, with the names that files have for them; the first of an operation is the one that is written.
+    /// All operations with their names in files; the writer uses the first name.
     pub const NAMES: [(&'static str, Self); 12] = [
         ("allgather", Self::AllGather),
         ("all_gather", Self::AllGather),
@@ -75,12 +74,12 @@ impl CollectiveOp {
         ("custom", Self::Custom),
     ];
 
-    /// The operation that files call `name`.
+    /// The operation with the name `name` in files.
     pub fn of(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
     }
 
-    /// The name that is written.
+    /// The name that the writer uses.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, op)| *op == self).map_or("custom", |(name, _)| name)
     }
@@ -102,22 +101,22 @@ pub struct BufferSizes {
 pub struct Contribution {
     /// The rank.
     pub rank: u32,
-    /// BufferPlace in its input, in chunks.
+    /// Index of the chunk in the input.
     pub chunk: u32,
 }
 
-/// Content that a slot of an output must have in the end: the sum of these.
+/// Required content of an output slot at the end: the sum of these contributions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The rank.
     pub rank: u32,
-    /// BufferPlace in its output, in chunks.
+    /// Index of the slot in the output.
     pub offset: u32,
     /// The contributions, in order of rank and chunk.
     pub sum: Vec<Contribution>,
 }
 
-/// Calls `each` with what every slot of every output must hold.
+/// Calls `each` with the required content of every slot of every output.
 ///
 /// # Errors
 /// Buffers whose sizes do not suit the operation, a broadcast without a root, and [`CollectiveOp::Custom`].
@@ -132,10 +131,10 @@ pub fn for_each_wanted(
     let (input, output) = (first.input, first.output);
     if let Some(rank) = sizes.iter().position(|size| (size.input, size.output) != (input, output)) {
         let message = format!(
-            "has {} input and {} output chunks, rank 0 has {input} and {output}",
+            "has {} input and {} output chunks, but rank 0 has {input} and {output}",
             sizes[rank].input, sizes[rank].output
         );
-        return Err(Problem::new(format!("gpu {rank}"), message, "give all ranks buffers of one size"));
+        return Err(Problem::new(format!("gpu {rank}"), message, "use the same buffer sizes for all ranks"));
     }
     let expect = |fits: bool, rule: &str| {
         if fits {
@@ -163,14 +162,14 @@ pub fn for_each_wanted(
             return Err(Problem::new(
                 "",
                 "a custom collective",
-                "say what every slot of its outputs must hold",
+                "state the required content of every slot of its outputs",
             ));
         }
     }
     let root = match (op, root) {
         (CollectiveOp::Broadcast, Some(root)) if root < ranks => root,
         (CollectiveOp::Broadcast, _) => {
-            return Err(Problem::new("", "a broadcast whose root is not known", "name its root"));
+            return Err(Problem::new("", "a broadcast with an unknown root", "name its root"));
         }
         _ => 0,
     };

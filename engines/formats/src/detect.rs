@@ -1,7 +1,7 @@
-//! Says what a file is by its content, so that a wrong one is refused by its name.
+//! Detects the format of a file from its content, so that an error message can name the format of a wrong file.
 //!
-//! Only the first bytes are looked at. Formats that have no reader here are still recognised: "this is an NCCL
-//! topology" helps more than "line 1: '<system' is not a policy".
+//! Only the first bytes are examined. Formats without a reader are recognised too, because "this is an NCCL topology"
+//! helps more than "line 1: '<system' is not a policy".
 
 mod foreign;
 
@@ -20,7 +20,7 @@ use crate::model_config::megatron;
 use crate::network::{self, NetworkForm};
 use crate::solutions::{self, Dialect};
 
-/// Bytes of a file that are looked at.
+/// Number of bytes of a file that are examined.
 pub const HEAD_BYTES: usize = 64 << 10;
 
 /// First word of a SimAI text workload: the parallelism policy.
@@ -55,7 +55,7 @@ pub enum SwitchState {
     OcpOcs,
     /// CONFIG_DB of SONiC, JSON.
     SonicOcs,
-    /// Table as this program writes it.
+    /// A table in the format that this program writes.
     Csv,
 }
 
@@ -101,9 +101,9 @@ pub enum Format {
     Scenario,
     /// A plan of this program.
     Plan,
-    /// The names of a model that this program wrote.
+    /// The names file of a model that this program wrote.
     Names,
-    /// Solution that a solver wrote.
+    /// A solution that a solver wrote.
     Solution(Dialect),
     /// The printable report of `glpsol -o`, which HiGHS writes as style 3.
     SolutionReport,
@@ -117,19 +117,19 @@ pub enum Format {
     Megatron,
     /// Counts of tokens by expert.
     ExpertLoads,
-    /// Counts of tokens by their experts in two layers.
+    /// Joint token counts of the experts in two layers.
     JointLoads,
     /// Cross-connections of an optical switch, as the switch reports them.
     SwitchState(SwitchState),
-    /// The ports of optical switches, a row for each.
+    /// The ports of optical switches, one row per port.
     PortMap,
-    /// A table of a hall: pods, switches, cables or target circuits.
+    /// A table of a fabric: pods, switches, cables or target circuits.
     Hall,
     /// A network of nodes and links.
     Network(NetworkForm),
-    /// A topology of a collective as this program's specification has it.
+    /// A topology of a collective in the format of this program's specification.
     Topology,
-    /// A file that is known and not read.
+    /// A file of a known format without a reader.
     Foreign(ForeignFile),
     /// Some other JSON.
     OtherJson,
@@ -144,7 +144,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the description of the format, to be put after "this is".
+    /// Returns the description of the format, to follow "this is".
     pub const fn describe(self) -> &'static str {
         match self {
             Self::SimaiText => "a SimAI text workload",
@@ -166,7 +166,7 @@ impl Format {
             Self::TecclInput => "an input of the published TE-CCL program",
             Self::Scenario => "a lightbay scenario",
             Self::Plan => "a lightbay plan",
-            Self::Names => "a file of names beside a model",
+            Self::Names => "the names file of an exported model",
             Self::Solution(_) => "the solution file of a solver",
             Self::SolutionReport => {
                 "the printable report of glpsol (style 3 of HiGHS), which rounds its values"
@@ -192,7 +192,7 @@ impl Format {
         }
     }
 
-    /// The importer that reads it; `None` if none does, and [`Format::advice`] says what to do.
+    /// The importer that reads the format; `None` if none does, and [`Format::advice`] says what to do.
     pub const fn importer(self) -> Option<&'static str> {
         match self {
             Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
@@ -225,7 +225,7 @@ impl Format {
         }
     }
 
-    /// Returns the advice for a file that no importer reads; empty for files that are read or not recognised.
+    /// Returns the advice for a file that no importer reads; empty for formats that are read or unknown.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
@@ -242,17 +242,15 @@ impl Format {
             Self::SolutionReport => "write the raw form instead: `glpsol -w FILE`, or style 0 of HiGHS",
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "open it or solve it directly, without an import",
-            Self::Model => {
-                "solve it with the solver it is for, then `lightbay import sol` reads the solution"
-            }
-            Self::Empty => "give a file with content",
+            Self::Model => "solve it with its solver; `lightbay import sol` then reads the solution",
+            Self::Empty => "use a file with content",
             Self::Foreign(file) => file.advice(),
             _ => "",
         }
     }
 }
 
-/// An input ready to be read: unpacked, recognised, and still at its first byte.
+/// An input ready to be read: unpacked, recognised, and positioned at its first byte.
 pub struct Opened<'a> {
     /// Format of the content.
     pub format: Format,
@@ -285,7 +283,7 @@ pub fn unpacked_head(content: &[u8]) -> Result<Vec<u8>, Problem> {
 fn head(content: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut head = Vec::new();
     if let Err(error) = content.take(HEAD_BYTES as u64).read_to_end(&mut head) {
-        // What was read before a damaged part still tells the format; the reader meets the damage again.
+        // The bytes before a damaged part still show the format; the reader then reports the damage.
         if head.is_empty() || error.kind() == io::ErrorKind::FileTooLarge {
             return Err(io_problem("", &error));
         }
@@ -318,7 +316,7 @@ pub fn detect(head: &[u8]) -> Format {
     if text.contains("comm_type,comm_group") {
         return Format::AicbCsv;
     }
-    // The per-call CSV may begin with a bracket, too.
+    // The per-call CSV may also begin with a bracket.
     if text.starts_with('{') || text.starts_with('[') {
         return detect_json(text);
     }
@@ -392,7 +390,7 @@ fn hall(text: &str) -> Option<Format> {
         || has(&["side_a_device", "side_a_name", "side_b_device", "side_b_name"])
         || has(&["a_device", "a_interface", "b_device", "b_interface"]);
     let first = lines.next().and_then(|line| line.split(',').next()).unwrap_or_default().trim();
-    // A matrix names its first row as its second column.
+    // In a matrix, the second column has the name of the first row.
     let matrix = header.len() > 2 && !first.is_empty() && header[1] == first.to_ascii_lowercase();
     let sizes = ["pod", "switch"].contains(&header[0].as_str()) && header.len() > 1;
     (cables || matrix || sizes).then_some(Format::Hall)

@@ -1,8 +1,9 @@
 //! Expert loads: the tokens that a router sent to each expert, as training and serving frameworks record them.
 //!
-//! Read are long tables (`layer,expert,topk_count`), dense ones (a row for each layer or iteration), weights of EPLB,
-//! recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, lines of Megatron with
-//! `num_global_tokens_per_expert`, and its files by rank with the counts of the rank's own experts (`tpe`). All become one record: counts by iteration, layer, rank and expert.
+//! Supported forms: long tables (`layer,expert,topk_count`), dense ones (a row for each layer or iteration), weights of
+//! EPLB, recorders of SGLang and vLLM, JSON lines with a matrix of ranks and experts, lines of Megatron with
+//! `num_global_tokens_per_expert`, and its files by rank with the counts of the rank's own experts (`tpe`). All forms
+//! become the same record: counts by iteration, layer, rank and expert.
 
 mod grids;
 mod json;
@@ -25,9 +26,9 @@ use std::io::BufRead;
 
 /// Largest file, bytes.
 const MOST_BYTES: u64 = 256 << 20;
-/// Most counts of a file.
+/// Maximum number of counts of a file.
 const MOST_COUNTS: usize = 1 << 24;
-/// Largest count. Sums of all counts of a file stay exact.
+/// Largest count. Maximum count, with which sums of all counts of a file are exact.
 const MOST_TOKENS: f64 = 1e12;
 
 /// Meaning of the rows of a dense table.
@@ -39,12 +40,12 @@ pub enum LoadAxis {
     Iterations,
 }
 
-/// Choices beside the file.
+/// Choices that are not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Meaning of the rows of a dense table; a file that says it must not be given any.
+    /// Meaning of the rows of a dense table; must be missing if the file states it.
     pub axis: Option<LoadAxis>,
-    /// Layers that follow each other in lines that do not name theirs.
+    /// Number of consecutive layers in lines that do not name their layer.
     pub layers: Option<u32>,
 }
 
@@ -55,16 +56,16 @@ pub struct ExpertLoads {
     pub iterations: Vec<u64>,
     /// Numbers of the layers, ascending.
     pub layers: Vec<u32>,
-    /// Ranks that tokens come from; missing if the file gives their sum only.
+    /// Ranks from which tokens come; missing if the file gives only their sum.
     pub ranks: Option<u32>,
-    /// Experts of a layer.
+    /// Number of experts of a layer.
     pub experts: u32,
-    /// Counts, experts fastest, then ranks, layers and iterations.
+    /// Counts; experts vary fastest, then ranks, layers and iterations.
     pub counts: Vec<f64>,
 }
 
 impl ExpertLoads {
-    /// Returns the counts of all experts by place of iteration and layer and by rank (0 if ranks are not known); empty
+    /// Returns the counts of all experts by position of iteration and layer and by rank (0 if ranks are unknown); empty
     /// outside of the record.
     pub fn row(&self, iteration: usize, layer: usize, rank: usize) -> &[f64] {
         let (ranks, experts) = (self.ranks.unwrap_or(1) as usize, self.experts as usize);
@@ -75,7 +76,7 @@ impl ExpertLoads {
         self.counts.get(start..start + experts).unwrap_or_default()
     }
 
-    /// Returns the counts of all experts by place of iteration and layer, added over the ranks.
+    /// Returns the counts of all experts by position of iteration and layer, summed over the ranks.
     pub fn of_layer(&self, iteration: usize, layer: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.experts as usize];
         for rank in 0..self.ranks.unwrap_or(1) as usize {
@@ -86,25 +87,25 @@ impl ExpertLoads {
         sums
     }
 
-    /// Puts files together that each count the experts of one rank, in the order of the ranks.
+    /// Combines files that each count the experts of one rank, in the order of the ranks.
     fn of_expert_groups(files: &[Self], model_experts: Option<u32>) -> Result<Self, Problem> {
         let Some(first) = files.first() else {
-            return Err(Problem::new("", "no files", "give one of each rank"));
+            return Err(Problem::new("", "no files", "pass one file for each rank"));
         };
         for (rank, file) in files.iter().enumerate() {
             if (&file.iterations, &file.layers) != (&first.iterations, &first.layers) {
-                let message = "has other iterations or layers than that of rank 0";
+                let message = "has other iterations or layers than the file of rank 0";
                 return Err(Problem::new(
                     format!("file of rank {rank}"),
                     message,
-                    "give files of one run and one stage",
+                    "use files of one run and one stage",
                 ));
             }
         }
         let experts = files.iter().map(|file| file.experts).sum();
         if let Some(all) = model_experts.filter(|all| *all != experts) {
-            let message = format!("the files count {experts} experts, and the model has {all}");
-            return Err(Problem::new("", message, "give the files of all ranks of one expert group"));
+            let message = format!("the files count {experts} experts, but the model has {all}");
+            return Err(Problem::new("", message, "pass the files of all ranks of one expert group"));
         }
         let mut counts = Vec::new();
         for iteration in 0..first.iterations.len() {
@@ -117,13 +118,13 @@ impl ExpertLoads {
         Ok(Self { ranks: None, experts, counts, ..first.clone() })
     }
 
-    /// Puts files of single ranks together, in the order of the ranks.
+    /// Combines files of single ranks, in the order of the ranks.
     ///
     /// # Errors
     /// No files, files that have ranks already, and files of different iterations, layers or experts.
     pub fn of_ranks(files: &[Self]) -> Result<Self, Problem> {
         let Some(first) = files.first() else {
-            return Err(Problem::new("", "no files", "give one of each rank"));
+            return Err(Problem::new("", "no files", "pass one file for each rank"));
         };
         for (rank, file) in files.iter().enumerate() {
             let place = format!("file of rank {rank}");
@@ -133,12 +134,12 @@ impl ExpertLoads {
             let shape = (&file.iterations, &file.layers, file.experts);
             if shape != (&first.iterations, &first.layers, first.experts) {
                 let message = format!(
-                    "has {} iterations, {} layers and {} experts, or other numbers of them, than that of rank 0",
+                    "has {} iterations, {} layers and {} experts; their numbers differ from those of rank 0",
                     file.iterations.len(),
                     file.layers.len(),
                     file.experts
                 );
-                return Err(Problem::new(place, message, "give files of one run"));
+                return Err(Problem::new(place, message, "use files of one run"));
             }
         }
         let mut counts = Vec::with_capacity(first.counts.len() * files.len());
@@ -153,12 +154,12 @@ impl ExpertLoads {
     }
 }
 
-/// A file that is read, but not yet put together with what it leaves out.
+/// A file that has been read, before it is combined with other files and the experts that it omits.
 #[derive(Clone, Debug)]
 pub struct LoadFile {
     content: LoadContent,
     used: UsedOptions,
-    /// `true` if it counts the experts of one rank only, and what is left out.
+    /// `true` if it counts the experts of only one rank; also what is omitted.
     own_experts: Option<Vec<String>>,
 }
 
@@ -182,7 +183,7 @@ impl LoadFile {
         Self { content: LoadContent::Dense(grids), used, own_experts: Some(notes) }
     }
 
-    /// The sparse loads, of a long table that may leave out experts without tokens.
+    /// The sparse loads, from a long table that may omit experts without tokens.
     const fn as_sparse(&self) -> Option<&SparseLoads> {
         match &self.content {
             LoadContent::Sparse(found) => Some(found),
@@ -196,8 +197,8 @@ impl LoadFile {
     }
 }
 
-/// Puts files together: a single one as it is, several as one for each rank. Those that leave out experts without tokens
-/// get all experts of the model, if one is named, and zeros. `names` are those of the files.
+/// Combines files: a single file stays as it is, several files are one for each rank. Files that omit experts without
+/// tokens get all experts of the model, if a model is named, with zeros. `names` are those of the files.
 ///
 /// # Errors
 /// Files that do not fit together, and experts that are neither in the files nor in the model.
@@ -227,7 +228,7 @@ pub fn together(
                 notes.extend(told.map(|note| if is_single { note } else { format!("{name}: {note}") }));
                 found.push(made.value);
             }
-            // The caller names a single file.
+            // The caller adds the name of a single file.
             Err(wrong) => {
                 for problem in wrong.list().iter().cloned() {
                     problems.push(if is_single { problem } else { problem.under(name) });
@@ -239,10 +240,13 @@ pub fn together(
     let own = files.iter().filter(|file| file.own_experts.is_some()).count();
     if own > 0 {
         if own < files.len() {
-            let remedy = "give files of one form";
-            return Err(
-                Problem::new("", "some files count the experts of one rank, others all", remedy).into()
-            );
+            let remedy = "use files of one form";
+            return Err(Problem::new(
+                "",
+                "some files count the experts of one rank, others those of all ranks",
+                remedy,
+            )
+            .into());
         }
         for (file, name) in files.iter().zip(names) {
             notes.extend(file.own_experts.iter().flatten().map(|note| format!("{name}: {note}")));
@@ -257,7 +261,7 @@ pub fn together(
     Ok(Imported { notes, ..Imported::new(loads) })
 }
 
-/// Reads expert loads of any of the forms, compressed or not, as the file has them.
+/// Reads expert loads of any of the forms, compressed or not, without changes.
 ///
 /// # Errors
 /// Every problem of the file: counts that are negative or no numbers, rows of different lengths, missing or double
@@ -299,21 +303,21 @@ pub fn open(reader: impl BufRead, limits: &Limits, options: &LoadOptions) -> Res
     Ok(file)
 }
 
-/// Options that a form has use for.
+/// Options that a form uses.
 #[derive(Clone, Copy, Debug, Default)]
 struct UsedOptions {
     axis: bool,
     layers: bool,
 }
 
-/// Refuses options that do nothing with this file.
+/// Refuses options that have no effect on this file.
 fn unused(options: &LoadOptions, used: UsedOptions) -> Result<(), Problems> {
     let mut problems = Problems::new();
     if options.axis.is_some() && !used.axis {
-        problems.add("axis", "is given, and the file says what its rows are", "leave it out");
+        problems.add("axis", "is set, but the file states the meaning of its rows", "leave it out");
     }
     if options.layers.is_some() && !used.layers {
-        problems.add("layers", "is given, and the file says which layers it has", "leave it out");
+        problems.add("layers", "is set, but the file states its layers", "leave it out");
     }
     problems.into_result(())
 }

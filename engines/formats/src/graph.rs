@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub struct Attribute {
     /// Name, with unit.
     pub name: &'static str,
-    /// Type of the values: whole numbers, numbers or text.
+    /// Type of the values: integers, numbers or text.
     pub sort: Sort,
 }
 
@@ -29,7 +29,7 @@ pub enum Sort {
 pub struct Graph {
     /// Name.
     pub name: String,
-    /// `true` if edges lead from the first end to the second.
+    /// `true` if edges are directed from the first end to the second.
     pub directed: bool,
     /// Attributes of nodes.
     pub node_attributes: Vec<Attribute>,
@@ -43,8 +43,8 @@ pub struct Graph {
     pub drawing: Vec<(&'static str, &'static str)>,
 }
 
-/// Text as it may stand in XML, attributes included. Control characters, which XML does not allow however they are
-/// written, become `\u{..}`.
+/// Escapes text for XML, including attributes. Control characters, which XML does not allow even as escapes, become
+/// `\u{..}`.
 pub(crate) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for sign in printable(text).chars() {
@@ -100,7 +100,7 @@ pub fn graphml(graph: &Graph) -> String {
     text
 }
 
-/// Writes DOT. Attributes that Graphviz knows, such as `label`, decide how it draws.
+/// Writes DOT. Attributes that Graphviz knows, such as `label`, control the drawing.
 pub fn dot(graph: &Graph) -> String {
     // Labels may have several lines.
     let line = |line: &str| printable(line).replace('\\', "\\\\").replace('"', "\\\"");

@@ -1,7 +1,7 @@
-//! The way into every reader: unpacks gzip by magic bytes and caps how much may come out.
+//! The input of every reader: unpacks gzip, which it recognises by magic bytes, and limits the unpacked size.
 //!
-//! The cap is what keeps a small hostile file from becoming a large one in memory; it holds for plain input too. JSON is
-//! parsed by [`StoredText::json`] alone, whose tree may take as much as the file is large before it is unpacked.
+//! The limit keeps a small malicious file from becoming a large one in memory; it applies to plain input too. JSON is
+//! parsed only by [`StoredText::json`], which limits the memory of the tree by the size of the stored file.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Maximum size that is read of an input.
+/// Limits on the size of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes after decompression (or of the plain file).
@@ -35,9 +35,9 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub struct Unpacked<'a> {
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
-    /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
+    /// The plain content; reading more than the limit is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,
-    /// Bytes read of the stored file.
+    /// Number of bytes read of the stored file.
     stored: Rc<Cell<u64>>,
 }
 
@@ -51,7 +51,7 @@ pub struct StoredText {
 }
 
 impl StoredText {
-    /// Parses the text, or a part of it, as JSON. A small compressed file cannot represent a large tree.
+    /// Parses the text, or a part of it, as JSON. A small compressed file must not give a large tree.
     ///
     /// # Errors
     /// Anything that is not JSON, and trees that are too large for the file.
@@ -72,7 +72,7 @@ impl Unpacked<'_> {
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = String::from_utf8_lossy(before).matches('\n').count() + 1;
-            let remedy = "save the file as UTF-8, or check that it is the file you meant";
+            let remedy = "save the file as UTF-8, or check that it is the intended file";
             Problem::new(format!("line {line}"), "is not UTF-8 text", remedy)
         })?;
         let text = if marked { text.trim_start_matches('\u{feff}').to_owned() } else { text };
@@ -128,7 +128,7 @@ pub fn text(reader: impl BufRead, limits: &Limits, most: u64) -> Result<String, 
     Ok(stored_text(reader, limits, most)?.text)
 }
 
-/// The same with the size of the file as it is stored, for texts that are JSON or hold some.
+/// The same with the size of the stored file, for texts that are JSON or contain JSON.
 ///
 /// # Errors
 /// As [`text`].
@@ -146,20 +146,20 @@ pub fn json(reader: impl BufRead, limits: &Limits, most: u64) -> Result<Value, P
     found.json(&found.text)
 }
 
-/// Returns the problem, with its remedy, that an I/O error of an input means to its owner.
+/// Returns the problem, with its remedy, for an I/O error of an input.
 pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
     let remedy = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed file is cut short; copy it again",
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             "the compressed file is damaged; copy it again or unpack it with 'gunzip'"
         }
-        io::ErrorKind::FileTooLarge => "split the file or leave out repeated iterations",
-        _ => "check that the file can be read",
+        io::ErrorKind::FileTooLarge => "split the file, or omit repeated iterations",
+        _ => "check that the file is readable",
     };
     Problem::new(path, format!("cannot be read: {error}"), remedy)
 }
 
-/// A reader that counts what is taken of it.
+/// A reader that counts the bytes read from it.
 struct Counted<R> {
     inner: R,
     read: Rc<Cell<u64>>,
@@ -186,7 +186,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-/// A reader that fails once more than `left` bytes were requested and are there.
+/// A reader that fails if more than `left` bytes are requested and available.
 struct Capped<R> {
     inner: R,
     cap: u64,

@@ -1,9 +1,9 @@
-//! Web pages that stand alone: no scripts, and nothing is loaded from anywhere.
+//! Self-contained web pages: no scripts, and nothing is loaded from other places.
 
 use crate::graph::xml;
 use pulldown_cmark::{Event, Options, Parser, html};
 
-/// Look of a page, on a screen and on paper.
+/// Style of a page, on a screen and on paper.
 const STYLE: &str = "\
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.2; margin: 1.6em 0 0.5em; }
@@ -15,7 +15,7 @@ img { max-width: 100%; height: auto; }
 @media print { body { max-width: none; margin: 0; } tr, img { break-inside: avoid; } }
 ";
 
-/// A document in Markdown as a page. Markup of its own that the document may hold is shown as text.
+/// A document in Markdown as a page. HTML markup in the document is shown as text.
 pub fn page(title: &str, markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),

@@ -1,4 +1,4 @@
-//! Answers of readers: the record, with the values that the file did not give and the parts that were left aside.
+//! Results of readers: the record, with the values that were assumed and the parts that were ignored.
 
 pub use lightbay_core::scenario::Assumed;
 
@@ -7,19 +7,19 @@ pub use lightbay_core::scenario::Assumed;
 pub struct Imported<T> {
     /// The record.
     pub value: T,
-    /// Values that the file does not give, each with the value that was taken and the knob that sets it.
+    /// Values that the file does not contain, each with the assumed value and the knob that sets it.
     pub assumed: Vec<Assumed>,
-    /// Parts that were left aside or are odd, each in one sentence.
+    /// Parts that were ignored or are unusual, each in one sentence.
     pub notes: Vec<String>,
 }
 
 impl<T> Imported<T> {
-    /// A record of which the file said everything.
+    /// A record without assumptions.
     pub const fn new(value: T) -> Self {
         Self { value, assumed: Vec::new(), notes: Vec::new() }
     }
 
-    /// Says that something was assumed.
+    /// Records an assumption.
     pub fn assume(&mut self, what: impl Into<String>, value: impl Into<String>, set_with: impl Into<String>) {
         self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
     }
@@ -29,7 +29,7 @@ impl<T> Imported<T> {
         self.notes.push(sentence.into());
     }
 
-    /// The same in addition to another record.
+    /// Adds the assumptions and remarks of another record.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Imported<U> {
         Imported { value: change(self.value), assumed: self.assumed, notes: self.notes }
     }

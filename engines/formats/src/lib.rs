@@ -1,8 +1,8 @@
-//! Readers and writers of other tools' files: bytes in, typed records out, and the other way round.
+//! Readers and writers of other tools' files: they convert bytes to typed records and back.
 //!
-//! Nothing here opens a path, plans or guesses in silence. A reader takes `impl BufRead`, recognises what it holds by
-//! content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), caps every size before it allocates, and answers
-//! with a typed record or with every problem of the file at once, each with line, field, value and remedy.
+//! Nothing here opens a path or plans, and every assumption is reported. A reader takes `impl BufRead`, recognises the
+//! format by the content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), limits every size before it allocates,
+//! and returns a typed record or all problems of the file at once, each with line, field, value and remedy.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     test,

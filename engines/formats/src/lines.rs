@@ -1,4 +1,4 @@
-//! Lines of a text file with their numbers, none longer than the cap, none kept, and no more than a file of its rows has.
+//! Lines of a text file with their numbers; limits the length and the number of lines, and stores only one line.
 
 use std::io::{BufRead, Read};
 
@@ -6,7 +6,7 @@ use lightbay_core::problem::Problem;
 
 use crate::gz::{Limits, io_problem};
 
-/// Hands out one line at a time from a buffer that is used again.
+/// Returns one line at a time from a reused buffer.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -16,7 +16,7 @@ pub(crate) struct Lines<R> {
     rows: usize,
 }
 
-/// Lines that a file may have beside two for each row: headings, comments, blank lines.
+/// Number of lines that a file may have in addition to two for each row: headings, comments, blank lines.
 const OTHER_LINES: usize = 100_000;
 
 impl<R: BufRead> Lines<R> {
@@ -29,7 +29,7 @@ impl<R: BufRead> Lines<R> {
         self.rows
     }
 
-    /// The next line without its ending, and its number from 1.
+    /// The next line without its ending, and its number, counted from 1.
     pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &str)>, Problem> {
         self.buffer.clear();
         self.number += 1;
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
             return Err(Problem::new(
                 place(),
                 message,
-                "no file of this format is that long; check that this is the file you meant",
+                "no file of this format is so long; check that this is the intended file",
             ));
         }
         if read > self.cap {
@@ -67,7 +67,7 @@ impl<R: BufRead> Lines<R> {
             Err(error) => Err(Problem::new(
                 format!("line {}, byte {}", self.number, error.valid_up_to() + 1),
                 "is not UTF-8 text",
-                "save the file as UTF-8, or check that it is the file you meant",
+                "save the file as UTF-8, or check that it is the intended file",
             )),
         }
     }

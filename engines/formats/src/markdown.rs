@@ -3,16 +3,16 @@
 use lightbay_core::cells;
 use std::fmt::Write as _;
 
-/// A document that is being written. Words of the document itself are taken as they are; text from inputs has to go
-/// through [`text`].
+/// A document under construction. Text of the document itself is used unchanged; text from inputs must be escaped with
+/// [`text`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     body: String,
-    /// References at the end: targets of links that are too long to be read past.
+    /// References at the end: link targets that are too long to be in the text.
     references: String,
 }
 
-/// Text from an input that is not read as markup.
+/// Escapes text from an input, so that it is not read as markup.
 pub fn text(text: &str) -> String {
     cells::markdown(text)
 }
@@ -33,7 +33,7 @@ impl Document {
         }
     }
 
-    /// A heading, 1 the highest.
+    /// A heading; level 1 is the highest.
     pub fn heading(&mut self, level: usize, words: &str) {
         self.block(&format!("{} {words}", "#".repeat(level.clamp(1, 6))));
     }
@@ -43,7 +43,7 @@ impl Document {
         self.block(words);
     }
 
-    /// Text that is shown as it is, such as commands: an indented block, which nothing in it can end.
+    /// Text that is shown unchanged, such as commands: an indented block, which nothing inside can end.
     pub fn code(&mut self, text: &str) {
         let lines: String = text.lines().fold(String::new(), |mut lines, line| {
             let _ = writeln!(lines, "    {line}");
@@ -61,7 +61,7 @@ impl Document {
         self.block(&lines);
     }
 
-    /// A table; the name of a column of numbers begins with `>`.
+    /// A table; a column name that begins with `>` marks a column of numbers.
     pub fn table(&mut self, columns: &[&str], rows: &[Vec<String>]) {
         let mut table = String::new();
         let names: Vec<&str> = columns.iter().map(|name| name.trim_start_matches('>')).collect();
@@ -76,12 +76,12 @@ impl Document {
         self.block(&table);
     }
 
-    /// A picture in a file beside the document.
+    /// A picture in a separate file next to the document.
     pub fn picture(&mut self, words: &str, file: &str) {
         self.block(&format!("![{}](<{}>)", text(words), file.replace(['<', '>', '\n'], "_")));
     }
 
-    /// A picture that is part of the document. Its content stands at the end, where it is in nobody's way.
+    /// A picture embedded in the document. Its content is at the end, where it does not disturb the reader.
     pub fn embedded_picture(&mut self, words: &str, media_type: &str, bytes: &[u8]) {
         let number = self.references.lines().count() + 1;
         self.block(&format!("![{}][picture-{number}]", text(words)));

@@ -1,7 +1,7 @@
 //! Descriptions of models and jobs: `config.json` of Hugging Face, files of Calculon, arguments of Megatron-LM and NeMo.
 //!
-//! Families spell the same sizes differently; each key is looked for by all of its names. What the record cannot hold is
-//! a note, what decides sizes and is missing is a problem.
+//! Families use different keys for the same sizes; each size is searched under all of its names. Properties that the
+//! record cannot represent become notes; a missing size is a problem.
 
 pub mod calculon;
 mod described;
@@ -23,21 +23,21 @@ use std::io::{BufRead, Read as _};
 pub struct ModelSizes {
     /// Layers.
     pub layers: u32,
-    /// Width of a token between layers.
+    /// Hidden size: width of a token between layers.
     pub hidden: u32,
     /// Width of the dense feed-forward block.
     pub ffn: u32,
-    /// `true` if feed-forward blocks have three matrices in place of two.
+    /// `true` if feed-forward blocks have three matrices instead of two.
     pub gated: bool,
     /// Attention heads.
     pub heads: u32,
-    /// Key and value heads.
+    /// Number of key and value heads.
     pub kv_heads: u32,
     /// Width of one head.
     pub head_dim: u32,
-    /// Entries of the vocabulary.
+    /// Number of entries of the vocabulary.
     pub vocab: u32,
-    /// Experts, of a model that has some.
+    /// The experts, if the model has any.
     pub experts: Option<ExpertSizes>,
     /// Multi-head latent attention.
     pub latent: Option<LatentSizes>,
@@ -48,13 +48,13 @@ pub struct ModelSizes {
 pub struct ExpertSizes {
     /// Routed experts of a layer.
     pub experts: u32,
-    /// Experts that a token visits.
+    /// Number of experts to which a token is routed.
     pub top_k: u32,
     /// Width of one expert.
     pub width: u32,
-    /// Experts that every token visits.
+    /// Number of shared experts, which every token visits.
     pub shared: u32,
-    /// Layers that have experts, from 0.
+    /// Layers with experts, from 0.
     pub layers: Vec<u32>,
 }
 
@@ -67,20 +67,20 @@ pub struct LatentSizes {
     pub kv_lora: u32,
     /// Width of the rotary part of a head.
     pub rope: u32,
-    /// Width of the other part of a head.
+    /// Width of the non-rotary part of a head.
     pub nope: u32,
     /// Width of a value head.
     pub v: u32,
 }
 
-/// Maximum number of bytes of a description: real ones have a few thousand.
+/// Maximum size of a description, bytes: real ones have a few thousand.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of layers, so that lists of them stay small.
 const MAX_LAYERS: u32 = 1 << 16;
 
-/// Families whose experts have `intermediate_size` as their width.
+/// Families whose experts have the width `intermediate_size`.
 const EXPERTS_BY_INTERMEDIATE: [&str; 3] = ["mixtral", "gpt_oss", "llama4"];
-/// Beginnings of the names of families whose feed-forward blocks are gated.
+/// Prefixes of the names of families whose feed-forward blocks are gated.
 const GATED: [&str; 10] =
     ["llama", "mistral", "mixtral", "qwen", "deepseek", "gpt_oss", "gemma", "phi3", "glm", "kimi"];
 
@@ -93,7 +93,8 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<ModelSize
     let mut notes = Vec::new();
     if let Some(Value::Object(text)) = keys.remove("text_config") {
         notes.push(
-            "the language model under text_config is taken; other parts of the model are left out".to_owned(),
+            "the import uses the language model under text_config; it omits other parts of the model"
+                .to_owned(),
         );
         keys = text;
     }
@@ -112,15 +113,15 @@ fn json_of(content: impl BufRead, limits: &Limits) -> Result<Map<String, Value>,
     let mut bytes = Vec::new();
     let read = unpacked.reader.take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| Problems::one(gz::io_problem("", &error)))?;
-    let remedy = "give the description of a model";
+    let remedy = "use the description of a model";
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::new("", "is larger than any description of a model", remedy).into());
+        return Err(Problem::new("", "is larger than a description of a model can be", remedy).into());
     }
     let value: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Problem::new("", format!("is not valid JSON: {error}"), remedy))?;
     match value {
         Value::Object(keys) => Ok(keys),
-        _ => Err(Problem::new("", "is no JSON object", remedy).into()),
+        _ => Err(Problem::new("", "is not a JSON object", remedy).into()),
     }
 }
 
@@ -131,23 +132,23 @@ struct Config<'k> {
 }
 
 impl Config<'_> {
-    /// The first of the keys that has a value.
+    /// The first of the keys with a value.
     fn find(&self, names: &[&'static str]) -> Option<(&'static str, &Value)> {
         names.iter().find_map(|name| Some((*name, self.keys.get(*name).filter(|value| !value.is_null())?)))
     }
 
-    /// A size under one of the names, if any is there.
+    /// The value of a size under one of the names, if any exists.
     fn given(&mut self, names: &[&'static str], least: u32) -> Option<u32> {
         let (name, value) = self.find(names)?;
         let size = value.as_u64().and_then(|size| u32::try_from(size).ok()).filter(|size| *size >= least);
         if size.is_none() {
             let message = format!("is {value}");
-            self.problems.add(name, message, format!("give a whole number from {least} to {}", u32::MAX));
+            self.problems.add(name, message, format!("use an integer from {least} to {}", u32::MAX));
         }
         size
     }
 
-    /// A size that must be there.
+    /// A required size.
     fn size(&mut self, names: &[&'static str]) -> Option<u32> {
         if self.find(names).is_none() {
             let others = match names[1..].join(", ") {
@@ -171,8 +172,8 @@ impl Config<'_> {
         let kv_heads = self.given(&["num_key_value_heads"], 1).or(heads);
         let head_dim = self.given(&["head_dim"], 1).or_else(|| self.head_dim(hidden?, heads?));
         if layers.is_some_and(|layers| layers > MAX_LAYERS) {
-            let remedy = format!("give at most {MAX_LAYERS}");
-            self.problems.add("num_hidden_layers", "is more layers than any model has", remedy);
+            let remedy = format!("use at most {MAX_LAYERS}");
+            self.problems.add("num_hidden_layers", "has more layers than models have", remedy);
             return None;
         }
         let gated = self.gated(notes);
@@ -189,12 +190,14 @@ impl Config<'_> {
         let latent = self.latent();
         if self.keys.get("tie_word_embeddings") == Some(&Value::Bool(true)) {
             notes.push(
-                "the table of tokens is tied: it counts at both ends, because a pipeline keeps a copy on each".to_owned(),
+                "the token embedding is tied: it counts at both ends, because the pipeline stores a copy \
+                 on each"
+                    .to_owned(),
             );
         }
         if self.given(&["num_nextn_predict_layers"], 0).is_some_and(|layers| layers > 0) {
             notes.push(
-                "the layers that predict further tokens (num_nextn_predict_layers) are left out".to_owned(),
+                "the layers for multi-token prediction (num_nextn_predict_layers) are omitted".to_owned(),
             );
         }
         Some(ModelSizes {
@@ -220,7 +223,7 @@ impl Config<'_> {
         None
     }
 
-    /// Feed-forward blocks with a gate: by the activation, or by the family.
+    /// Returns whether feed-forward blocks are gated: by the activation, or by the family.
     fn gated(&self, notes: &mut Vec<String>) -> bool {
         let family = self.family();
         let by_family = GATED.iter().any(|gated| family.starts_with(gated));
@@ -230,7 +233,8 @@ impl Config<'_> {
             Some(_) => false,
             None => {
                 notes.push(format!(
-                    "feed-forward blocks of the family '{family}' are taken as gated, with three matrices"
+                    "feed-forward blocks of the family '{family}' are assumed to be gated, with three \
+                     matrices"
                 ));
                 true
             }
@@ -250,13 +254,13 @@ impl Config<'_> {
         let shared = self.shared(width?);
         let layers = self.expert_layers(layers?)?;
         if layers.is_empty() {
-            notes.push("no layer has experts, by the keys that say which: the model is dense".to_owned());
+            notes.push("no layer has experts according to the keys, so the model is dense".to_owned());
             return None;
         }
         Some(ExpertSizes { experts, top_k: top_k?, width: width?, shared: shared?, layers })
     }
 
-    /// Experts that every token visits, each as wide as a routed one.
+    /// Shared experts, which every token visits; each is as wide as a routed expert.
     fn shared(&mut self, width: u32) -> Option<u32> {
         if let Some(shared) = self.given(&["n_shared_experts", "num_shared_experts"], 0) {
             return Some(shared);
@@ -268,12 +272,12 @@ impl Config<'_> {
         if all.is_multiple_of(width) {
             return Some(all / width);
         }
-        let message = format!("is {all}, no multiple of the {width} of an expert");
+        let message = format!("is {all}, which is not a multiple of the width {width} of an expert");
         self.problems.add("shared_expert_intermediate_size", message, "describe the model by hand");
         None
     }
 
-    /// Layers that have experts: a list, or a step, each family with its own phase.
+    /// Layers with experts: a list or a step; the first such layer differs between families.
     fn expert_layers(&mut self, layers: u32) -> Option<Vec<u32>> {
         let list = |value: &Value| -> Option<Vec<u32>> {
             value.as_array()?.iter().map(|layer| u32::try_from(layer.as_u64()?).ok()).collect()
@@ -284,7 +288,7 @@ impl Config<'_> {
                 self.problems.add(
                     name,
                     "is not a list of layers",
-                    format!("give layers from 0 to {}", layers - 1),
+                    format!("list layers from 0 to {}", layers - 1),
                 );
             }
             return listed;
@@ -308,7 +312,7 @@ impl Config<'_> {
         if self.find(&["q_lora_rank"]).is_none() {
             self.problems.add(
                 "q_lora_rank",
-                "is missing: queries that are not compressed have no place in the description of latent attention",
+                "is missing: latent attention without query compression cannot be described",
                 "describe the model by hand",
             );
         }

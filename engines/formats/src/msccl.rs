@@ -2,7 +2,7 @@
 //!
 //! A schedule has one program per rank, made of thread blocks that run their steps in order, each with at most one peer
 //! to send to and one to receive from. The k-th send from one rank to another on a channel pairs with the k-th receive
-//! there. [`read`] reads such a file, [`check`] says what no executor would take, [`execute`] runs it chunk by chunk.
+//! there. [`read`] reads such a file, [`check`] finds problems for every executor, [`execute`] runs it chunk by chunk.
 
 mod build;
 mod check;
@@ -20,15 +20,15 @@ pub use read::read;
 use crate::graph::xml;
 use std::fmt::Write as _;
 
-/// Steps of a thread block that the public executors take.
+/// Maximum number of steps of a thread block in the public executors.
 pub const MOST_STEPS: usize = 256;
-/// Thread blocks of a rank that the public executors take.
+/// Maximum number of thread blocks of a rank in the public executors.
 pub const MOST_BLOCKS: usize = 216;
-/// Thread blocks of a rank on one channel that the public executors take.
+/// Maximum number of thread blocks of a rank on one channel in the public executors.
 pub const MOST_BLOCKS_OF_CHANNEL: usize = 32;
-/// Chunks that a step moves at once must be fewer.
+/// A step must move fewer chunks than this at once.
 pub const MOST_COUNT: u32 = 72;
-/// Characters of a name that the public executors take.
+/// Maximum number of characters of a name in the public executors.
 pub const MOST_NAME: usize = 63;
 
 /// Transport protocol of NCCL on the connections.
@@ -43,7 +43,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All, with their names in files.
+    /// All protocols, with their names in files.
     pub const ALL: [(&'static str, Self); 3] =
         [("Simple", Self::Simple), ("LL", Self::Ll), ("LL128", Self::Ll128)];
 
@@ -81,7 +81,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// All, with their names in files.
+    /// All operations, with their names in files.
     pub const ALL: [(&'static str, Self); 9] = [
         ("s", Self::Send),
         ("r", Self::Receive),
@@ -99,7 +99,7 @@ impl Action {
         Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
     }
 
-    /// `true` if it sends.
+    /// `true` if it sends data.
     pub const fn sends(self) -> bool {
         matches!(
             self,
@@ -107,7 +107,7 @@ impl Action {
         )
     }
 
-    /// `true` if it receives.
+    /// `true` if it receives data.
     pub const fn receives(self) -> bool {
         !matches!(self, Self::Send | Self::Copy | Self::Reduce | Self::Nothing)
     }
@@ -128,20 +128,21 @@ impl Action {
 pub struct Step {
     /// Operation.
     pub action: Action,
-    /// Source, the first of its chunks.
+    /// Source: the first of its chunks.
     pub source: BufferPlace,
-    /// Destination, the first of its chunks.
+    /// Destination: the first of its chunks.
     pub destination: BufferPlace,
-    /// Chunks that it moves; 0 for [`Action::Nothing`].
+    /// Number of chunks that it moves; 0 for [`Action::Nothing`].
     pub count: u32,
-    /// Thread block and step of the same rank that must be done first.
+    /// Thread block and step of the same rank that must finish before this step.
     pub after: Option<(u32, u32)>,
-    /// `true` if another step waits for it.
+    /// `true` if another step waits for this step.
     pub awaited: bool,
 }
 
 impl Step {
-    /// A step that moves nothing and waits for `after`. Steps have one dependency each: such steps before them add more.
+    /// A step that moves nothing and waits for `after`. A step has one dependency; additional dependencies need such
+    /// steps before it.
     pub const fn waiting(after: (u32, u32)) -> Self {
         Self {
             action: Action::Nothing,
@@ -157,9 +158,9 @@ impl Step {
 /// A thread block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Rank it sends to.
+    /// Rank to which it sends.
     pub send: Option<u32>,
-    /// Rank it receives from.
+    /// Rank from which it receives.
     pub receive: Option<u32>,
     /// Channel of its connections.
     pub channel: u32,
@@ -176,7 +177,7 @@ pub struct Gpu {
     pub output_chunks: u32,
     /// Chunks of room.
     pub scratch_chunks: u32,
-    /// Chunks of the input with the places in the output that they belong at before anything else is done.
+    /// Chunks of the input, each with the position in the output where it must be before any step.
     pub copies: Vec<(u32, u32)>,
     /// Thread blocks by number.
     pub blocks: Vec<Block>,
@@ -187,26 +188,26 @@ pub struct Gpu {
 pub struct Algorithm {
     /// Name; the first 63 characters are written.
     pub name: String,
-    /// Operation that it carries out.
+    /// Operation that it implements.
     pub collective: CollectiveOp,
     /// Transport protocol on the connections.
     pub protocol: Protocol,
-    /// Chunks of the whole buffer of a rank.
+    /// Number of chunks of the whole buffer of a rank.
     pub chunks_per_loop: u32,
-    /// `true` if it may be used with input and output in one buffer.
+    /// `true` if it may be used in place, with input and output in one buffer.
     pub in_place: bool,
-    /// `true` if it may be used with input and output in two buffers.
+    /// `true` if it may be used out of place, with input and output in two buffers.
     pub out_of_place: bool,
-    /// Smallest buffer it is used for.
+    /// Minimum buffer size for which it is used.
     pub min_bytes: u64,
-    /// Largest buffer it is used for.
+    /// Maximum buffer size for which it is used.
     pub max_bytes: u64,
     /// Ranks.
     pub gpus: Vec<Gpu>,
 }
 
 impl Algorithm {
-    /// Channels that it uses.
+    /// Number of channels that it uses.
     pub fn channels(&self) -> u32 {
         let channels = self.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.channel + 1);
         channels.max().unwrap_or(1)

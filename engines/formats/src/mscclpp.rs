@@ -1,9 +1,10 @@
 //! Execution plans of MSCCL++, as JSON.
 //!
-//! Every GPU has a program of thread blocks that read and write their own buffers and those of others. Nothing is
-//! received: who writes into the buffer of another GPU signals on a channel, and the other one waits there. The k-th
-//! channel of a sort from one GPU to another is the k-th one of that type back. [`read`] resolves the indices of a
-//! file, which lead from an operation by way of its thread block to its GPU; [`execute`] runs a plan chunk by chunk.
+//! Every GPU has a program of thread blocks that read and write their own buffers and those of others. There are no
+//! receives: the GPU that writes into the buffer of another GPU signals on a channel, and the other GPU waits for the
+//! signal. The k-th channel of a type from one GPU to another is the counterpart of the k-th one of that type back.
+//! [`read`] resolves the indices of a file, which lead from an operation through its thread block to its GPU;
+//! [`execute`] runs a plan chunk by chunk.
 
 mod execute;
 mod read;
@@ -17,35 +18,35 @@ pub use write::write;
 
 use crate::collective::{Buffer, CollectiveOp};
 
-/// Operations of a thread block that the executor takes.
+/// Maximum number of operations of a thread block in the executor.
 pub const MOST_OPERATIONS: usize = 64;
-/// Channels of one type of a thread block that the executor takes.
+/// Maximum number of channels of one type of a thread block in the executor.
 pub const MOST_CHANNELS: usize = 16;
-/// Channels of an operation that the executor takes.
+/// Maximum number of channels of an operation in the executor.
 pub const MOST_CHANNELS_OF_OPERATION: usize = 8;
-/// Barriers of a GPU that the executor takes.
+/// Maximum number of barriers of a GPU in the executor.
 pub const MOST_BARRIERS: u32 = 16;
 
 /// Protocol of the transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlanProtocol {
-    /// Data, and signals behind it.
+    /// Data, followed by signals.
     Simple,
     /// Data with flags in between.
     LowLatency,
 }
 
-/// Sort of a channel.
+/// Type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelSort {
     /// Loads and stores in the memory of the other GPU.
     Memory,
-    /// Transfers by a network card or a copy engine.
+    /// Transfers through a NIC or a copy engine.
     Port,
 }
 
 impl ChannelSort {
-    /// Both, with their names in files.
+    /// Both types, with their names in files.
     pub const ALL: [(&'static str, Self); 2] = [("memory", Self::Memory), ("port", Self::Port)];
 
     /// The name in files.
@@ -60,42 +61,42 @@ impl ChannelSort {
 /// Effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlanAction {
-    /// Waits until all threads of the block have done what precedes.
+    /// Waits until all threads of the block have done the preceding operations.
     Synchronize,
     /// Waits for other thread blocks of the GPU.
     Barrier,
     /// Writes its source into the buffer of another GPU.
     Put,
-    /// The same, and signals.
+    /// The same as a put, then signals.
     PutWithSignal,
-    /// The same, signals, and waits until the data has left.
+    /// The same as a put, then signals, and waits until the data has been sent.
     PutWithSignalAndFlush,
     /// Reads the buffer of another GPU.
     Get,
-    /// Copies inside of the GPU.
+    /// Copies inside the GPU.
     Copy,
     /// Adds sources up.
     Reduce,
-    /// Adds sources up and writes the sum into buffers of this GPU and others.
+    /// Reduces sources and writes the sum into buffers of this GPU and of others.
     ReduceSend,
-    /// Adds up own sources and those of others.
+    /// Reduces its own sources and those of others.
     ReadReduce,
-    /// The same, and writes the sum into buffers of this GPU and others.
+    /// The same, and writes the sum into buffers of this GPU and of others.
     ReadReduceSend,
-    /// Tells the other end of channels that something is there.
+    /// Signals to the other end of channels that data has arrived.
     Signal,
-    /// Waits for the other end of channels.
+    /// Waits for the signal from the other end of channels.
     Wait,
-    /// Tells the other end of channels that this one has begun.
+    /// Signals to the other end of channels that this GPU has begun.
     RelaxedSignal,
     /// Waits until the other end of channels has begun.
     RelaxedWait,
-    /// Waits until what was put has left.
+    /// Waits until put data has been sent.
     Flush,
 }
 
 impl PlanAction {
-    /// All, with their names in files.
+    /// All operations, with their names in files.
     pub const ALL: [(&'static str, Self); 16] = [
         ("nop", Self::Synchronize),
         ("barrier", Self::Barrier),
@@ -120,7 +121,7 @@ impl PlanAction {
         Self::ALL.iter().find(|(_, action)| *action == self).map_or("nop", |(name, _)| name)
     }
 
-    /// `true` if it adds its sources up.
+    /// `true` if it reduces its sources.
     pub const fn reduces(self) -> bool {
         matches!(self, Self::Reduce | Self::ReduceSend | Self::ReadReduce | Self::ReadReduceSend)
     }
@@ -145,10 +146,10 @@ impl PlanAction {
     }
 }
 
-/// Chunks in a row in a buffer.
+/// Consecutive chunks in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// Rank whose buffer it is, if not the own one.
+    /// Rank that owns the buffer, if it is another rank.
     pub rank: Option<u32>,
     /// The buffer.
     pub buffer: Buffer,
@@ -167,11 +168,11 @@ pub struct PlanOperation {
     pub sources: Vec<Span>,
     /// Chunks that are written.
     pub destinations: Vec<Span>,
-    /// Sort of its channels, also that by which buffers of others are reached.
+    /// Type of its channels; also the type through which buffers of others are reached.
     pub sort: Option<ChannelSort>,
-    /// Its channels, by their places among those of the GPU.
+    /// Its channels, by their positions among those of the GPU.
     pub channels: Vec<u32>,
-    /// Number of a barrier, and the thread blocks that meet there.
+    /// Number of a barrier, and the thread blocks that synchronise there.
     pub barrier: Option<(u32, u32)>,
 }
 
@@ -193,7 +194,7 @@ impl PlanOperation {
         Self { sort: Some(sort), channels: vec![channel], ..Self::bare(action) }
     }
 
-    /// The meeting of a number of thread blocks.
+    /// A barrier for a number of thread blocks.
     pub fn barrier(number: u32, blocks: u32) -> Self {
         Self { barrier: Some((number, blocks)), ..Self::bare(PlanAction::Barrier) }
     }
@@ -217,7 +218,7 @@ pub struct PlanGpu {
     pub output_chunks: u32,
     /// Chunks of room.
     pub scratch_chunks: u32,
-    /// Channels, those to memory before those of ports.
+    /// Channels: memory channels first, then port channels.
     pub channels: Vec<PlanChannel>,
     /// Operations of its thread blocks.
     pub blocks: Vec<Vec<PlanOperation>>,
@@ -228,15 +229,15 @@ pub struct PlanGpu {
 pub struct ExecutionPlan {
     /// Name.
     pub name: String,
-    /// Operation that it carries out.
+    /// Operation that it implements.
     pub collective: CollectiveOp,
     /// Protocol of the transfers.
     pub protocol: PlanProtocol,
     /// `true` if input and output are one buffer.
     pub in_place: bool,
-    /// Smallest buffer it is used for, bytes.
+    /// Minimum buffer size for which it is used, bytes.
     pub min_bytes: u64,
-    /// Largest buffer it is used for, bytes.
+    /// Maximum buffer size for which it is used, bytes.
     pub max_bytes: u64,
     /// Ranks.
     pub gpus: Vec<PlanGpu>,

@@ -1,4 +1,4 @@
-//! Files of NCCL and RCCL: the topology of a machine as they dump and take it, and the table that their example tuner
+//! Files of NCCL and RCCL: the topology of a machine as they write and read it, and the table that their example tuner
 //! plug-in reads.
 
 mod network;
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 /// A machine as `NCCL_TOPO_DUMP_FILE` describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclTopology {
-    /// Version of the form.
+    /// Version of the format.
     pub version: u32,
     /// CPUs, each a NUMA node.
     pub cpus: Vec<NcclCpu>,
@@ -30,16 +30,16 @@ pub struct NcclTopology {
 /// A CPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclCpu {
-    /// Hash of the host that it belongs to; empty if the file has one host and does not state it. Bus ids are unique
+    /// Hash of the host to which it belongs; empty if the file has one host and does not state it. Bus ids are unique
     /// within a host.
     pub host: String,
-    /// NUMA node; -1 if not known.
+    /// NUMA node; -1 if unknown.
     pub numa: i32,
     /// Architecture, such as `x86_64`.
     pub arch: String,
     /// Vendor, such as `AuthenticAMD`.
     pub vendor: String,
-    /// Ports of network cards that hang at the CPU itself, such as socket interfaces.
+    /// Ports that are attached to the CPU directly, such as socket interfaces.
     pub nets: Vec<NcclNet>,
 }
 
@@ -48,23 +48,23 @@ pub struct NcclCpu {
 pub struct PciDevice {
     /// Bus id in lower case.
     pub bus: String,
-    /// BufferPlace of the CPU among the CPUs.
+    /// Position of the CPU among the CPUs.
     pub cpu: usize,
-    /// BufferPlace of the bridge above it among the devices; the CPU itself if missing.
+    /// Position of the bridge above it among the devices; missing if the CPU is directly above it.
     pub parent: Option<usize>,
     /// Class, such as 0x030200; missing in some files.
     pub class: Option<u32>,
-    /// Rate of a lane of the link to what is above it, GT/s; missing if the file does not know it.
+    /// Rate of a lane of the link to the device above, GT/s; missing if the file does not contain it.
     pub lane_gt_per_s: Option<f64>,
-    /// Lanes of that link; missing if the file does not know them.
+    /// Number of lanes of that link; missing if the file does not contain it.
     pub lanes: Option<u32>,
-    /// Entries that it has as a GPU: one, or one for each of the parts that it is divided into.
+    /// Its GPU entries: one, or one for each part into which it is divided.
     pub gpus: Vec<NcclGpu>,
-    /// Ports of a network card.
+    /// Ports of a NIC.
     pub nets: Vec<NcclNet>,
 }
 
-/// Sort of a PCI device, by class.
+/// Type of a PCI device, by class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PciSort {
     /// Bridge or switch.
@@ -78,7 +78,7 @@ pub enum PciSort {
 }
 
 impl PciDevice {
-    /// GPUs and network cards by what they say, all others by class.
+    /// GPUs and NICs by their entries, all other devices by class.
     pub fn sort(&self) -> PciSort {
         if !self.gpus.is_empty() {
             return PciSort::Gpu;
@@ -106,13 +106,13 @@ pub struct NcclGpu {
     pub gcn: Option<String>,
     /// Rank.
     pub rank: Option<u32>,
-    /// Number of the part of its device that it is (`mlopart`), if the device is divided.
+    /// Number of the part of its device (`mlopart`), if the device is divided.
     pub part: Option<u32>,
     /// Links to other GPUs and to switches.
     pub links: Vec<GpuLinks>,
 }
 
-/// Sort of a direct link of a GPU.
+/// Type of a direct link of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GpuLinkSort {
     /// NVLink.
@@ -121,20 +121,20 @@ pub enum GpuLinkSort {
     Xgmi,
 }
 
-/// Links of a GPU that go to one target.
+/// Links from a GPU to one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuLinks {
     /// Sort.
     pub sort: GpuLinkSort,
     /// Bus id of the target in lower case.
     pub target: String,
-    /// Number of links, each way.
+    /// Number of links in each direction.
     pub count: u32,
     /// Class of the target.
     pub target_class: Option<u32>,
 }
 
-/// A port of a network card.
+/// A port of a NIC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NcclNet {
     /// Name.
@@ -143,11 +143,11 @@ pub struct NcclNet {
     pub dev: u32,
     /// Rate, Mb/s.
     pub speed_mbps: u64,
-    /// Port of the card.
+    /// Port number of the card.
     pub port: u32,
     /// Latency, µs.
     pub latency_us: f64,
-    /// `true` if it reads and writes the memory of GPUs itself.
+    /// `true` if it accesses the memory of GPUs directly.
     pub gpu_direct: bool,
 }
 
@@ -167,7 +167,7 @@ pub fn write(topology: &NcclTopology) -> String {
             let _ = write!(text, " host_hash=\"{}\"", xml(&cpu.host));
         }
         let _ = writeln!(text, " numaid=\"{}\" arch=\"{arch}\" vendor=\"{vendor}\">", cpu.numa);
-        // Devices that are still open, innermost last: their number, and how many children were written.
+        // Devices that are still open, innermost last: the number of each, and how many of its children are written.
         let roots = topology.devices.iter().enumerate();
         let roots = roots.filter(|(_, device)| device.cpu == number && device.parent.is_none());
         for (root, _) in roots {

@@ -1,8 +1,8 @@
 //! Networks in files of other tools: named nodes, and directed links with the rate and latency that the file gives.
 //!
 //! GraphML, GML, DOT, node-link JSON (networkx), edge lists, BookSim's `anynet`, the network files of ASTRA-sim's
-//! analytical backend, and the topologies of SimAI and ns-3. Links without a direction become one link each way.
-//! Parallel links become one: their rates add up, and the longest latency counts.
+//! analytical backend, and the topologies of SimAI and ns-3. An undirected link becomes a link in each direction.
+//! Parallel links become one link: their rates are added, and the maximum latency counts.
 
 mod anynet;
 mod astra;
@@ -23,11 +23,11 @@ use crate::imported::Imported;
 use lightbay_core::problem::{Problem, Problems};
 use std::io::BufRead;
 
-/// Most bytes of a file.
+/// Maximum size of a file, bytes.
 const MOST_BYTES: u64 = 64 << 20;
-/// Most nodes of a network.
+/// Maximum number of nodes of a network.
 pub const MOST_NODES: usize = 65_536;
-/// Most links of a network, each way for itself.
+/// Maximum number of links of a network, each direction counted separately.
 pub const MOST_LINKS: usize = 4_000_000;
 
 /// Form of a file.
@@ -64,7 +64,7 @@ impl NetworkForm {
         Self::Ns3,
     ];
 
-    /// Its description, to be put after "this is".
+    /// Its description, to follow "this is".
     pub const fn describe(self) -> &'static str {
         match self {
             Self::GraphMl => "a graph in GraphML",
@@ -79,12 +79,12 @@ impl NetworkForm {
     }
 }
 
-/// Part that a node plays.
+/// Type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodePart {
-    /// It computes: a GPU, accelerator, host.
+    /// Computes: a GPU, accelerator or host.
     Gpu,
-    /// It passes on: a switch, router.
+    /// Forwards: a switch or router.
     Switch,
 }
 
@@ -93,40 +93,40 @@ pub enum NodePart {
 pub struct FileNode {
     /// Name.
     pub name: String,
-    /// Part, if the file says.
+    /// Type, if the file states it.
     pub part: Option<NodePart>,
 }
 
-/// Rate of a link as a file gives it.
+/// Rate of a link in the unit of its file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileRate {
     /// Gigabytes (1e9) per second.
     GbytePerS(f64),
-    /// Gigabytes per second of a tool that counts 2^30 bytes or 1e9.
+    /// Gigabytes per second of a tool for which a gigabyte is 2^30 or 1e9 bytes.
     GbytePerSOfTool(f64),
-    /// A number whose unit the file does not name.
+    /// A number without a unit in the file.
     Plain(f64),
 }
 
-/// Latency of a link as a file gives it.
+/// Latency of a link in the unit of its file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileLatency {
     /// Microseconds.
     Us(f64),
-    /// Cycles of a clock that the file does not name.
+    /// Cycles of a clock that the file does not define.
     Cycles(f64),
 }
 
-/// A link one way.
+/// A link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileLink {
     /// Node that it leaves.
     pub from: u32,
     /// Node that it arrives at.
     pub to: u32,
-    /// Parallel links that became this one.
+    /// Number of parallel links that it represents.
     pub count: u32,
-    /// Rate of all of them together, if the file gives it.
+    /// Total rate of these links, if the file gives it.
     pub rate: Option<FileRate>,
     /// Latency, if the file gives it.
     pub latency: Option<FileLatency>,
@@ -139,11 +139,12 @@ pub struct FileNetwork {
     pub form: NetworkForm,
     /// Nodes.
     pub nodes: Vec<FileNode>,
-    /// Links, by the nodes that they leave and arrive at.
+    /// Links, by the nodes that they leave and enter.
     pub links: Vec<FileLink>,
 }
 
-/// Reads a network. `directed` says whether the lines of an edge list are links one way; other forms say so themselves.
+/// Reads a network. If `directed` is true, each line of an edge list is a link in one direction; other forms define it
+/// themselves.
 ///
 /// # Errors
 /// Every problem of the file, and files of none of these forms.
@@ -155,13 +156,13 @@ pub fn read(
     let text = gz::text(reader, limits, MOST_BYTES)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let Some(form) = form_of(text).or_else(|| edges::may_be(text).then_some(NetworkForm::Edges)) else {
-        let message = "is not a network that lightbay reads";
-        let remedy = "give GraphML, GML, DOT, node-link JSON, an edge list (`from to rate`), BookSim's anynet, a network \
-                      file of ASTRA-sim or a topology of SimAI's ns-3";
+        let message = "is not a network format that lightbay reads";
+        let remedy = "use GraphML, GML, DOT, node-link JSON, an edge list (`from to rate`), BookSim's \
+             anynet, a network file of ASTRA-sim or a topology of SimAI's ns-3";
         return Err(Problem::new("", message, remedy).into());
     };
     if directed.is_some() && form != NetworkForm::Edges {
-        let message = "has no effect: the file says itself which links have a direction";
+        let message = "has no effect: the file defines which links are directed";
         return Err(Problem::new("directed", message, "leave it out").into());
     }
     let builder = match form {
@@ -177,8 +178,8 @@ pub fn read(
     builder.finish(form)
 }
 
-/// Returns the form of a file that starts with `text`, edge lists without a header excepted: pairs of numbers may be
-/// anything.
+/// Returns the form of a file that starts with `text`. Edge lists without a header are not recognised, because pairs of
+/// numbers may be anything.
 pub fn form_of(text: &str) -> Option<NetworkForm> {
     let text = text.trim_start();
     if text.starts_with('<') {

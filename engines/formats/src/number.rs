@@ -1,12 +1,12 @@
-//! Numbers as other tools write them: integers that became floats on the way, and nothing that would wrap.
+//! Numbers as other tools write them: accepts integers written as floats, and refuses values that would overflow.
 
-/// The largest byte count of one call: ten terabytes. A million rows of it still add up in 64 bits.
+/// Maximum byte count of one call: ten terabytes. The sum over a million rows still fits into 64 bits.
 pub(crate) const MAX_BYTES: u64 = 10_000_000_000_000;
 
-/// Reason that a token is not the number it should be, as the second half of a sentence that starts with the value.
+/// Reason why a token is not a valid number, as the second half of a sentence that starts with the value.
 pub(crate) type Wrong = &'static str;
 
-/// A whole number from `low` to `high`, also if written as a float (`12582912.0`, `1.2e7`).
+/// An integer from `low` to `high`, also if written as a float (`12582912.0`, `1.2e7`).
 pub(crate) fn whole(token: &str, low: u64, high: u64) -> Result<u64, Wrong> {
     let value = token.parse::<u64>().or_else(|_| whole_float(token))?;
     if value < low {
@@ -27,9 +27,9 @@ fn whole_float(token: &str) -> Result<u64, Wrong> {
         return Err("is negative");
     }
     if value.fract() != 0.0 {
-        return Err("is not a whole number");
+        return Err("is not an integer");
     }
-    // Above 2^53 a float no longer says which integer was meant.
+    // Above 2^53, a float does not identify a single integer.
     if value > 9_007_199_254_740_992.0 {
         return Err("is too large");
     }
@@ -41,7 +41,7 @@ pub(crate) fn bytes(token: &str) -> Result<u64, Wrong> {
     whole(token, 0, MAX_BYTES)
 }
 
-/// A duration in any unit, finite and not negative.
+/// A finite and non-negative duration in any unit.
 pub(crate) fn duration(token: &str, high: f64) -> Result<f64, Wrong> {
     let value: f64 = token.parse().map_err(|_| "is not a number")?;
     if !value.is_finite() {

@@ -1,7 +1,7 @@
 //! Solution files of solvers: HiGHS, Gurobi, CPLEX, SCIP, CBC and GLPK, each as the solver itself writes it.
 //!
-//! All of them say the same: how the solve ended, the objective, and a value for each column by name (GLPK: by
-//! number). What differs is which columns are left out and how many digits are kept; [`Dialect`] knows both.
+//! All of them contain the same: how the solve ended, the objective, and a value for each column by name (GLPK: by
+//! number). They differ in the columns that are omitted and in the number of digits; [`Dialect`] describes both.
 
 mod cbc;
 mod cplex;
@@ -17,7 +17,7 @@ use crate::detect::{self, Format};
 use crate::gz::Limits;
 use crate::lines::Lines;
 
-/// Style of a solution file, with the program that wrote it.
+/// Style of a solution file, and the program that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// HiGHS, raw style, with all columns.
@@ -26,7 +26,7 @@ pub enum Dialect {
     HighsSparse,
     /// HiGHS, pretty style: a table with six digits.
     HighsPretty,
-    /// Gurobi, and whoever writes names and values line by line.
+    /// Gurobi, and other programs that write names and values line by line.
     Gurobi,
     /// CPLEX, XML.
     Cplex,
@@ -39,7 +39,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The solver as a person calls it.
+    /// The common name of the solver.
     pub const fn solver(self) -> &'static str {
         match self {
             Self::HighsRaw | Self::HighsSparse | Self::HighsPretty => "HiGHS",
@@ -51,17 +51,17 @@ impl Dialect {
         }
     }
 
-    /// Returns `true` if the program leaves columns at zero out of its file.
+    /// Returns `true` if the program omits columns at zero from its file.
     pub const fn omits_zeros(self) -> bool {
         matches!(self, Self::HighsSparse | Self::Scip | Self::Cbc)
     }
 
-    /// Returns `true` if values are cut to six digits.
+    /// Returns `true` if values are rounded to six digits.
     pub const fn coarse(self) -> bool {
         matches!(self, Self::HighsPretty)
     }
 
-    /// Returns `true` if rows may stand among the columns without a heading of their own.
+    /// Returns `true` if rows may occur among the columns without a separate heading.
     pub const fn mixes_rows(self) -> bool {
         matches!(self, Self::Cbc)
     }
@@ -72,22 +72,22 @@ impl Dialect {
 pub enum Key {
     /// By its name in the model file.
     Name(String),
-    /// By its place among the columns of the model file, from 0.
+    /// By its position among the columns of the model file, from 0.
     Place(usize),
 }
 
 /// One value of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolutionEntry {
-    /// Column that it is for.
+    /// Column to which it applies.
     pub key: Key,
     /// Its value. Finite.
     pub value: f64,
-    /// The line it stands in, from 1.
+    /// Its line, from 1.
     pub line: usize,
 }
 
-/// Something the file says in one line.
+/// A statement on one line of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stated<T> {
     /// Content of the statement.
@@ -96,24 +96,24 @@ pub struct Stated<T> {
     pub line: usize,
 }
 
-/// A solution file, read.
+/// The content of a solution file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolutionFile {
     /// Dialect, by the solver that wrote it.
     pub dialect: Dialect,
-    /// Reason that the solve ended, in the words of the solver.
+    /// Reason why the solve ended, in the words of the solver.
     pub status: Option<Stated<String>>,
-    /// Statement of the file that it holds no feasible point, if it makes one; its values are then not read.
+    /// Statement of the file that it contains no feasible point, if there is one; its values are then not read.
     pub no_point: Option<Stated<String>>,
-    /// The objective it claims.
+    /// The objective that the file states.
     pub objective: Option<Stated<f64>>,
-    /// The bound on the objective that it claims.
+    /// The bound on the objective that the file states.
     pub bound: Option<Stated<f64>>,
     /// Its values in the order of the file.
     pub entries: Vec<SolutionEntry>,
-    /// Number of further points of the file, which were left alone.
+    /// Number of further points of the file, which were ignored.
     pub further_points: usize,
-    /// Number of lines that are not known and were passed over.
+    /// Number of unknown lines, which were skipped.
     pub passed_over: usize,
 }
 
@@ -131,7 +131,7 @@ impl SolutionFile {
         }
     }
 
-    /// Keeps the words of the end, and that there is no point if they say so.
+    /// Stores the statement on how the solve ended, and that there is no point if it says so.
     fn ended(&mut self, words: &str, line: usize) {
         let stated = Stated { what: words.to_owned(), line };
         let lower = words.to_ascii_lowercase();
@@ -146,7 +146,7 @@ impl SolutionFile {
     fn claims(&mut self, token: &str, line: usize, problems: &mut Problems) {
         match finite(token) {
             Ok(what) => self.objective = Some(Stated { what, line }),
-            // A solver without a point writes infinity; that it has none is said elsewhere.
+            // A solver without a point writes infinity; other lines say that it has none.
             Err(_) if self.no_point.is_some() => {}
             Err(wrong) => problems.add(
                 place(line),
@@ -168,13 +168,13 @@ impl SolutionFile {
             Err(wrong) => problems.add(
                 place(line),
                 format!("the value '{token}' of '{name}' {wrong}"),
-                "a point has a finite number for every column; let the solver write the file again",
+                "a point needs a finite number for every column; let the solver write the file again",
             ),
         }
     }
 }
 
-/// A finite number, or why it is none as the second half of a sentence.
+/// A finite number, or the reason why it is none as the second half of a sentence.
 fn finite(token: &str) -> Result<f64, &'static str> {
     match token.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -193,7 +193,7 @@ fn strange(line: usize, text: &str, expected: &str) -> Problem {
     Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))
 }
 
-/// Returns the dialect of a solution file from its beginning; `None` if it is no solution file.
+/// Returns the dialect of a solution file from its beginning; `None` if it is not a solution file.
 pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
@@ -229,7 +229,7 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     }
 }
 
-/// Reads a solution file, compressed or not. The rows of `limits` are the most values that the file may have.
+/// Reads a solution file, compressed or not. The rows of `limits` limit the number of values of the file.
 ///
 /// # Errors
 /// Every problem of the file, or what else the file is.
@@ -237,7 +237,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     let opened = detect::open(reader, limits)?;
     let Format::Solution(dialect) = opened.format else {
         let mut remedy =
-            "give a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
+            "use a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
         match opened.format.importer() {
             Some(importer) => remedy = format!("read it with `lightbay import {importer}`; {remedy}"),
             None if opened.format == Format::Model => remedy = format!("solve it first; {remedy}"),
@@ -267,7 +267,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
         Dialect::Cplex => cplex::read(&mut lines, &mut file, &mut problems),
     }?;
     if file.entries.len() > limits.rows {
-        let message = format!("has more than {} values, and the model has fewer", limits.rows);
+        let message = format!("has more than {} values, but the model has fewer", limits.rows);
         problems.add("", message, "check that it is the solution of this model");
     }
     if file.no_point.is_some() {
@@ -276,7 +276,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     problems.into_result(file)
 }
 
-/// Hands over every line that is not blank, trimmed, with its number.
+/// Calls a function with every line that is not blank, trimmed, and its number.
 fn each(lines: &mut Lines<impl BufRead>, mut read: impl FnMut(usize, &str)) -> Result<(), Problem> {
     while let Some((number, text)) = lines.next_line()? {
         let text = text.trim();

@@ -1,5 +1,5 @@
-//! Pictures (SVG 1.1): self-contained, nothing is loaded from anywhere, and what colours tell hatching tells too, so
-//! that they can be printed in black and white.
+//! Pictures (SVG 1.1): self-contained, nothing is loaded from other places; hatching repeats the meaning of colours, so
+//! that pictures can be printed in black and white.
 
 pub mod matrix;
 
@@ -7,7 +7,7 @@ use crate::graph::xml;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Shade or pattern that fills an area.
+/// Colour or pattern that fills an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fill {
     /// Not at all.
@@ -31,7 +31,7 @@ pub enum Fill {
     Crossed,
 }
 
-/// The pattern of a fill that has one: name, ink, and what is drawn in a square of six units.
+/// The pattern of a fill, if it has one: name, ink, and the path in a square of six units.
 fn pattern(fill: Fill) -> Option<(&'static str, &'static str, &'static str)> {
     const RISING: &str = "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2";
     const FALLING: &str = "M-1,5 l2,2 M0,0 l6,6 M5,-1 l2,2";
@@ -55,14 +55,14 @@ fn paint(fill: Fill) -> String {
     }
 }
 
-/// A line round an area, or by itself.
+/// A line around an area, or a separate line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stroke {
     /// Width; 0 for none.
     pub width: f64,
     /// `true` if it is dashed.
     pub dashed: bool,
-    /// `true` if it is grey, not black.
+    /// `true` if it is grey instead of black.
     pub faint: bool,
 }
 
@@ -77,7 +77,7 @@ impl Stroke {
         Self { width, dashed: true, faint: false }
     }
 
-    /// A grey line, for what is only there to lead the eye.
+    /// A grey line, for guidance only.
     pub const fn faint(width: f64) -> Self {
         Self { width, dashed: false, faint: true }
     }
@@ -92,13 +92,13 @@ impl Stroke {
     }
 }
 
-/// Alignment of text at its point.
+/// Alignment of text at its anchor point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
     /// It begins there.
     #[default]
     Start,
-    /// Its middle is there.
+    /// Centred at the point.
     Middle,
     /// It ends there.
     End,
@@ -107,7 +107,7 @@ pub enum Anchor {
 /// Size, alignment and weight of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
-    /// Height of the letters.
+    /// Font size.
     pub size: f64,
     /// Alignment at its point.
     pub anchor: Anchor,
@@ -128,14 +128,14 @@ impl Font {
         self
     }
 
-    /// The same, elsewhere at its point.
+    /// The same text style with another alignment.
     #[must_use]
     pub const fn at(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
         self
     }
 
-    /// Returns the width of text, roughly: letters differ between machines.
+    /// Returns the approximate width of text: letters differ between machines.
     pub fn width(self, text: &str) -> f64 {
         0.56 * self.size * text.chars().count() as f64
     }
@@ -154,7 +154,7 @@ pub struct Area {
     pub height: f64,
 }
 
-/// A picture that is being drawn; y grows downwards.
+/// A picture under construction; y increases downwards.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     width: f64,
@@ -164,7 +164,7 @@ pub struct Drawing {
 }
 
 fn number(value: f64) -> String {
-    // A hundredth of a unit is finer than any printer at the usual size.
+    // A hundredth of a unit is finer than the resolution of printers at the default size.
     let rounded = (value * 100.0).round() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
@@ -185,12 +185,12 @@ impl Drawing {
         let _ = if about.is_empty() {
             writeln!(self.body, "<{element}/>")
         } else {
-            // Viewers show it when the pointer rests there.
+            // Viewers show it as a tooltip.
             writeln!(self.body, "<{element}><title>{}</title></{name}>", xml(about))
         };
     }
 
-    /// A rectangle; `about` is what viewers tell of it.
+    /// A rectangle; `about` is the tooltip in viewers.
     pub fn rectangle(&mut self, area: Area, fill: Fill, stroke: Stroke, about: &str) {
         self.fills.insert(fill);
         let Area { x, y, width, height } = area;
@@ -236,7 +236,7 @@ impl Drawing {
         );
     }
 
-    /// The file, as high as what was drawn needs.
+    /// The file, with the height that the content needs.
     pub fn into_text(self, height: f64) -> String {
         let (width, height) = (number(self.width), number(height));
         let mut text = format!(

@@ -1,8 +1,8 @@
 //! Topologies and sketches of TACCL, topologies of MSCCL, and the inputs and results of the published TE-CCL program,
 //! all JSON.
 //!
-//! In the matrices of TACCL and MSCCL the destination comes first: `links[to][from]`. Times are in µs, and costs in µs per
-//! megabyte, which the files do not define: [`Megabyte`] says which one is meant.
+//! In the matrices of TACCL and MSCCL the destination comes first: `links[to][from]`. Times are in µs and costs in µs
+//! per megabyte; the files do not define the megabyte: [`Megabyte`] states its size.
 
 mod sketch;
 pub mod teccl;
@@ -24,9 +24,9 @@ use std::io::BufRead;
 
 /// Largest file, bytes.
 const MOST_BYTES: u64 = 32 << 20;
-/// Most GPUs of a node and nodes of a topology.
+/// Maximum number of GPUs of a node and of nodes of a topology.
 const MOST_RANKS: usize = 4096;
-/// Largest time and cost.
+/// Maximum time and cost.
 const MOST_US: f64 = 1e12;
 
 fn json(reader: impl BufRead, limits: &Limits) -> Result<Value, Problem> {
@@ -45,7 +45,7 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
                 problems.add(
                     format!("{path}[{at}]"),
                     format!("is {}", brief(value)),
-                    "give a number, 0 or more",
+                    "use a number of at least 0",
                 );
             }
             number
@@ -58,7 +58,7 @@ fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64
 fn matrix(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<Vec<f64>>> {
     let list = lightbay_core::read::list_at(value, path, problems)?;
     if list.len() > MOST_RANKS {
-        problems.add(path, format!("has {} rows", list.len()), format!("give at most {MOST_RANKS}"));
+        problems.add(path, format!("has {} rows", list.len()), format!("use at most {MOST_RANKS}"));
         return None;
     }
     let mut rows = Vec::with_capacity(list.len());
@@ -66,8 +66,8 @@ fn matrix(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<Vec<
         let path = format!("{path}[{at}]");
         let Some(row) = numbers(value, &path, problems) else { continue };
         if row.len() != list.len() {
-            let message = format!("has {} entries, the matrix has {} rows", row.len(), list.len());
-            problems.add(path, message, "give a square matrix");
+            let message = format!("has {} entries, but the matrix has {} rows", row.len(), list.len());
+            problems.add(path, message, "use a square matrix");
         }
         rows.push(row);
     }

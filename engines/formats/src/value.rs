@@ -1,9 +1,9 @@
-//! Values of attributes and fields, whatever file they go to.
+//! Values of attributes and fields, for any file format.
 
 use serde::Serialize;
 use std::fmt;
 
-/// A value of an attribute of a graph, of a field of a table, of an argument of a slice.
+/// A value of a graph attribute, of a table field, or of an argument of a slice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {

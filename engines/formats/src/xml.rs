@@ -1,17 +1,18 @@
-//! XML of other tools, parsed within limits: no document type, no entities of its own, no tag and no tree without end.
+//! XML of other tools, parsed within limits: no document type, no custom entities, and limits on the length of tags and
+//! the size of the tree.
 
 use lightbay_core::problem::{Problem, Problems, printable};
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Longest tag, in bytes. The parser compares every attribute of a tag with all before it.
+/// Maximum length of a tag, bytes. The parser compares every attribute of a tag with all attributes before it.
 const MAX_TAG_BYTES: usize = 8192;
-/// Maximum number of names of name spaces. An element that has one takes a copy of all those around it.
+/// Maximum number of namespace declarations. An element with a declaration copies all declarations around it.
 const MAX_NAMESPACES: usize = 100;
 /// Maximum number of elements and texts of a document.
 const MAX_NODES: u32 = 4_000_000;
-/// Deepest nesting of elements.
+/// Maximum nesting depth of elements.
 const MAX_DEPTH: usize = 64;
 
 /// Parses a document.
@@ -19,7 +20,7 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// Anything that is not XML, a document type, and documents beyond the limits.
 pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
-    const REMEDY: &str = "check that this is the file you meant";
+    const REMEDY: &str = "check that this is the intended file";
     let line_of = |at: usize| format!("line {}", 1 + text[..at].matches('\n').count());
     let long = text.match_indices('<').map(|(at, _)| at).find(|&at| {
         let rest = &text.as_bytes()[at + 1..];
@@ -34,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
         ));
     }
     if let Some((at, _)) = text.match_indices("xmlns").nth(MAX_NAMESPACES) {
-        let message = format!("names a name space more than {MAX_NAMESPACES} times");
+        let message = format!("declares more than {MAX_NAMESPACES} namespaces");
         return Err(Problem::new(line_of(at), message, REMEDY));
     }
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
@@ -42,9 +43,11 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
         Error::NodesLimitReached => {
             Problem::new("", format!("has more than {MAX_NODES} elements and texts"), REMEDY)
         }
-        Error::DtdDetected => {
-            Problem::new("", "has a document type (<!DOCTYPE …>), which no file of this format has", REMEDY)
-        }
+        Error::DtdDetected => Problem::new(
+            "",
+            "has a document type (<!DOCTYPE …>), which files of this format do not have",
+            REMEDY,
+        ),
         error => Problem::new(
             format!("line {}", error.pos().row),
             format!("is not valid XML: {error}"),
@@ -81,7 +84,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Problem> {
     Ok(document)
 }
 
-/// The line that an element begins on.
+/// The line on which an element begins.
 pub(crate) fn place(node: Node<'_, '_>) -> String {
     format!("line {}", node.document().text_pos_at(node.range().start).row)
 }
@@ -103,12 +106,12 @@ impl<'a, 'd> Attributes<'a, 'd> {
         problems.add(place(self.node), format!("{name} of <{}> {message}", printable(tag)), remedy);
     }
 
-    /// Text of an attribute that may be absent.
+    /// Text of an optional attribute.
     pub(crate) fn optional(&self, name: &str) -> Option<&'a str> {
         self.node.attribute(name)
     }
 
-    /// Text of an attribute that must be there.
+    /// Text of a required attribute.
     pub(crate) fn text(&self, name: &str, problems: &mut Problems) -> Option<&'a str> {
         let found = self.optional(name);
         if found.is_none() {

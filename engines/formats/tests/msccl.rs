@@ -180,11 +180,11 @@ fn what_is_wrong_with_a_run_is_named() {
         gpu.blocks[0].steps.rotate_left(1);
     }
     let text = failed(&late);
-    assert!(text.starts_with("gpu 0, tb 0, step 0: never runs, these wait for each other"), "{text}");
+    assert!(text.starts_with("gpu 0, tb 0, step 0: never runs, because these wait for each other"), "{text}");
     for rank in 0..3 {
         assert!(
             text.contains(&format!(
-                "gpu {rank}, tb 0, step 0 waits for a message of rank {}",
+                "gpu {rank}, tb 0, step 0 waits for a message from rank {}",
                 (rank + 2) % 3
             ))
         );
@@ -229,7 +229,7 @@ fn what_is_wrong_with_a_run_is_named() {
         ],
         ..ring(3)
     };
-    assert!(failed(&line).contains("nothing orders it with step 0 of tb 0 of gpu 1"), "{}", failed(&line));
+    assert!(failed(&line).contains("but its order with step 0 of tb 0 of gpu 1"), "{}", failed(&line));
     line.gpus[1].blocks[1].steps[0].after = Some((0, 0));
     assert!(failed(&line).contains("waits for step 0 of tb 0, whose hasdep is 0"));
     line.gpus[1].blocks[0].steps[0].awaited = true;
@@ -268,7 +268,7 @@ fn connections_hold_few_messages() {
     schedule.gpus[0].blocks[0].steps[2].awaited = true;
     schedule.gpus[1].blocks[0].steps[0].after = Some((1, 0));
     let text = execute(&schedule, &ExecuteOptions::default()).unwrap_err().to_string();
-    assert!(text.contains("waits for rank 1 to take one of 2 messages"), "{text}");
+    assert!(text.contains("waits for rank 1 to receive one of 2 messages"), "{text}");
     let unlimited = ExecuteOptions { in_flight: None, ..ExecuteOptions::default() };
     assert!(execute(&schedule, &unlimited).is_ok());
 }
@@ -293,7 +293,7 @@ fn every_problem_of_a_file_is_named_at_once() {
     }
     let told = wrong(&text.replace(" inplace=\"2\" minBytes=\"NaN\" maxBytes=\"-1\"", ""));
     for part in [
-        "line 2: id of <gpu> is 1, it comes at place 0",
+        "line 2: id of <gpu> is 1, but its position is 0",
         "line 2: i_chunks of <gpu> is '1e9'; give a number from 0 to 1048576",
         "line 2: o_chunks of <gpu> is ''",
         "line 3: send of <tb> is '-2'",
@@ -304,13 +304,13 @@ fn every_problem_of_a_file_is_named_at_once() {
         "line 4: dstoff of <step> is '99999999999'",
         "line 4: cnt of <step> is '0'",
         "line 4: hasdep of <step> is '7'",
-        "line 4: depid of <step> is 1 beside deps -1",
+        "line 4: depid of <step> is 1, but deps is -1",
         "line 6: has an element <tee>",
     ] {
         assert!(told.contains(part), "{part} is missing in:\n{told}");
     }
     assert!(wrong("<system version=\"1\"/>").contains("begins with <system>"));
-    assert!(wrong(&format!("{HEAD}></algo>")).contains("ngpus of <algo> is '1', the file has 0 <gpu>"));
+    assert!(wrong(&format!("{HEAD}></algo>")).contains("ngpus of <algo> is '1', but the file has 0 <gpu>"));
     assert!(wrong(&format!("{HEAD}>")).contains("line 1: is not valid XML"));
     let twins = "<copy i_off=\"0\" o_off=\"0\"/>".repeat(2);
     let text =

@@ -44,7 +44,7 @@ fn eight_mi100_with_their_links() {
     let narrowest = net.ports[0].paths.iter().map(|path| path.gbyte_per_s).fold(f64::INFINITY, f64::min);
     assert!((narrowest - 16.0 * 16.0 / 8.0 * 128.0 / 130.0).abs() < 1e-9, "{narrowest}");
     assert_eq!(made.assumed.len(), 1);
-    assert_eq!(made.assumed[0].what, "rate of a link of Infinity Fabric of a GPU of gcn 908");
+    assert_eq!(made.assumed[0].what, "rate of an Infinity Fabric link of a GPU of gcn 908");
     assert!(made.notes.is_empty(), "{:?}", made.notes);
     // No link may be given beside those of the file.
     let options = NetworkOptions { intra: Some(IntraLinks::Pcie), ..NetworkOptions::default() };
@@ -125,7 +125,7 @@ fn switches_take_all_links() {
     let three = gpu("0:0", 0, switch) + &gpu("0:1", 1, &lame) + &gpu("0:2", 2, switch);
     let three = format!("<system><cpu>{three}</cpu></system>").replace("link_width=\"\"", "link_width=\"0\"");
     let told = network_of(&three).notes;
-    assert!(told.contains(&"rank 1 (0:1) lists 2 links and the others 18".to_owned()), "{told:?}");
+    assert!(told.contains(&"rank 1 (0:1) lists 2 links, but the others 18".to_owned()), "{told:?}");
 }
 
 /// Rates of the links that enter a GPU, and the number of switches and links.
@@ -144,12 +144,12 @@ fn hosts_of_one_nvlink_domain_meet_in_its_switch() {
     }
     let hosts: Vec<Option<usize>> = made.value.nodes.iter().map(|node| node.host).collect();
     assert_eq!(hosts, [Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), None]);
-    let told = "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links and the others 18";
+    let told = "rank 2 (host 0x3a52, 0004:01:00.0) lists 9 links, but the others 18";
     assert!(made.notes.iter().any(|note| note == told), "{:?}", made.notes);
     // The same id twice on one host is a mistake of the file.
     let told = wrong(&text.replace("0x3a52", "0x3a51"));
     for part in
-        ["line 7: busid of <pci> is '0004:01:00.0', which stands at line 3 too", "line 8", "host_hash"]
+        ["line 7: busid of <pci> is '0004:01:00.0', which also occurs at line 3", "line 8", "host_hash"]
     {
         assert!(told.contains(part), "{part} is missing in {told}");
     }
@@ -183,7 +183,11 @@ fn parts_of_a_device_share_its_links() {
         "{:?}",
         made.notes
     );
-    assert!(made.notes.iter().any(|note| note.contains("2618 GB/s, are left out")), "{:?}", made.notes);
+    assert!(
+        made.notes.iter().any(|note| note.contains("2618 GB/s in NCCL's model, are omitted")),
+        "{:?}",
+        made.notes
+    );
     for twice in [
         text.replace(" mlopart=\"0\"", "").replace(" mlopart=\"1\"", ""),
         text.replace("mlopart=\"1\"", "mlopart=\"0\""),
@@ -213,9 +217,9 @@ fn islands_meet_over_pci_express() {
     // 12 x 20.6 from the other of the pair, 16 lanes x 120 / 80 from the CPU.
     let (rate, switches, links) = shape(&made.value, 0);
     assert!((rate - 247.2 - 24.0).abs() < 1e-9 && (switches, links) == (1, 4 + 8), "{rate}");
-    let way = made.assumed.iter().find(|assumed| assumed.what.starts_with("way between")).unwrap();
-    assert_eq!(way.what, "way between the GPUs that no links join (ranks 0 1, ranks 2 3)");
-    assert!(way.value.contains("24 GB/s each way"), "{}", way.value);
+    let way = made.assumed.iter().find(|assumed| assumed.what.starts_with("path between")).unwrap();
+    assert_eq!(way.what, "path between GPUs without links (ranks 0 1, ranks 2 3)");
+    assert!(way.value.contains("24 GB/s in each direction"), "{}", way.value);
     // GPUs below one bridge share its link to the CPU.
     let bridge = |text: &str| {
         text.replace("    <pci busid=\"0000:1b", "    <pci busid=\"0000:01:00.0\" class=\"0x060400\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\"><pci busid=\"0000:1b")
@@ -276,9 +280,9 @@ fn what_is_no_topology_or_a_bad_one_is_named() {
         "line 4: count of <nvlink> is '0'",
         "line 5: speed of <net> is 'inf'",
         "line 5: latency of <net> is 'NaN'",
-        "line 6: busid of <pci> is 'a', which stands at line 3 too",
+        "line 6: busid of <pci> is 'a', which also occurs at line 3",
         "line 7: busid of <pci> is missing",
-        "line 7: has <gpu> outside of a <pci>",
+        "line 7: has <gpu> outside a <pci>",
     ] {
         assert!(told.contains(part), "{part} is missing in:\n{told}");
     }
@@ -324,7 +328,7 @@ fn a_tuner_table_has_touching_ranges_of_known_words() {
         "rows[0].collective: is 'alltoall'",
         "rows[0].algorithm: is 'Ring'",
         "rows[0].min_bytes: is 9, above max_bytes 3",
-        "rows[1].max_bytes: is 10, and the next range of reduce begins at 12",
+        "rows[1].max_bytes: is 10, but the next range of reduce begins at 12",
         "rows[2].max_bytes: is 99 in the last range of reduce; give at least 4294967295",
     ] {
         assert!(told.contains(part), "{part} is missing in:\n{told}");

@@ -179,7 +179,7 @@ fn older_headers_need_the_number_of_gpus() {
         let error = try_merged(&[file], MergeOptions::default()).unwrap_err();
         assert_eq!(error.list().len(), 1);
         assert!(
-            error.to_string().contains("gpus: the file does not say how many GPUs the job has; set 'gpus='")
+            error.to_string().contains("gpus: the number of GPUs of the job is not in the file; set 'gpus='")
         );
     }
     let options = MergeOptions { gpus: Some(64), ..MergeOptions::default() };
@@ -277,7 +277,7 @@ fn a_removed_receive_is_refused() {
     let inputs = [AicbInput { name: "cut.csv".to_owned(), compressed: false, content: Content::Calls(file) }];
     let error = merge(&inputs, &MergeOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("cut.csv: stage 3 to stage 4: '8' rows send_next meet '7' rows recv_prev"),
+        error.contains("cut.csv: stage 3 to stage 4: '8' rows send_next, but '7' rows recv_prev"),
         "{error}"
     );
 }
@@ -299,19 +299,19 @@ fn what_contradicts_or_lacks_is_refused() {
         assert!(error.contains(part), "{part} is not in\n{error}");
     };
     let options = MergeOptions::default();
-    refused(&[KERNELS], options, "no workload among the files");
+    refused(&[KERNELS], options, "none of the files is a workload");
     refused(&[GPT22B, MICRO], options, "are both workloads; give one of them");
     refused(&[GPT22B, BUSBW, BUSBW], options, "are both bus-bandwidth tables");
     let kernels = MergeOptions { compute: ComputeSource::Kernels, ..options };
-    refused(&[GPT22B], kernels, "no file of them was given");
-    refused(&[GPT22B], MergeOptions { gpus: Some(32), ..options }, "gpus: is '32', the file says '64'");
+    refused(&[GPT22B], kernels, "no file with kernel times is given");
+    refused(&[GPT22B], MergeOptions { gpus: Some(32), ..options }, "gpus: is '32', but the file says '64'");
     refused(
         &[G175B],
         MergeOptions { gpus: Some(12), ..options },
         "'12' is not a multiple of TP '8' x PP '1'",
     );
     let from_file = MergeOptions { compute: ComputeSource::File, ..options };
-    refused(&[L65B], from_file, "has no measured computation rows");
+    refused(&[L65B], from_file, "has no measured times of computations");
 }
 
 #[test]

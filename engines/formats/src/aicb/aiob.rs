@@ -10,19 +10,19 @@ use crate::number;
 
 /// Maximum time of one kernel, microseconds: an hour.
 const MAX_US: f64 = 3.6e9;
-/// Maximum number of kernels of one file.
+/// Maximum number of kernels in a file.
 const MAX_KERNELS: usize = 10_000;
 
 /// Times of one kernel in microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kernel {
-    /// As in the file: `atten_qkv`, `mlp_gelu`, ...
+    /// The name in the file: `atten_qkv`, `mlp_gelu`, ...
     pub name: String,
     /// Slowest run.
     pub max_us: Option<f64>,
     /// Fastest run.
     pub min_us: Option<f64>,
-    /// Mean, the one to plan with.
+    /// Mean, which plans use.
     pub avg_us: Option<f64>,
 }
 
@@ -57,7 +57,7 @@ impl KernelTimes {
         self.average_s("Emb").unwrap_or(0.0)
     }
 
-    /// Last normalisation and logits.
+    /// Final normalisation and logits.
     pub fn logits_s(&self) -> f64 {
         self.sum_s(|name| name == "layernorm_post" || name == "logit_time")
     }
@@ -83,7 +83,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<KernelTimes, Proble
                 if times.kernels.len() > MAX_KERNELS {
                     problems.add(
                         format!("line {number}"),
-                        format!("has more than '{MAX_KERNELS}' kernels"),
+                        format!("has more than {MAX_KERNELS} kernels"),
                         "give the kernels of one layer",
                     );
                     break;
@@ -124,7 +124,7 @@ fn line(number: usize, text: &str, times: &mut KernelTimes, problems: &mut Probl
         }
     } else if key.starts_with("time_gpu_") {
         let Some(kernel) = times.kernels.last_mut() else {
-            problems.add(place(key), "stands before the first kernel", "write 'kernel:' above it");
+            problems.add(place(key), "is before the first kernel", "write 'kernel:' above it");
             return;
         };
         let slot = match key {
@@ -147,14 +147,14 @@ fn line(number: usize, text: &str, times: &mut KernelTimes, problems: &mut Probl
         }
     } else if value.is_empty() {
         if times.kernels.iter().any(|kernel| kernel.name == key) {
-            problems.add(place(key), "is given twice", "keep one of them");
+            problems.add(place(key), "is given twice", "keep only one of them");
         }
         times.kernels.push(Kernel { name: key.to_owned(), ..Kernel::default() });
     } else {
         problems.add(
             place(key),
             format!("'{value}' is not expected here"),
-            "write 'kernel:' alone and its times in the lines below",
+            "write only 'kernel:' on this line, and its times on the lines below",
         );
     }
 }
@@ -172,7 +172,7 @@ fn finish(times: &KernelTimes, problems: &mut Problems) {
     if problems.is_empty() && (times.attention_s() <= 0.0 || times.mlp_s() <= 0.0) {
         problems.add(
             "",
-            "no time for attention or for the MLP",
+            "has no time for attention or for the MLP",
             "add the kernels 'atten_...' and 'mlp_...' with their layer norms",
         );
     }

@@ -1,6 +1,6 @@
-//! Bus-bandwidth tables: groups TP, DP, EP and PP with a value in GB/s per collective, `null` for not measured.
+//! Bus-bandwidth tables: groups TP, DP, EP and PP with a value in GB/s per collective; `null` means not measured.
 //!
-//! They look like YAML but are not: a title stands alone in the first line and keys end in `,:`.
+//! They look like YAML but are not: the first line is only a title, and keys end in `,:`.
 
 use std::io::BufRead;
 
@@ -11,7 +11,7 @@ use crate::gz::Limits;
 use crate::lines::Lines;
 use crate::number;
 
-/// Bus bandwidths in bytes/s, where given.
+/// Bus bandwidths in bytes/s, if given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BusBandwidth {
     /// The line before the first group; may be empty.
@@ -19,7 +19,7 @@ pub struct BusBandwidth {
     tp: BusBandwidthRow,
     dp: BusBandwidthRow,
     ep: BusBandwidthRow,
-    /// Point-to-point between pipeline stages.
+    /// Point-to-point transfers between pipeline stages.
     pub pp_bytes_per_s: Option<f64>,
 }
 
@@ -28,7 +28,7 @@ type BusBandwidthRow = [Option<f64>; 4];
 
 const KEYS: [&str; 4] = ["allreduce", "allgather", "reducescatter", "alltoall"];
 const GROUPS: [&str; 4] = ["TP", "DP", "EP", "PP"];
-/// 1000 TB/s is beyond any link.
+/// Maximum bandwidth: no link is faster than 1000 TB/s.
 const MAX_GBYTES: f64 = 1e6;
 
 impl BusBandwidth {
@@ -41,7 +41,7 @@ impl BusBandwidth {
         };
         match kind {
             CollectiveKind::AllReduce => row[0],
-            // A broadcast or a reduce moves the data of one all-gather or reduce-scatter.
+            // A broadcast or a reduce moves as much data as one all-gather or reduce-scatter.
             CollectiveKind::AllGather | CollectiveKind::Broadcast => row[1],
             CollectiveKind::ReduceScatter | CollectiveKind::Reduce => row[2],
             CollectiveKind::AllToAll => row[3],
@@ -86,7 +86,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<BusBandwidth, Probl
         }
     }
     if problems.is_empty() && reading.values == 0 {
-        problems.add("", "no bandwidth is given", "write lines such as 'allreduce,: 300' under 'TP:'");
+        problems.add("", "the table has no bandwidth", "write lines such as 'allreduce,: 300' under 'TP:'");
     }
     problems.into_result(reading.table)
 }
@@ -125,7 +125,7 @@ impl BusBandwidthReading {
             return;
         }
         let Some(group) = self.group.clone() else {
-            problems.add(place, format!("'{key}' stands before the first group"), "write 'TP:' above it");
+            problems.add(place, format!("'{key}' is before the first group"), "write 'TP:' above it");
             return;
         };
         let slot = if group == "PP" {
@@ -145,7 +145,7 @@ impl BusBandwidthReading {
         };
         let id = (group.clone(), key.to_owned());
         if self.seen.contains(&id) {
-            problems.add(place, format!("'{key}' of {group} is given twice"), "keep one of them");
+            problems.add(place, format!("'{key}' of {group} is given twice"), "keep only one of them");
             return;
         }
         self.seen.push(id);
@@ -160,7 +160,7 @@ impl BusBandwidthReading {
             Ok(_) => {
                 problems.add(
                     format!("{place}, {group} {key}"),
-                    "'0' would never finish",
+                    "a bandwidth of '0' would never finish",
                     "write GB/s, or null if it was not measured",
                 );
             }

@@ -1,7 +1,7 @@
 //! AICB per-call CSV: for each pipeline stage, every communication call of one rank in program order.
 //!
 //! A section starts with `[ pp_stageK: [rankA, rankB, ...] ]` (or `[rank0 ~ rank127]`, or nothing) and a header line.
-//! Rows with stage `init.*` come before the first iteration and are counted but not kept; `epoch_end` separates
+//! Rows with stage `init.*` come before the first iteration; they are counted but not stored; `epoch_end` separates
 //! iterations.
 
 mod fields;
@@ -23,13 +23,13 @@ use reading::Reading;
 pub enum CallKind {
     /// A collective.
     Collective(CollectiveKind),
-    /// Wait for all; nothing is sent.
+    /// Waits for all ranks; no data is sent.
     Barrier,
     /// Pipeline send.
     Send(Peer),
     /// Pipeline receive.
     Receive(Peer),
-    /// A kernel or several.
+    /// One or several kernels.
     Computation,
 }
 
@@ -86,7 +86,7 @@ impl CallGroup {
 pub enum Phase {
     /// In the forward or the backward pass of a micro-batch.
     Pass(Pass),
-    /// Once per iteration: gradient reduction, optimizer.
+    /// Once per iteration, such as gradient reduction and optimizer.
     Step,
 }
 
@@ -105,7 +105,7 @@ pub struct Call {
     pub stage_name: u32,
     /// Measured time, seconds.
     pub elapsed_s: Option<f64>,
-    /// Number of times that the call is made in succession.
+    /// Number of consecutive calls.
     pub count: u32,
     /// Line in the file.
     pub line: u32,
@@ -122,7 +122,7 @@ pub struct StageCalls {
     pub iterations: Vec<Range<usize>>,
 }
 
-/// Ranks of one group as the rows state it.
+/// Ranks of one group, as stated in the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupSizes {
     /// Tensor parallel.
@@ -142,7 +142,7 @@ pub struct Calls {
     pub stage_names: Vec<String>,
     /// Group sizes, also from the rows before the first iteration.
     pub sizes: GroupSizes,
-    /// Rows before the first iteration that were dropped.
+    /// Number of dropped rows before the first iteration.
     pub init_rows: u64,
 }
 

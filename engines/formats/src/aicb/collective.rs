@@ -1,4 +1,5 @@
-//! Collectives, the groups they run in, and what they cost: bytes on a ring, time on a bus or by latency and bandwidth.
+//! Collectives, the groups in which they run, and their cost: bytes on a ring, time from a bus bandwidth or from
+//! latency and bandwidth.
 
 use serde::Serialize;
 
@@ -6,24 +7,24 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
-    /// Sum on every rank; size is the input of one rank.
+    /// Every rank gets the sum; the size is the input of one rank.
     AllReduce,
-    /// Every part on every rank; size is the gathered output.
+    /// Every rank gets all parts; the size is the gathered output.
     AllGather,
-    /// Sum, one part per rank; size is the input of one rank.
+    /// Every rank gets one part of the sum; the size is the input of one rank.
     ReduceScatter,
-    /// A part from every rank to every rank; size is the input of one rank.
+    /// Every rank sends a part to every rank; the size is the input of one rank.
     AllToAll,
-    /// From one rank to all; size is the message.
+    /// One rank sends to all; the size is the message.
     Broadcast,
-    /// Sum on one rank; size is the input of one rank.
+    /// One rank gets the sum; the size is the input of one rank.
     Reduce,
     /// An all-reduce and an all-to-all of the same size.
     AllReduceAllToAll,
 }
 
 impl CollectiveKind {
-    /// All of them with their names in SimAI text.
+    /// All collectives with their names in SimAI text.
     pub const SIMAI: [(&'static str, Self); 6] = [
         ("ALLREDUCE", Self::AllReduce),
         ("ALLGATHER", Self::AllGather),
@@ -33,7 +34,7 @@ impl CollectiveKind {
         ("ALLREDUCEALLTOALL", Self::AllReduceAllToAll),
     ];
 
-    /// The name in SimAI's spelling, also for those it does not have.
+    /// The name in SimAI's spelling, also for collectives that SimAI does not have.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "ALLREDUCE",
@@ -58,7 +59,7 @@ impl CollectiveKind {
         }
     }
 
-    /// Latency steps of the usual algorithm: ring, or one message after the other for an all-to-all.
+    /// Latency steps of the default algorithm: a ring, or consecutive messages for an all-to-all.
     pub const fn latency_steps(self, ranks: u64) -> u64 {
         let steps = ranks.saturating_sub(1);
         match self {
@@ -68,9 +69,10 @@ impl CollectiveKind {
         }
     }
 
-    /// Bytes one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce, (n-1)/n for a
-    /// reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. A size that n does not divide is
-    /// padded to n equal parts, as implementations do. `None` for those that are no ring (all-to-all) and on overflow.
+    /// Bytes that one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce, (n-1)/n for a
+    /// reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. If the size is not a multiple of
+    /// n, it is padded to n equal parts, as implementations do. `None` for collectives that do not run on a ring
+    /// (all-to-all) and on overflow.
     pub fn ring_bytes(self, bytes: u64, ranks: u64) -> Option<u64> {
         if ranks <= 1 {
             return Some(0);
@@ -85,7 +87,7 @@ impl CollectiveKind {
     }
 }
 
-/// The ranks a collective runs in.
+/// The ranks in which a collective runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
@@ -100,7 +102,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// As users know it.
+    /// The name that users know.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tp => "TP",
@@ -139,7 +141,7 @@ impl AicbCollective {
         self.calls as f64 * latency + self.seconds_on_bus(link_bytes_per_s)
     }
 
-    /// Bytes of all calls together, as written in the file (not what the links carry).
+    /// Bytes of all calls together, as stated in the file (not the bytes on the links).
     pub const fn total_bytes(&self) -> Option<u64> {
         self.bytes.checked_mul(self.calls)
     }

@@ -1,4 +1,4 @@
-//! From the rows of a per-call CSV to a training iteration. The last iteration counts: earlier ones warm up.
+//! Converts the rows of a per-call CSV to a training iteration. Uses the last iteration, because earlier ones warm up.
 
 use lightbay_core::problem::Problems;
 
@@ -21,7 +21,13 @@ pub(super) fn workload(
     let groups = group_sizes(calls, pp, options, &mut summary, &mut problems);
     let last = calls.sections.first().map_or(0, |s| s.iterations.len().saturating_sub(1));
     if last > 0 {
-        summary.skip("iterations", last as u64, 0, "only the last one is imported; earlier ones warm up");
+        summary.skip(
+            "iterations",
+            last as u64,
+            0,
+            "only the last one is imported, because earlier ones \
+             warm up",
+        );
     }
     if calls.init_rows > 0 {
         summary.skip("rows 'init.*'", calls.init_rows, 0, "they come before the first iteration");
@@ -51,7 +57,11 @@ pub(super) fn workload(
     }
     let nothing_crosses = stages.iter().all(|stage| stage.dp_collectives.is_empty());
     if nothing_crosses && groups.dp > 1 && options.dp_bytes.is_none() {
-        summary.assume("data-parallel bytes per GPU (the file has no such call)", "0 bytes", "dp_bytes=");
+        summary.assume(
+            "data-parallel bytes per GPU (the file has no data-parallel call)",
+            "0 bytes",
+            "dp_bytes=",
+        );
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -102,7 +112,7 @@ struct CallPlace {
     micro_batches: u64,
 }
 
-/// Sizes from the rows, the world size from the rank lists.
+/// Sizes from the rows, and the world size from the rank lists.
 fn group_sizes(
     calls: &Calls,
     pp: u64,
@@ -125,7 +135,7 @@ fn group_sizes(
         problems.add(
             "comm_group_size",
             format!(
-                "TP '{tp}' x DP '{}' x PP '{pp}' is '{product}', the stages list '{ranks}' ranks",
+                "TP '{tp}' x DP '{}' x PP '{pp}' is '{product}', but the stages list '{ranks}' ranks",
                 sizes.dp.unwrap_or(1)
             ),
             "correct the rank lists or the group sizes",
@@ -137,7 +147,8 @@ fn group_sizes(
     });
     if !contiguous {
         summary.notes.push(
-            "the ranks of the stages are not numbered one stage after the other; they are placed as if they were"
+            "the ranks of the stages are not numbered one stage after the other; the import places them as \
+             if they were"
                 .to_owned(),
         );
     }
@@ -153,8 +164,13 @@ fn pipeline_bytes(pipeline: &Pipeline, pp: u64, options: &MergeOptions, problems
         (None, Some(bytes), _) => bytes,
         (None, None, range) => {
             let message = range.map_or_else(
-                || format!("the file has no transfer although it has '{pp}' stages"),
-                |(low, high)| format!("transfers have '{low}' to '{high}' bytes, a job has one size"),
+                || format!("the file has no transfer, although it has '{pp}' stages"),
+                |(low, high)| {
+                    format!(
+                        "transfers have '{low}' to '{high}' bytes, but all transfers of a \
+                     job must have the same size"
+                    )
+                },
             );
             problems.add("msg_size", message, "set 'pp_bytes=', the bytes of one micro-batch per rank");
             0
@@ -162,7 +178,7 @@ fn pipeline_bytes(pipeline: &Pipeline, pp: u64, options: &MergeOptions, problems
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call, each argument of its own sort")]
+#[expect(clippy::too_many_arguments, reason = "one call; every argument has a different type")]
 fn stage(
     calls: &Calls,
     rows: &[Call],
@@ -195,7 +211,7 @@ fn stage(
                     "data-parallel calls in forward passes",
                     repeats,
                     call.bytes.saturating_mul(repeats),
-                    "only the exchange of gradients and parameters is planned",
+                    "the plan contains only the exchange of gradients and parameters",
                 ),
                 (Some(group @ (Group::Dp | Group::DpEp)), pass) => {
                     if let Some(found) = groups.call(kind, group, call.bytes, repeats, summary) {
@@ -212,14 +228,14 @@ fn stage(
                     format!("{} calls once per iteration", group.name()),
                     repeats,
                     call.bytes.saturating_mul(repeats),
-                    "they stay in the pod and belong to no micro-batch",
+                    "they stay in the pod and do not belong to a micro-batch",
                 ),
                 (Some(_), None) => {}
                 (None, _) => summary.skip(
                     format!("{} calls in '{}'", kind.name(), call.group.map_or("no group", CallGroup::name)),
                     repeats,
                     call.bytes.saturating_mul(repeats),
-                    "the model has no such group",
+                    "the model does not have this group",
                 ),
             },
             CallKind::Barrier => summary.skip("barriers", repeats, 0, "they send nothing"),
@@ -238,8 +254,8 @@ fn stage(
             if place.stage == 0 {
                 problems.add(
                     "compute",
-                    "the file has no measured computation rows",
-                    "give AICB's kernel times too, or set 'tflops=' or 'compute=zero'",
+                    "the file has no measured times of computations",
+                    "also give AICB's kernel times, or set 'tflops=' or 'compute=zero'",
                 );
             }
             measured
@@ -267,7 +283,7 @@ fn stage(
     }
 }
 
-/// Measured time of several rows, known only if every row has one.
+/// Measured time of several rows; `None` unless every row has one.
 #[derive(Default)]
 struct Time {
     sum_s: f64,
@@ -291,7 +307,7 @@ impl Time {
     }
 }
 
-/// The group in the model; `None` for those it does not have.
+/// The group in the model; `None` for groups that it does not have.
 const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     match group {
         Some(CallGroup::Tp | CallGroup::EpTp) => Some(Group::Tp),
@@ -302,7 +318,7 @@ const fn group_of(group: Option<CallGroup>) -> Option<Group> {
     }
 }
 
-/// Each layer ends two row-parallel matrices (attention and MLP) per forward pass with one call.
+/// In every forward pass of a layer, two row-parallel matrices (attention and MLP) end with one call each.
 fn layers_per_stage(
     calls: &Calls,
     rows: &[Call],
@@ -322,14 +338,15 @@ fn layers_per_stage(
     if layers == 0 && place.stage == 0 {
         problems.add(
             "layers",
-            "the file does not show how many layers a stage has, which kernel times need",
-            "set 'layers=', the layers of one stage",
+            "the number of layers of a stage is not in the file, but kernel times need it",
+            "set 'layers=', the number of layers of one stage",
         );
     }
     layers
 }
 
-/// A block's backward pass takes twice its forward pass; the first stage looks up, the last one has the logits.
+/// A block's backward pass takes twice as long as its forward pass; the first stage has the embedding lookup, the last
+/// stage the logits.
 fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2] {
     let mut forward = layers as f64 * (kernels.attention_s() + kernels.mlp_s());
     let mut backward = 2.0 * forward;
@@ -368,7 +385,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
         totals[at].calls += u64::from(call.count);
         let Some(sum) = totals[at].bytes.checked_add(bytes) else {
             let place = format!("line {}, msg_size", call.line);
-            problems.add(place, "the bytes of the file exceed 64 bits", "check sizes and counts");
+            problems.add(place, "the bytes of the file exceed 64 bits", "check the sizes and counts");
             return totals;
         };
         totals[at].bytes = sum;
@@ -376,7 +393,7 @@ fn totals(rows: &[Call], problems: &mut Problems) -> Vec<ColumnTotal> {
     totals
 }
 
-/// Says how the literal order relates to the usual one.
+/// Says how the order in the file differs from the default order.
 fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     let stages = pipeline.orders.len();
     let n = pipeline.micro_batches as usize;
@@ -385,7 +402,8 @@ fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     }
     if pipeline.without_work > 0 {
         summary.notes.push(format!(
-            "{} stages show no work between their transfers; adjacent receives and sends are taken as issued together",
+            "{} stages show no work between their transfers; adjacent receives and sends count as issued \
+             together",
             pipeline.without_work
         ));
     }
@@ -398,11 +416,11 @@ fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     if let Some(&stage) = differs.first() {
         let before = pipeline.orders[stage].iter().take_while(|slot| slot.pass == Pass::Forward).count();
         summary.notes.push(format!(
-            "the literal order is kept; it differs from 1F1B on {} of {stages} stages (stage {stage} runs {before} \
-             forward passes before its first backward pass)",
+            "the order in the file is used; it differs from 1F1B on {} of {stages} stages (stage {stage} \
+             runs {before} forward passes before its first backward pass)",
             differs.len()
         ));
     } else {
-        summary.notes.push("the literal order is kept; it begins as 1F1B does".to_owned());
+        summary.notes.push("the order in the file is used; it begins like 1F1B".to_owned());
     }
 }

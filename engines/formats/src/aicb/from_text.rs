@@ -1,4 +1,4 @@
-//! From the rows of a SimAI text to a training iteration.
+//! Converts the rows of a SimAI text to a training iteration.
 
 use lightbay_core::problem::Problems;
 
@@ -12,7 +12,7 @@ use super::workload::{
     AicbWorkload, ComputeSource, Groups, MergeOptions, ParameterGather, StageWorkload, ring_bytes,
 };
 
-/// Name of the assumption that a file is one micro-batch although its header or rows speak of several.
+/// Name of the assumption that a file is one micro-batch although its header or rows state several.
 pub const MICRO_BATCHES: &str = "micro-batches of the file";
 
 pub(super) fn workload(
@@ -60,7 +60,7 @@ pub(super) fn workload(
     summary.bytes.dp = bytes_of([&crossing], |_| true);
     summary.bytes.pp = pp_bytes.saturating_mul(2 * (pp - 1)).saturating_mul(micro_batches);
     if pp > 1 {
-        summary.notes.push(format!("the file describes one stage; all {pp} stages are taken to be like it"));
+        summary.notes.push(format!("the file describes one stage; all {pp} stages are assumed to equal it"));
     }
     let stage = StageWorkload {
         forward_s,
@@ -89,7 +89,7 @@ pub(super) fn workload(
     })
 }
 
-/// Counts and remarks about the file as it is.
+/// Counts and remarks on the file itself.
 fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
     summary.totals = text.totals();
     summary.rows = RowSummary {
@@ -100,7 +100,7 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
     summary.compute.placeholder_share = Some(text.placeholder_share());
     summary.compute.forward_all_rows_s = Some(text.compute_s(Column::Fwd));
     if period.doubtful {
-        let remedy = "the rows of the file, which have to be alike in all micro-batches";
+        let remedy = "the rows of the file, which must be the same in all micro-batches";
         summary.assume(MICRO_BATCHES, format!("1: {}", period.note), remedy);
     } else if !period.note.is_empty() {
         summary.notes.push(period.note.clone());
@@ -111,11 +111,13 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
         .filter_map(|(key, value)| value.is_none().then_some(key))
         .collect();
     if !missing.is_empty() {
-        summary.notes.push(format!("the header does not give {}; they are 1", missing.join(", ")));
+        summary
+            .notes
+            .push(format!("the header does not contain {}; they are assumed to be 1", missing.join(", ")));
     }
     if !header.unknown.is_empty() {
         let keys = format!("header keys '{}'", header.unknown.join("', '"));
-        summary.skip(keys, header.unknown.len() as u64, 0, "they are not known");
+        summary.skip(keys, header.unknown.len() as u64, 0, "they are unknown");
     }
     let none = text.none_with_bytes();
     if none > 0 {
@@ -127,8 +129,8 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
         .count();
     if silent > 0 {
         summary.notes.push(format!(
-            "{silent} rows send bytes forward but none in their input gradients (ig-bytes = 0); the generator \
-             leaves them out in some of its modes, and they are taken as they are"
+            "{silent} rows send bytes forward but none in their input gradients (ig-bytes = 0); the \
+             generator omits them in some of its modes, and the import does not add them"
         ));
     }
 }
@@ -151,7 +153,7 @@ fn sort_middle(
     }
 }
 
-/// Rows once per iteration: their data-parallel calls count, the rest has no place in the model.
+/// Rows once per iteration: their data-parallel calls count, the other calls are not in the model.
 fn sort_once(
     text: &SimaiText,
     period: &Period,
@@ -166,7 +168,7 @@ fn sort_once(
     for row in once.into_iter().flat_map(|range| &text.rows[range]) {
         for (index, column) in Column::ALL.into_iter().enumerate() {
             let cell = &row.cells[index];
-            // One nanosecond is the generator's way to write nothing.
+            // The generator writes one nanosecond for an empty value.
             if cell.ns > 1 {
                 compute_ns += u128::from(cell.ns);
             }
@@ -186,7 +188,7 @@ fn sort_once(
                     format!("{} calls once per iteration", group.name()),
                     1,
                     call.bytes,
-                    "they stay in the pod and belong to no micro-batch",
+                    "they stay in the pod and do not belong to a micro-batch",
                 );
             }
         }
@@ -206,8 +208,8 @@ fn sort_once(
     }
 }
 
-/// Without measured kernels the generator puts the gather of updated parameters into the forward column of the row
-/// that carries the gradients' reduce-scatter, where a plain name would mean TP.
+/// Without measured kernels, the generator puts the gather of updated parameters into the forward column of the row
+/// with the gradients' reduce-scatter, where a name without suffix would mean TP.
 fn is_parameter_gather(row: &SimaiRow) -> bool {
     use super::collective::CollectiveKind::{AllGather, ReduceScatter};
     let kind = |column: Column| row.cells[column as usize].collective.map(|(kind, _)| kind);
@@ -231,7 +233,7 @@ fn pipeline_bytes(
     let Some(mut bytes) = options.pp_bytes.or(from_file) else {
         problems.add(
             "line 1, pp_comm",
-            format!("is missing although pp is '{pp}'"),
+            format!("is missing, although pp is '{pp}'"),
             "add 'pp_comm: BYTES' to line 1 or set 'pp_bytes=', the bytes of one micro-batch per rank",
         );
         return 0;
@@ -242,7 +244,8 @@ fn pipeline_bytes(
             Some(all) => {
                 bytes = all;
                 summary.notes.push(format!(
-                    "the one micro-batch sends the pipeline bytes of all {announced} that the header announces"
+                    "the single micro-batch sends the pipeline bytes of all {announced} micro-batches that \
+                     the header announces"
                 ));
             }
             None => problems.add(
@@ -278,7 +281,7 @@ fn compute(
                     "'{:.1}' % of the times in the file are the placeholder of 1 ns",
                     text.placeholder_share() * 100.0
                 ),
-                "give AICB's kernel times too, or set 'tflops=' or 'compute=zero'",
+                "also give AICB's kernel times, or set 'tflops=' or 'compute=zero'",
             );
         }
         ("none", None)
@@ -309,8 +312,8 @@ fn compute(
     (summary.compute.forward_s, summary.compute.backward_s)
 }
 
-/// Times by layer name, as the generator assigns them: a block's time is split evenly between its column and row
-/// halves, input and weight gradients each take as long as the forward half. Its optimizer time is left out.
+/// Times by layer name, as the generator assigns them: a block's time is divided evenly between its column and row
+/// halves; input and weight gradients each take as long as the forward half. Its optimizer time is omitted.
 fn from_kernels(
     text: &SimaiText,
     rows: &[SimaiRow],
@@ -342,7 +345,7 @@ fn from_kernels(
             unknown[row.name as usize] += 1;
         }
     }
-    // Norms of the embedding are communication only.
+    // Norms of the embedding consist only of communication.
     let (norms, layers): (Vec<usize>, Vec<usize>) =
         (0..unknown.len()).filter(|&i| unknown[i] > 0).partition(|&i| text.names[i].contains("norm"));
     let count = |indices: &[usize]| indices.iter().map(|&i| unknown[i]).sum::<u64>();
@@ -352,7 +355,7 @@ fn from_kernels(
         format!("rows '{}'{more}", shown.join("', '"))
     };
     if !norms.is_empty() {
-        summary.skip(names(&norms), count(&norms), 0, "the kernel times have none for them");
+        summary.skip(names(&norms), count(&norms), 0, "the kernel times do not contain them");
     }
     if !layers.is_empty() {
         let what = format!("compute time of {} {}", count(&layers), names(&layers));

@@ -1,11 +1,12 @@
-//! The first line of a SimAI text workload: policy and `key: value` pairs, as loosely as they are found.
+//! The first line of a SimAI text workload: policy and `key: value` pairs, with the variations that occur in real
+//! files.
 
 use lightbay_core::problem::{Problems, suggestion};
 
 use crate::detect::SIMAI_POLICIES;
 use crate::number;
 
-/// Fields of line 1. `None` for those that it does not give.
+/// Fields of line 1. `None` for missing fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimaiHeader {
     /// The parallelism policy, one of [`SIMAI_POLICIES`].
@@ -22,13 +23,13 @@ pub struct SimaiHeader {
     pub micro_batches: Option<u64>,
     /// World size (`all_gpus`).
     pub gpus: Option<u64>,
-    /// Layers whose activations are kept.
+    /// Layers whose activations are stored.
     pub checkpoints: Vec<u64>,
     /// Layers at which recomputation starts.
     pub checkpoint_initiates: Vec<u64>,
-    /// Bytes one stage sends to the next per micro-batch and rank (`pp_comm`).
+    /// Bytes that one stage sends to the next per micro-batch and rank (`pp_comm`).
     pub pp_bytes: Option<u64>,
-    /// Keys that are not known; they are left out.
+    /// Unknown keys, which are ignored.
     pub unknown: Vec<String>,
 }
 
@@ -46,16 +47,16 @@ const KEYS: [&str; 10] = [
     "pp_comm",
 ];
 
-/// Largest size of one parallel dimension or count.
+/// Maximum size of one parallel dimension or count.
 const MAX_COUNT: u64 = 1 << 24;
-/// Maximum number of pipeline stages; each gets a record of its own.
+/// Maximum number of pipeline stages; each stage has a record.
 const MAX_STAGES: u64 = 4096;
-/// Maximum number of unknown keys that are kept for the summary.
+/// Maximum number of unknown keys in the summary.
 const MAX_UNKNOWN: usize = 32;
 /// Maximum number of layers in a checkpoint list.
 const MAX_LAYERS: u64 = 100_000;
 
-/// Reads line 1; problems go to `problems`.
+/// Reads line 1; adds problems to `problems`.
 pub(crate) fn parse(line: &str, problems: &mut Problems) -> SimaiHeader {
     let mut tokens = line.split_whitespace().flat_map(split_glued).peekable();
     let policy = tokens.next().unwrap_or_default();
@@ -70,7 +71,7 @@ pub(crate) fn parse(line: &str, problems: &mut Problems) -> SimaiHeader {
         let canonical = if key == "expert_parallel_npu_group" { "ep" } else { key };
         if KEYS.contains(&key) {
             if seen.contains(&canonical) {
-                problems.add(place(key), "is given twice", "keep one of them");
+                problems.add(place(key), "is given twice", "keep only one of them");
             }
             seen.push(canonical);
         }
@@ -105,7 +106,7 @@ pub(crate) fn parse(line: &str, problems: &mut Problems) -> SimaiHeader {
     header
 }
 
-/// `key:value` without a space between them becomes two tokens.
+/// `key:value` without a space becomes two tokens.
 fn split_glued(token: &str) -> impl Iterator<Item = &str> {
     let cut = token.find(':').filter(|at| at + 1 < token.len());
     let (head, tail) = cut.map_or((token, None), |at| (&token[..=at], Some(&token[at + 1..])));
@@ -168,7 +169,7 @@ fn layers<'a>(
         let Some(token) = tokens.next_if(|next| next.parse::<f64>().is_ok()) else {
             problems.add(
                 place(key),
-                format!("announces '{listed}' layers, '{}' follow", layers.len()),
+                format!("announces '{listed}' layers, but '{}' follow", layers.len()),
                 "correct the count or add the layers",
             );
             break;

@@ -1,4 +1,4 @@
-//! Sorts the calls of a workload into those that stay in the pod and those that cross.
+//! Sorts the calls of a workload into calls that stay in the pod and calls between pods.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Groups {
     }
 }
 
-/// Equal calls with their number; a map, because a hostile file may hold a million different sizes.
+/// Equal calls with their number; a map, because a malicious file may contain a million different sizes.
 #[derive(Default)]
 pub(super) struct Tally(BTreeMap<AicbCollective, u64>);
 
@@ -64,12 +64,12 @@ impl Tally {
 pub(super) struct Sorted {
     pub in_pod: [Tally; 2],
     pub crossing: Tally,
-    /// Those of the crossing calls that belong to the passes of micro-batches.
+    /// The calls between pods that belong to the passes of micro-batches.
     recurring: Tally,
 }
 
 impl Sorted {
-    /// Puts a call of the passes of a micro-batch where it belongs; `pass` is 0 for forward, 1 for backward.
+    /// Sorts a call of the passes of a micro-batch into its class; `pass` is 0 for forward, 1 for backward.
     pub(super) fn add_in_pass(&mut self, call: AicbCollective, pass: usize) {
         if matches!(call.group, Group::Dp | Group::DpEp) {
             self.recurring.add(call);
@@ -77,8 +77,8 @@ impl Sorted {
         self.add(call, pass);
     }
 
-    /// The data-parallel calls that every one of `micro_batches` makes. Calls that fewer micro-batches make are made once
-    /// in an iteration, such as those of the last one.
+    /// The data-parallel calls that each of `micro_batches` makes. Calls that fewer micro-batches make, such as those
+    /// of the last one, count once per iteration.
     pub(super) fn recurring(&mut self, micro_batches: u64) -> Vec<AicbCollective> {
         let calls = std::mem::take(&mut self.recurring).into_list();
         let of_one =
@@ -86,7 +86,7 @@ impl Sorted {
         calls.into_iter().map(of_one).filter(|call| call.calls > 0).collect()
     }
 
-    /// Puts a call where it belongs; `pass` is 0 for forward, 1 for backward.
+    /// Sorts a call into its class; `pass` is 0 for forward, 1 for backward.
     pub(super) fn add(&mut self, call: AicbCollective, pass: usize) {
         match call.group {
             Group::Tp | Group::Ep => self.in_pod[pass].add(call),

@@ -1,8 +1,8 @@
-//! Pipeline order of a per-call CSV: which send belongs to which receive, and in which order each stage runs its
+//! Pipeline order of a per-call CSV: matches sends with receives, and finds the order in which each stage runs its
 //! forward and backward passes.
 //!
 //! The k-th `send_next` of a stage is the k-th `recv_prev` of the next one; backwards likewise. The column `additional`
-//! decides the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
+//! determines the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
 
 use std::fmt;
 
@@ -49,13 +49,13 @@ pub struct Pipeline {
     pub micro_batches: u32,
     /// The order of each stage.
     pub orders: Vec<Vec<Slot>>,
-    /// Matched transfers, all boundaries and both directions.
+    /// Number of matched transfers, over all boundaries and both directions.
     pub transfers: u64,
     /// The size of a transfer per rank; `None` if there is no transfer, or if sizes differ.
     pub bytes: Option<u64>,
     /// Smallest and largest transfer.
     pub bytes_range: Option<(u64, u64)>,
-    /// Stages whose order comes from their transfers alone, because their rows show no work.
+    /// Stages whose order comes only from their transfers, because their rows show no work.
     pub without_work: usize,
 }
 
@@ -113,11 +113,11 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
                 problems.add(
                     format!("stage {from} to stage {to}"),
                     format!(
-                        "'{}' rows {send_name} meet '{}' rows {receive_name}",
+                        "'{}' rows {send_name}, but '{}' rows {receive_name}",
                         sent.len(),
                         received.len()
                     ),
-                    "every send needs its receive; the file may be cut short or edited",
+                    "every send needs its receive; the file may be cut off or edited",
                 );
                 continue;
             }
@@ -125,8 +125,8 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
                 if bytes != other {
                     problems.add(
                         format!("line {line}, msg_size"),
-                        format!("'{bytes}' is sent, '{other}' is received in line {other_line}"),
-                        "both ends of a transfer have one size",
+                        format!("'{bytes}' is sent, but '{other}' is received in line {other_line}"),
+                        "both ends of a transfer must have the same size",
                     );
                 }
                 let (low, high) = range.unwrap_or((*bytes, *bytes));
@@ -147,14 +147,15 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
             problems.add(
                 format!("line {}, additional", call.line),
                 format!("'{name}' is on stage {stage}, which has no such neighbour"),
-                "interleaved (virtual) pipelines are not supported; give a file without them",
+                "interleaved (virtual) pipelines are not supported; use a file without them",
             );
         }
     }
     (matched, range)
 }
 
-/// The order of one stage from its work rows, or from its transfers where the rows show no work; whether they did.
+/// The order of one stage from its work rows, or from its transfers if the rows show no work; also returns whether they
+/// show work.
 fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     let by_work = order_by_work(rows);
     if first && last {
@@ -168,7 +169,7 @@ fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
     if agrees { (by_work, true) } else { (by_transfers, false) }
 }
 
-/// Collects slots in order and numbers the micro-batches of each pass.
+/// Collects slots in order, and numbers the micro-batches of each pass.
 #[derive(Default)]
 struct Numbered {
     slots: Vec<Slot>,
@@ -212,7 +213,7 @@ fn order_by_work(rows: &[Call]) -> Vec<Slot> {
     order.slots
 }
 
-/// Activations go to the next stage, gradients to the one before.
+/// Activations go to the next stage, gradients to the previous one.
 const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     match (kind, peer) {
         (CallKind::Send(_), Peer::Next) | (CallKind::Receive(_), Peer::Previous) => Pass::Forward,
@@ -220,8 +221,8 @@ const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
     }
 }
 
-/// One transfer per pass marks each slot: the send that ends it, or on the ends of the pipeline the receive that
-/// begins it.
+/// One transfer per pass marks each slot: the send that ends it; at the ends of the pipeline, the receive that begins
+/// it.
 fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     let mut transfers: Vec<(CallKind, Pass)> = Vec::new();
     for call in rows {
@@ -229,9 +230,9 @@ fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
             transfers.push((call.kind, pass_of(call.kind, peer)));
         }
     }
-    // A receive and a send of the other pass side by side are issued together, as 1F1B does in its steady phase: the
-    // send ends the pass before, the receive begins the next one. Without work rows nothing tells them from a receive,
-    // two passes and a send.
+    // An adjacent receive and send of different passes are issued together, as 1F1B does in its steady phase: the send
+    // ends the previous pass, the receive begins the next one. Without work rows, this cannot be distinguished from a
+    // receive, two passes and a send.
     let mut at = 0;
     while at + 1 < transfers.len() {
         let receive_then_send = matches!(transfers[at].0, CallKind::Receive(_))
@@ -261,7 +262,7 @@ fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
     order.slots
 }
 
-/// Every stage must run every micro-batch once forward and once backward.
+/// Checks that every stage runs every micro-batch once forward and once backward.
 fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
     let count = |order: &[Slot], pass| order.iter().filter(|slot| slot.pass == pass).count();
     let expected = orders.first().map_or(0, |order| count(order, Pass::Forward));
@@ -288,7 +289,7 @@ fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
     expected as u32
 }
 
-/// Runs the orders against each other; a pass waits for the same pass of the stage that feeds it.
+/// Runs the orders of all stages together; a pass waits for the same pass of the stage that feeds it.
 fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
     let stages = orders.len();
     let mut next = vec![0_usize; stages];
@@ -325,7 +326,7 @@ fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
             problems.add(
                 format!("stage {stage}"),
                 format!("'{slot}' waits forever"),
-                "the order of passes contradicts that of the neighbouring stages",
+                "the order of passes contradicts the order of the neighbouring stages",
             );
             return;
         }

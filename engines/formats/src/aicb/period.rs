@@ -1,8 +1,8 @@
-//! Limits of the micro-batches in a SimAI text.
+//! Boundaries of the micro-batches in a SimAI text.
 //!
-//! The generator repeats the layers of the stage once per micro-batch, each repetition starting with a row
-//! `embedding_layer`. What precedes the first is done once per iteration (gradients, norms), and so is what follows
-//! the last (loss, optimizer).
+//! The generator repeats the layers of the stage once per micro-batch; each repetition starts with a row
+//! `embedding_layer`. Rows before the first repetition occur once per iteration (gradients, norms), and so do rows
+//! after the last one (loss, optimizer).
 
 use std::ops::Range;
 
@@ -20,9 +20,9 @@ pub struct Period {
     pub epilogue: Range<usize>,
     /// Number of repetitions of the layers in `middle`.
     pub micro_batches: u64,
-    /// Reason that the file had to be taken as one micro-batch; empty if it had not.
+    /// Reason why the file is imported as one micro-batch; empty if it contains several.
     pub note: String,
-    /// `true` if that may be wrong: header or rows speak of several.
+    /// `true` if this may be wrong: header or rows state several.
     pub doubtful: bool,
 }
 
@@ -61,11 +61,11 @@ pub fn find(file: &SimaiText) -> Period {
         return one(String::new());
     }
     if starts.is_empty() {
-        return one(format!("the file has no row '{START}', so it is taken as one micro-batch"));
+        return one(format!("the file has no row '{START}', so it counts as one micro-batch"));
     }
     if starts.len() as u64 != announced {
         return one(format!(
-            "'{START}' occurs {}, the header says ga {announced}, so the file is taken as one micro-batch",
+            "'{START}' occurs {}, but the header says ga {announced}, so the file counts as one micro-batch",
             counted(starts.len() as u64, "time", "times")
         ));
     }
@@ -73,14 +73,15 @@ pub fn find(file: &SimaiText) -> Period {
     let end = first + length * starts.len();
     if end > closing {
         return one(format!(
-            "the last micro-batch has fewer rows than the first ({length}), so the file is taken as one micro-batch"
+            "the last micro-batch has fewer rows than the first ({length}), so the file counts as one \
+             micro-batch"
         ));
     }
     let model = &rows[first..first + length];
     for (number, chunk) in rows[first..end].chunks(length).enumerate().skip(1) {
         if let Some(at) = model.iter().zip(chunk).position(|(a, b)| !same_work(a, b)) {
             return one(format!(
-                "row {} of micro-batch {} differs from the first micro-batch, so the file is taken as one \
+                "row {} of micro-batch {} differs from the first micro-batch, so the file counts as one \
                  micro-batch",
                 at + 1,
                 number + 1
@@ -93,7 +94,7 @@ pub fn find(file: &SimaiText) -> Period {
     }
     if rows[end..closing].iter().any(|row| in_model[row.name as usize]) {
         return one(format!(
-            "{} rows of {length} do not cover the layers, so the file is taken as one micro-batch",
+            "{} rows of {length} do not cover the layers, so the file counts as one micro-batch",
             starts.len()
         ));
     }
@@ -107,7 +108,7 @@ pub fn find(file: &SimaiText) -> Period {
     }
 }
 
-/// Same layer with the same collectives; the times may differ.
+/// The same layer with the same collectives; the times may differ.
 fn same_work(a: &SimaiRow, b: &SimaiRow) -> bool {
     a.name == b.name
         && a.cells

@@ -19,7 +19,7 @@ use crate::number;
 /// Maximum time of one row and column: a day.
 const MAX_NS: f64 = 86_400e9;
 
-/// Longest name of a layer.
+/// Maximum length of the name of a layer.
 const MAX_NAME_BYTES: usize = 200;
 
 /// The three columns of a row.
@@ -38,7 +38,7 @@ impl Column {
     /// In file order.
     pub const ALL: [Self; 3] = [Self::Fwd, Self::Ig, Self::Wg];
 
-    /// As in the field names.
+    /// The name in the field names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwd => "fwd",
@@ -48,7 +48,7 @@ impl Column {
     }
 }
 
-/// The ending of a collective's name, which chooses its group.
+/// The suffix of a collective's name, which determines its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Suffix {
     /// None: TP in the columns fwd and ig, DP in wg.
@@ -66,12 +66,12 @@ pub struct Cell {
     pub ns: u64,
     /// The collective, `None` for `NONE`.
     pub collective: Option<(CollectiveKind, Suffix)>,
-    /// Bytes as written; see [`Cell::bytes`].
+    /// Bytes as in the file; see [`Cell::bytes`].
     pub written_bytes: u64,
 }
 
 impl Cell {
-    /// Bytes that are sent: a size next to `NONE` is ignored.
+    /// Bytes that are sent: a size with `NONE` is ignored.
     pub const fn bytes(&self) -> u64 {
         if self.collective.is_some() { self.written_bytes } else { 0 }
     }
@@ -102,7 +102,7 @@ impl Cell {
     }
 }
 
-/// One layer of one micro-batch, or something done once per iteration.
+/// One layer of one micro-batch, or an operation once per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimaiRow {
     /// Index into [`SimaiText::names`].
@@ -166,7 +166,7 @@ impl SimaiText {
         ns as f64 * 1e-9
     }
 
-    /// Returns the number of fields that say `NONE` but carry a size.
+    /// Returns the number of fields with `NONE` and a size.
     pub fn none_with_bytes(&self) -> usize {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         cells.filter(|cell| cell.collective.is_none() && cell.written_bytes > 0).count()
@@ -244,7 +244,7 @@ struct SimaiReading {
 }
 
 impl SimaiReading {
-    /// Takes one line; false when reading on makes no sense.
+    /// Reads one line; returns `false` if reading further makes no sense.
     fn line(&mut self, number: usize, text: &str, limits: &Limits, problems: &mut Problems) -> bool {
         let text = text.trim();
         if text.is_empty() {
@@ -260,9 +260,9 @@ impl SimaiReading {
                 problems.add(
                     format!("line {number}"),
                     format!("'{shown}' is not a row count"),
-                    "the second line holds the number of rows that follow",
+                    "the second line must contain the number of rows that follow",
                 );
-                // A file whose count was left out continues with its first row.
+                // A file without a count continues with its first row.
                 if text.split_whitespace().count() >= 12 {
                     self.row(number, text, problems);
                 }
@@ -289,8 +289,8 @@ impl SimaiReading {
         } else if let Some(declared) = self.declared.filter(|&declared| declared != self.rows_seen) {
             problems.add(
                 "line 2",
-                format!("announces '{declared}' rows, '{}' follow", self.rows_seen),
-                "the file is cut short or was edited; correct line 2 or generate it again",
+                format!("announces '{declared}' rows, but '{}' follow", self.rows_seen),
+                "the file is cut off or was edited; correct line 2 or generate it again",
             );
         } else if self.rows_seen == 0 {
             problems.add("line 2", "'0' rows", "an iteration needs at least one row");
@@ -317,7 +317,7 @@ impl SimaiReading {
         if count != expected {
             problems.add(
                 place(""),
-                format!("has '{count}' fields instead of {expected}"),
+                format!("has '{count}' fields instead of '{expected}'"),
                 "a row is name dep fwd_ns fwd_comm fwd_bytes ig_ns ig_comm ig_bytes wg_ns wg_comm wg_bytes \
                  update_ns",
             );
@@ -371,7 +371,7 @@ impl SimaiReading {
         }
         if fields[0].len() > MAX_NAME_BYTES {
             let message = format!("the name of the layer has {} bytes", fields[0].len());
-            problems.add(place("name"), message, format!("give at most {MAX_NAME_BYTES}"));
+            problems.add(place("name"), message, format!("use at most {MAX_NAME_BYTES}"));
         }
         if problems.total() == before {
             let name = self.names.index(fields[0]);
@@ -397,7 +397,7 @@ fn parse_collective(token: &str) -> Result<Option<(CollectiveKind, Suffix)>, Str
     }
     let names: Vec<&str> =
         std::iter::once("NONE").chain(CollectiveKind::SIMAI.map(|(name, _)| name)).collect();
-    Err(format!("{}, with the endings _EP or _DP_EP", suggestion(stem, &names)))
+    Err(format!("{}, with the suffix _EP or _DP_EP", suggestion(stem, &names)))
 }
 
 #[cfg(test)]

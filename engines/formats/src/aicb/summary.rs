@@ -1,4 +1,4 @@
-//! The first answer of an import: what was found, what was left out and why, what had to be assumed.
+//! The summary of an import: what was found, what was omitted and why, and what was assumed.
 
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_core::scenario::Assumed;
@@ -21,24 +21,24 @@ pub struct ImportSummary {
     pub compute: ComputeSummary,
     /// Pipeline sends that found their receive; 0 if the file holds none.
     pub matched_transfers: u64,
-    /// Parts of the files that were left out.
+    /// Parts of the files that were omitted.
     pub skipped: Vec<Skipped>,
-    /// Values that no file gives, with the knobs that set them.
+    /// Assumed values, with the knobs that set them.
     pub assumed: Vec<Assumed>,
-    /// Everything else worth knowing.
+    /// All other remarks.
     pub notes: Vec<String>,
 }
 
 /// One file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputSummary {
-    /// As the user wrote it.
+    /// The name as the user wrote it.
     pub name: String,
-    /// Format of its content, in words.
+    /// Format of its content, as text.
     pub format: String,
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
-    /// Rows, kernels or values.
+    /// Number of rows, kernels or values.
     pub rows: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct ColumnTotal {
     pub bytes: u64,
 }
 
-/// Bytes of one rank in one iteration, as the calls state them (not what a ring makes of them).
+/// Bytes of one rank in one iteration, as stated in the calls (not the bytes on a ring).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DimensionBytes {
     /// Tensor-parallel collectives of stage 0.
@@ -92,16 +92,16 @@ pub struct DimensionBytes {
     pub ep: u64,
     /// Data-parallel collectives of stage 0.
     pub dp: u64,
-    /// Sends of all stages of one pipeline to their neighbours, both directions.
+    /// Sends of all stages of one pipeline to their neighbours, in both directions.
     pub pp: u64,
 }
 
 /// Compute times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ComputeSummary {
-    /// `file`, `aiob`, `zero`, or `none` if a source has still to be given.
+    /// `file`, `aiob`, `zero`, or `none` if a source is still missing.
     pub source: String,
-    /// Share of the file's times that are the generator's placeholder; `null` where that has no meaning.
+    /// Fraction of the file's times that are the generator's placeholder; `null` if it does not apply.
     pub placeholder_share: Option<f64>,
     /// Forward time of one micro-batch on stage 0, without communication.
     pub forward_s: Option<f64>,
@@ -114,18 +114,18 @@ pub struct ComputeSummary {
 /// Something left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Description of the parts left out.
+    /// Description of the omitted parts.
     pub what: String,
     /// Number of them.
     pub count: u64,
-    /// Bytes that go with it.
+    /// Bytes of the omitted parts.
     pub bytes: u64,
     /// Reason.
     pub why: String,
 }
 
 impl ImportSummary {
-    /// Notes something left out, adding to an earlier note of the same sort.
+    /// Records an omission, adding to an earlier record of the same kind.
     pub fn skip(&mut self, what: impl Into<String>, count: u64, bytes: u64, why: impl Into<String>) {
         let (what, why) = (what.into(), why.into());
         match self.skipped.iter_mut().find(|old| old.what == what && old.why == why) {
@@ -148,14 +148,14 @@ impl ImportSummary {
         for assumed in &self.assumed {
             problems.add(
                 assumed.set_with.trim_end_matches('='),
-                format!("{} is not in the file; '{}' would be assumed", assumed.what, assumed.value),
+                format!("{} is not in the file; it would be assumed to be '{}'", assumed.what, assumed.value),
                 format!("set '{}'", assumed.set_with),
             );
         }
         problems
     }
 
-    /// Everything that was left out or is odd, one sentence each.
+    /// Everything that was omitted or is unusual, one sentence each.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let skipped = self.skipped.iter().map(|skipped| {
             let bytes = if skipped.bytes > 0 { format!(", {} bytes", skipped.bytes) } else { String::new() };
@@ -164,7 +164,7 @@ impl ImportSummary {
         skipped.chain(self.notes.iter().cloned())
     }
 
-    /// The summary as lines for people.
+    /// The summary as lines of text.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let mut line = |s: String| {

@@ -1,4 +1,4 @@
-//! One iteration of a training job as the planner needs it, whatever files it came from.
+//! One iteration of a training job as the planner needs it, from any of the file formats.
 
 use lightbay_core::problem::Problems;
 use serde::Serialize;
@@ -13,21 +13,21 @@ use super::{AicbInput, Content, from_calls, from_text};
 /// Source of compute times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ComputeSource {
-    /// Kernel times if they were given, else the workload file.
+    /// Kernel times if they are given, else the workload file.
     #[default]
     Auto,
-    /// The workload file; placeholders are no times.
+    /// The workload file; placeholders do not count as times.
     File,
     /// The file of kernel times.
     Kernels,
-    /// No compute at all, on purpose.
+    /// No compute time, intentionally.
     Zero,
 }
 
-/// Meaning of a size next to the parameter gather of a `grad_norm` row.
+/// Meaning of a size in the parameter gather of a `grad_norm` row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterGather {
-    /// The data-parallel gather of updated parameters, which it is in the generator.
+    /// The data-parallel gather of updated parameters, as in the generator.
     DataParallel,
     /// Tensor parallel, as its column says; it never leaves the pod.
     ByColumn,
@@ -36,17 +36,18 @@ pub enum ParameterGather {
 /// Values that the user gives in addition to the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// World size, where the file does not carry it.
+    /// World size, if the file does not contain it.
     pub gpus: Option<u64>,
-    /// Bytes one stage sends to the next per micro-batch and rank, where the file does not carry them or they differ.
+    /// Bytes that one stage sends to the next per micro-batch and rank, if the file does not contain them or they
+    /// differ.
     pub pp_bytes: Option<u64>,
-    /// Bytes of gradients and parameters one GPU sends over the ring, where the file has no data-parallel calls.
+    /// Bytes of gradients and parameters that one GPU sends over the ring, if the file has no data-parallel calls.
     pub dp_bytes: Option<u64>,
-    /// Number of layers per stage, for kernel times with a per-call CSV that does not show them.
+    /// Number of layers per stage, for kernel times with a per-call CSV that does not contain it.
     pub layers_per_stage: Option<u64>,
     /// Source of compute times.
     pub compute: ComputeSource,
-    /// Reading of the forward gather of a once-per-iteration gradient row; `None` assumes data parallel.
+    /// Meaning of the forward gather of a once-per-iteration gradient row; `None` assumes data parallel.
     pub parameter_gather: Option<ParameterGather>,
 }
 
@@ -61,18 +62,18 @@ pub struct StageWorkload {
     pub forward_collectives: Vec<AicbCollective>,
     /// TP and EP collectives of all backward passes.
     pub backward_collectives: Vec<AicbCollective>,
-    /// Measured time of the in-pod collectives of one forward pass, seconds, if every one was measured.
+    /// Measured time of the in-pod collectives of one forward pass, seconds, if all of them were measured.
     pub forward_collectives_s: Option<f64>,
     /// The same for one backward pass.
     pub backward_collectives_s: Option<f64>,
     /// Data-parallel collectives of the iteration.
     pub dp_collectives: Vec<AicbCollective>,
-    /// Those of them that every micro-batch makes, with the calls of one micro-batch.
+    /// The data-parallel collectives that every micro-batch makes, with the calls of one micro-batch.
     pub dp_recurring: Vec<AicbCollective>,
-    /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
-    /// reduce-scatter or an all-gather.
+    /// Bytes that one GPU sends for them on flat rings over their groups: 2(n-1)/n of the size of an all-reduce,
+    /// (n-1)/n of a reduce-scatter or an all-gather.
     pub dp_bytes_per_gpu: u64,
-    /// The literal order; `None` if the file does not carry it.
+    /// The literal order; `None` if the file does not contain it.
     pub order: Option<Vec<Slot>>,
 }
 
@@ -93,11 +94,11 @@ pub struct AicbWorkload {
     pub gpus: u64,
     /// Micro-batches per iteration.
     pub micro_batches: u64,
-    /// Bytes one stage sends to the next per micro-batch and rank; 0 with one stage.
+    /// Bytes that one stage sends to the next per micro-batch and rank; 0 with one stage.
     pub pp_bytes_per_rank: u64,
     /// One entry per stage.
     pub stages: Vec<StageWorkload>,
-    /// Account of the import: parts found, parts skipped, values assumed.
+    /// Summary of the import: parts found, parts skipped, values assumed.
     #[serde(skip)]
     pub summary: ImportSummary,
 }
@@ -109,7 +110,7 @@ impl AicbWorkload {
     }
 }
 
-/// A workload and the tables that came with it.
+/// A workload and the tables that accompany it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The iteration.
@@ -118,7 +119,7 @@ pub struct Merged {
     pub bus_bandwidth: Option<BusBandwidth>,
 }
 
-/// Joins one workload with at most one file of kernel times and one bus-bandwidth table.
+/// Combines one workload with at most one file of kernel times and one bus-bandwidth table.
 ///
 /// # Errors
 /// No workload or more than one, two tables of a sort, and everything that keeps the workload from being complete:
@@ -148,7 +149,7 @@ pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Pro
             }
         };
         if let Some(earlier) = earlier {
-            problems.add("", format!("'{earlier}' and '{name}' are both {what}"), "give one of them");
+            problems.add("", format!("'{earlier}' and '{name}' are both {what}"), "use only one of them");
         }
         summary.inputs.push(InputSummary {
             name: name.to_owned(),
@@ -166,12 +167,16 @@ pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Pro
     if options.compute == ComputeSource::Kernels && kernels.is_none() {
         problems.add(
             "compute",
-            "kernel times are requested, but no file of them was given",
-            "add AICB's kernel times to the files, or set compute=file or compute=zero",
+            "kernel times are requested, but no file with kernel times is given",
+            "add a file of AICB's kernel times, or set compute=file or compute=zero",
         );
     }
     let Some(input) = workload else {
-        problems.add("", "no workload among the files", "give a SimAI text workload or an AICB per-call CSV");
+        problems.add(
+            "",
+            "none of the files is a workload",
+            "add a SimAI text workload or an AICB per-call CSV",
+        );
         return Err(problems);
     };
     if !problems.is_empty() {
@@ -190,7 +195,7 @@ pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Pro
     Ok(Merged { workload, bus_bandwidth: table.map(|(_, values)| values.clone()) })
 }
 
-/// Sizes of the groups, checked against each other.
+/// Sizes of the groups, checked for consistency.
 pub(super) struct Groups {
     pub tp: u64,
     pub ep: u64,
@@ -201,7 +206,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// World size from the file and from the user must agree, and TP x PP must divide it.
+    /// World sizes from the file and from the user must agree, and must be a multiple of TP x PP.
     pub(super) fn new(
         [tp, ep, pp]: [u64; 3],
         in_file: Option<u64>,
@@ -212,14 +217,14 @@ impl Groups {
             (Some(file), Some(given)) if file != given => {
                 problems.add(
                     "gpus",
-                    format!("is '{given}', the file says '{file}'"),
-                    "leave it out, or give the file of that job",
+                    format!("is '{given}', but the file says '{file}'"),
+                    "omit it, or use the file of that job",
                 );
                 file
             }
             (Some(gpus), _) | (None, Some(gpus)) => gpus,
             (None, None) => {
-                problems.add("gpus", "the file does not say how many GPUs the job has", "set 'gpus='");
+                problems.add("gpus", "the number of GPUs of the job is not in the file", "set 'gpus='");
                 return Self { tp, ep: 1, pp, dp: 1, gpus: tp * pp, expert_tp: tp };
             }
         };
@@ -232,14 +237,14 @@ impl Groups {
             );
         }
         let dp = (gpus / replica.max(1)).max(1);
-        // Either an expert is split over the tensor-parallel ranks as the rest of the layer is, or an expert group
-        // takes whole GPUs, tensor-parallel neighbours among them.
+        // There are two layouts: an expert is split over the tensor-parallel ranks like the rest of the layer, or an
+        // expert group takes whole GPUs, including tensor-parallel neighbours.
         let expert_tp = if dp.is_multiple_of(ep) { tp } else { 1 };
         if !(dp * tp).is_multiple_of(ep * expert_tp) {
             problems.add(
                 "ep",
                 format!("'{ep}' divides neither DP '{dp}' nor TP x DP '{}'", dp * tp),
-                "the ranks of an expert group belong to one stage; correct ep or all_gpus",
+                "the ranks of an expert group must belong to one stage; correct ep or all_gpus",
             );
             return Self { tp, ep: 1, pp, dp, gpus, expert_tp: tp };
         }
@@ -247,7 +252,7 @@ impl Groups {
     }
 }
 
-/// Bytes one GPU sends for the data-parallel calls on flat rings; what is no ring is skipped.
+/// Bytes that one GPU sends for the data-parallel calls on flat rings; skips calls that do not run on a ring.
 pub(super) fn ring_bytes(
     collectives: &[AicbCollective],
     summary: &mut ImportSummary,

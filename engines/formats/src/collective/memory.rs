@@ -1,4 +1,5 @@
-//! The buffers of all ranks while a program runs, every chunk known by the contributions that it is the sum of.
+//! The buffers of all ranks while a program runs; every chunk is represented by the contributions of which it is the
+//! sum.
 
 use super::{Buffer, BufferPlace, BufferSizes, CollectiveOp, Contribution, for_each_wanted};
 use lightbay_core::problem::{Problem, Problems};
@@ -8,12 +9,12 @@ use std::rc::Rc;
 
 /// Maximum number of chunks in all buffers together.
 pub const MOST_SLOTS: u64 = 1 << 24;
-/// Maximum number of contributions that all different sums may have together.
+/// Maximum number of contributions that all different sums together may have.
 const MOST_TERMS: usize = 1 << 25;
 
 /// A sum of contributions.
 pub type SumId = u32;
-/// Nothing has been written here.
+/// The slot has not been written.
 const EMPTY: SumId = SumId::MAX;
 
 /// The buffers of all ranks.
@@ -28,10 +29,10 @@ pub struct Memory {
     sums: Sums,
 }
 
-/// Every different sum once. The first are the single contributions.
+/// Every different sum once. The first entries are the single contributions.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// Number of the first contribution of each rank, and behind the last one how many there are.
+    /// Number of the first contribution of each rank; the last entry is the total number of contributions.
     starts: Vec<u32>,
     more: Vec<Rc<[Contribution]>>,
     known: HashMap<Rc<[Contribution]>, SumId>,
@@ -40,7 +41,7 @@ struct Sums {
 }
 
 impl Memory {
-    /// The buffers before the program begins: inputs are filled, all else is empty.
+    /// The buffers before the program begins: inputs are filled, all other buffers are empty.
     ///
     /// # Errors
     /// More chunks than [`MOST_SLOTS`].
@@ -48,11 +49,11 @@ impl Memory {
         let total: u64 =
             sizes.iter().map(|s| u64::from(s.input) + u64::from(s.output) + u64::from(s.scratch)).sum();
         if total > MOST_SLOTS {
-            let message = format!("has {total} chunks in its buffers, more than {MOST_SLOTS}");
+            let message = format!("has {total} chunks in its buffers; the maximum is {MOST_SLOTS}");
             return Err(Problem::new(
                 "",
                 message,
-                "programs of that size are not executed here; use fewer chunks",
+                "programs of this size cannot be executed here; use fewer chunks",
             ));
         }
         let mut first = Vec::with_capacity(sizes.len());
@@ -70,7 +71,7 @@ impl Memory {
         for (rank, size) in sizes.iter().enumerate() {
             for offset in 0..size.input {
                 let place = BufferPlace { buffer: Buffer::Input, offset };
-                // An all-gather in place whose output is too small has no room for all inputs.
+                // An in-place all-gather whose output is too small cannot contain all inputs.
                 if let Some(slot) = memory.slot(rank, place) {
                     memory.slots[slot] = memory.sums.starts[rank] + offset;
                 }
@@ -79,7 +80,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// The number of a slot, by which two names of one slot are the same; `None` outside of the buffers.
+    /// The number of a slot; two names of the same slot give the same number; `None` outside of the buffers.
     pub fn slot(&self, rank: usize, place: BufferPlace) -> Option<usize> {
         let size = self.sizes.get(rank)?;
         let (offset, rank_id) = (u64::from(place.offset), rank as u64);
@@ -87,7 +88,7 @@ impl Memory {
             u64::from(if self.in_place { size.input.max(size.output) } else { size.input + size.output });
         let (inside, at) = match place.buffer {
             Buffer::Input => {
-                // In place the input of an all-gather is the rank's own part of the output.
+                // In place, the input of an all-gather is the rank's part of the output.
                 let gather = self.in_place && self.op == CollectiveOp::AllGather;
                 (
                     place.offset < size.input,
@@ -126,10 +127,10 @@ impl Memory {
         }
     }
 
-    /// The sum of two.
+    /// Returns the sum of two sums.
     ///
     /// # Errors
-    /// Half a sentence about a contribution that is in both, or about too many different sums.
+    /// The end of a sentence about a contribution that is in both, or about too many different sums.
     pub fn add(&mut self, a: SumId, b: SumId) -> Result<SumId, String> {
         self.sums.add(a, b)
     }
@@ -139,7 +140,8 @@ impl Memory {
         self.sums.terms(sum)
     }
 
-    /// Compares every slot of every output with what the operation wants there. The number of slots compared.
+    /// Compares every slot of every output with the content that the operation requires. Returns the number of slots
+    /// compared.
     ///
     /// # Errors
     /// Every slot that holds something else, and buffers that do not suit the operation.
@@ -168,13 +170,13 @@ impl Memory {
         };
         problems.add(
             format!("gpu {rank}, output chunk {offset}"),
-            format!("{held}, it should hold {}", shown(sum)),
-            "this program does not do what its collective asks for",
+            format!("{held}, but it should contain {}", shown(sum)),
+            "this program does not implement its collective",
         );
     }
 }
 
-/// A sum in words.
+/// A sum as text.
 fn shown(terms: &[Contribution]) -> String {
     const MOST: usize = 4;
     let one = |term: &Contribution| format!("chunk {} of rank {}", term.chunk, term.rank);
@@ -222,7 +224,7 @@ impl Sums {
         }
         self.terms += terms.len();
         if self.terms > MOST_TERMS {
-            return Err("makes more different sums than are followed here".to_owned());
+            return Err("makes more different sums than the executor supports".to_owned());
         }
         let terms: Rc<[Contribution]> = terms.into();
         let next = self.singles() + self.more.len() as u32;

@@ -1,17 +1,17 @@
-//! Detects races: accesses of one slot whose order nothing enforces (vector clocks).
+//! Detects races: accesses to one slot whose order is not enforced (vector clocks).
 //!
-//! Every thread block counts its steps and knows, of every other block, the last step that surely came before
-//! (a vector clock). Two accesses of one slot, one of them a write, must be ordered that way.
+//! Every thread block counts its steps and stores, for every other block, the last step that certainly happened before
+//! (a vector clock). Two accesses to one slot, at least one of them a write, must be ordered by these clocks.
 
 use std::rc::Rc;
 
-/// Maximum number of thread blocks whose order is followed: the clocks take the square of it.
+/// Maximum number of thread blocks for which order is checked: the clocks need memory proportional to its square.
 pub const MOST_BLOCKS: usize = 4096;
 
-/// A step that has been done: thread block and time on its own clock.
+/// A step that has been executed: thread block and time on the block's clock.
 pub type Moment = (u32, u32);
 
-/// Last steps of all other thread blocks that surely came before.
+/// Last steps of all other thread blocks that certainly happened before.
 pub type Clock = Rc<[u32]>;
 
 /// Clocks of all thread blocks, and the last accesses of all slots.
@@ -23,7 +23,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Nothing has been done; `None` for more than [`MOST_BLOCKS`] thread blocks.
+    /// The initial state, before any step; `None` for more than [`MOST_BLOCKS`] thread blocks.
     pub fn new(blocks: usize, slots: usize) -> Option<Self> {
         (blocks <= MOST_BLOCKS).then(|| Self {
             clocks: vec![vec![0; blocks]; blocks],
@@ -39,12 +39,12 @@ impl Order {
         }
     }
 
-    /// Returns the clock of a block as it is now.
+    /// Returns the current clock of a block.
     pub fn clock(&self, block: usize) -> Clock {
         self.clocks.get(block).map_or_else(|| Rc::from([]), |clock| Rc::from(clock.as_slice()))
     }
 
-    /// A block learns what another knew.
+    /// A block takes over the clock of another block.
     pub fn learn(&mut self, block: usize, known: &Clock) {
         if let Some(clock) = self.clocks.get_mut(block) {
             for (own, other) in clock.iter_mut().zip(known.iter()) {
@@ -67,7 +67,7 @@ impl Order {
         let now = self.moment(block);
         let clash = self.writes.get(slot).copied().flatten().filter(|write| !self.before(*write, block));
         if let Some(reads) = self.reads.get_mut(slot) {
-            // Of one block only the last read matters.
+            // Only the last read of each block matters.
             reads.retain(|read| read.0 != now.0);
             reads.push(now);
         }

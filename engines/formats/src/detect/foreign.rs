@@ -1,19 +1,19 @@
-//! Files of this field, and of any, that lightbay does not read: each is named for what it is, with what to do instead.
+//! Formats that lightbay does not read; each has a description and advice on what to do instead.
 
-/// A file that lightbay knows and does not read.
+/// A file format that lightbay knows but does not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ForeignFile {
     /// ASTRA-sim: scheduling and collectives of the system layer, JSON.
     AstraSystem,
     /// BookSim: configuration of a simulation.
     BooksimConfig,
-    /// Process groups beside a Chakra trace.
+    /// Process groups that accompany a Chakra trace.
     CommunicationGroups,
     /// Failures of a cluster over time.
     FaultTrace,
     /// FlexFlow and TopoOpt: a task graph in FlatBuffers.
     TaskGraph,
-    /// OCDAI: the classes of servers and switches behind a connectivity map.
+    /// OCDAI: the classes of servers and switches of a connectivity map.
     ClusterClasses,
     /// A list of jobs of LumosCore.
     JobList,
@@ -23,11 +23,11 @@ pub enum ForeignFile {
     SwitchChange,
     /// A YANG module.
     Yang,
-    /// Ours: a demand for a collective, or a schedule, without its network.
+    /// A demand of this program for a collective, or a schedule, without its network.
     CollectivePart,
     /// PDF.
     Pdf,
-    /// zip, tar, zstd, xz, bzip2; weights and tensors of PyTorch are zip files, too.
+    /// zip, tar, zstd, xz, bzip2; PyTorch files with weights and tensors are zip files, too.
     Archive,
     /// Git LFS: the address of a file, not the file.
     LfsPointer,
@@ -35,7 +35,7 @@ pub enum ForeignFile {
     Program,
     /// A picture.
     Picture,
-    /// Prose: a licence, a page of Markdown.
+    /// Text, such as a licence or a page of Markdown.
     Prose,
     /// YAML of an unknown kind.
     OtherYaml,
@@ -49,12 +49,13 @@ use ForeignFile::{
     Yang,
 };
 
-/// Each with its description, to be put after "this is", and what to do.
+/// Each format with its description, to follow "this is", and the advice.
 const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         AstraSystem,
         "a system file of ASTRA-sim, which sets its scheduling and collective algorithms",
-        "lightbay finds schedules itself; import the network file beside it: `lightbay import network FILE.yml -o scenario.json`",
+        "lightbay finds schedules itself; import the network file that belongs to it: `lightbay import \
+         network FILE.yml -o scenario.json`",
     ),
     (
         BooksimConfig,
@@ -63,13 +64,14 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     ),
     (
         CommunicationGroups,
-        "the list of process groups beside a Chakra trace",
+        "the list of process groups of a Chakra trace",
         "lightbay reads no traces; describe the job with `lightbay new training`",
     ),
     (
         FaultTrace,
         "a trace of failures of a cluster",
-        "lightbay plans for given failures: set them with failed_ocs=, failed_ports= or failed_links=, and compare cases with `lightbay sweep`",
+        "lightbay plans for a given set of failures: set them with failed_ocs=, failed_ports= or \
+         failed_links=, and compare cases with `lightbay sweep`",
     ),
     (
         TaskGraph,
@@ -84,7 +86,8 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         JobList,
         "a list of jobs of LumosCore",
-        "lightbay plans known jobs, not their arrival; describe one with `lightbay new training --set gpus=…`",
+        "lightbay plans a fixed set of jobs, not their arrival; describe one with `lightbay new training \
+         --set gpus=…`",
     ),
     (
         Hwloc,
@@ -99,23 +102,25 @@ const TOLD: [(ForeignFile, &str, &str); 19] = [
     (
         Yang,
         "a YANG module, the model of a device's data",
-        "import data of the device: the reply to a read of its cross-connections",
+        "import data of the device: the reply to a query of its cross-connections",
     ),
     (
         CollectivePart,
         "a demand or schedule of a collective without its network",
-        "put topology and demand into one scenario: `lightbay new collective -o scenario.json` shows its form",
+        "combine topology and demand in one scenario: `lightbay new collective -o scenario.json` shows the \
+         form",
     ),
-    (Pdf, "a PDF", "give the file that the document describes"),
+    (Pdf, "a PDF", "use the file that the document describes"),
     (
         Archive,
         "an archive",
-        "unpack it and give the file inside; a PyTorch file (.pt) is one: write its tensors as JSON or CSV",
+        "unpack it and use the file inside; a PyTorch file (.pt) is such an archive: write its tensors as \
+         JSON or CSV",
     ),
     (LfsPointer, "a pointer of Git LFS, not the file itself", "fetch the file: `git lfs pull`"),
-    (Program, "a program or library", "give a data file"),
-    (Picture, "a picture", "give the data that it shows"),
-    (Prose, "a page of text", "give a data file"),
+    (Program, "a program or library", "use a data file"),
+    (Picture, "a picture", "use the data that it shows"),
+    (Prose, "a page of text", "use a data file"),
     (
         OtherYaml,
         "YAML of a kind that lightbay does not know",
@@ -145,7 +150,7 @@ impl ForeignFile {
         ("", "")
     }
 
-    /// Its description, to be put after "this is".
+    /// The description, to follow "this is".
     pub const fn describe(self) -> &'static str {
         self.told().0
     }
@@ -156,7 +161,7 @@ impl ForeignFile {
     }
 }
 
-/// Files that are known by their first bytes.
+/// Files recognised by their first bytes.
 pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     const MAGIC: [(&[u8], ForeignFile); 13] = [
         (b"%PDF-", Pdf),
@@ -180,8 +185,8 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     if head.get(257..262) == Some(b"ustar") {
         return Some(Archive);
     }
-    // A FlatBuffer begins with the place of its root table, which begins with the distance to its list of fields; the
-    // root of a task graph has eleven of them, four bytes each, behind two sizes.
+    // A FlatBuffer begins with the offset of its root table, which begins with the distance to its list of fields; the
+    // root of a task graph has eleven fields of four bytes each, after two sizes.
     let word = |at: usize| {
         head.get(at..at + 4).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize))
     };
@@ -192,7 +197,7 @@ pub(super) fn binary(head: &[u8]) -> Option<ForeignFile> {
     size.filter(|size| (4 + 2 * 8..=4 + 2 * 16).contains(size)).map(|_| TaskGraph)
 }
 
-/// Files that are known by a word of their JSON.
+/// Files recognised by a key of their JSON.
 pub(super) fn json(text: &str) -> Option<ForeignFile> {
     const MARKS: [(&str, ForeignFile); 8] = [
         ("lightbay.demand/", CollectivePart),
@@ -207,21 +212,21 @@ pub(super) fn json(text: &str) -> Option<ForeignFile> {
     if let Some((_, file)) = MARKS.iter().find(|(mark, _)| text.contains(mark)) {
         return Some(*file);
     }
-    // `[(0, 520, 8), …`: no JSON, but it begins like some.
+    // `[(0, 520, 8), …` is not JSON, but begins like JSON.
     if text.starts_with("[(") && text[2..].starts_with(|sign: char| sign.is_ascii_digit()) {
         return Some(JobList);
     }
     groups(text).then_some(CommunicationGroups)
 }
 
-/// `{"0": [0, 1], …}`: names of groups with lists of ranks, and nothing else.
+/// `{"0": [0, 1], …}`: names of groups with lists of ranks, without other keys.
 fn groups(text: &str) -> bool {
     let signs = |sign: char| sign.is_ascii_digit() || sign.is_whitespace() || "\"{}[],:".contains(sign);
     let compact: String = text.chars().take(64).filter(|sign| !sign.is_whitespace()).collect();
     compact.starts_with("{\"") && compact.contains("\":[") && text.chars().all(signs)
 }
 
-/// Files that are known by their text.
+/// Files recognised by their text.
 pub(super) fn text(text: &str) -> Option<ForeignFile> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().next().unwrap_or_default();
@@ -273,7 +278,7 @@ pub(super) fn text(text: &str) -> Option<ForeignFile> {
     None
 }
 
-/// Many words, most of them of letters.
+/// Many words, most of which consist of letters.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().take(200).collect();
     let letters = |word: &&&str| {

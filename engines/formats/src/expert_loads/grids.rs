@@ -1,4 +1,4 @@
-//! Matrices of single layers put together to one record.
+//! Combines matrices of single layers into one record.
 
 use super::{ExpertLoads, MOST_COUNTS};
 use crate::imported::Imported;
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 /// The counts of one layer in one iteration.
 #[derive(Clone, Debug)]
 pub(super) struct LoadGrid {
-    /// Its place in the file.
+    /// Its location in the file.
     pub(super) place: String,
     pub(super) iteration: u64,
     pub(super) layer: u32,
     /// Counts of all experts, for each rank.
     pub(super) rows: Vec<Vec<f64>>,
-    /// `true` if the rows are ranks, `false` for the one sum over all ranks.
+    /// `true` if the rows are ranks, `false` for a single sum over all ranks.
     pub(super) ranked: bool,
 }
 
-/// Memory that a matrix and a row take beside their counts, in counts.
+/// Memory of a matrix and of a row in addition to their counts, in counts.
 const MATRIX: usize = 16;
 const ROW: usize = 4;
 
@@ -26,16 +26,16 @@ const ROW: usize = 4;
 #[derive(Default)]
 pub(super) struct Grids {
     pub(super) list: Vec<LoadGrid>,
-    /// Counts, with what a row and a matrix take beside them.
+    /// Number of counts, including the overhead of rows and matrices.
     held: usize,
 }
 
 impl Grids {
-    /// Adds one; no more than fit in a record are kept.
+    /// Adds a matrix, unless the record would become too large.
     pub(super) fn push(&mut self, grid: LoadGrid) -> Result<(), Problem> {
         self.held += MATRIX + grid.rows.iter().map(|row| ROW + row.len()).sum::<usize>();
         if self.held > MOST_COUNTS {
-            let message = format!("has more than {MOST_COUNTS} counts and rows of them");
+            let message = format!("has more than {MOST_COUNTS} counts, including the overhead of their rows");
             return Err(Problem::new("", message, "give fewer iterations"));
         }
         self.list.push(grid);
@@ -43,9 +43,9 @@ impl Grids {
     }
 }
 
-/// Puts all layers together; sums that differ and layers without tokens are noted.
+/// Combines all layers; notes differing sums and layers without tokens.
 pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Problems> {
-    const REMEDY: &str = "give every layer of every iteration the same ranks and experts";
+    const REMEDY: &str = "use the same ranks and experts for every layer of every iteration";
     let mut problems = Problems::new();
     let Some(first) = grids.first() else {
         return Err(Problem::new("", "holds no counts", "give at least one layer").into());
@@ -58,16 +58,17 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Pr
     let mut known: BTreeMap<(u64, u32), &LoadGrid> = BTreeMap::new();
     for grid in &grids {
         if grid.rows.len() != ranks || grid.ranked != ranked {
-            let message = format!("has {} ranks, {} has {ranks}", grid.rows.len(), first.place);
+            let message = format!("has {} ranks, but {} has {ranks}", grid.rows.len(), first.place);
             problems.add(&*grid.place, message, REMEDY);
         }
         if let Some((rank, row)) = grid.rows.iter().enumerate().find(|(_, row)| row.len() != experts) {
-            let message = format!("has {} experts in row {rank}, {} has {experts}", row.len(), first.place);
+            let message =
+                format!("has {} experts in row {rank}, but {} has {experts}", row.len(), first.place);
             problems.add(&*grid.place, message, REMEDY);
         }
         if let Some(before) = known.insert((grid.iteration, grid.layer), grid) {
             let message = format!(
-                "is layer {} of iteration {} again, as {} was",
+                "repeats layer {} of iteration {}, which {} already gives",
                 grid.layer, grid.iteration, before.place
             );
             problems.add(&*grid.place, message, "leave one out");
@@ -83,7 +84,7 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Pr
         let gaps = iterations.iter().flat_map(|i| layers.iter().map(move |l| (*i, *l)));
         for (iteration, layer) in gaps.filter(|key| !known.contains_key(key)).take(all - known.len()) {
             let message = format!("layer {layer} of iteration {iteration} is missing");
-            problems.add("", message, "give every layer in every iteration");
+            problems.add("", message, "include every layer in every iteration");
             if problems.total() > Problems::CAP {
                 break;
             }
@@ -91,7 +92,11 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Pr
     }
     let total = all.saturating_mul(ranks).saturating_mul(experts);
     if total > MOST_COUNTS {
-        problems.add("", format!("has {total} counts, more than {MOST_COUNTS}"), "give fewer iterations");
+        problems.add(
+            "",
+            format!("has {total} counts; the maximum is {MOST_COUNTS}"),
+            "give fewer iterations",
+        );
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -106,7 +111,7 @@ pub(super) fn assemble(grids: Vec<LoadGrid>) -> Result<Imported<ExpertLoads>, Pr
     Ok(made)
 }
 
-/// Layers that route no tokens, and layers whose sums differ from those of the others.
+/// Layers without tokens, and layers whose sums differ from those of the others.
 fn remarks(made: &mut Imported<ExpertLoads>) {
     let loads = &made.value;
     let mut notes = Vec::new();
@@ -118,7 +123,7 @@ fn remarks(made: &mut Imported<ExpertLoads>) {
         .map(|l| loads.layers[l].to_string())
         .collect();
     if !dense.is_empty() {
-        notes.push(format!("layers without tokens are taken as dense: {}", dense.join(", ")));
+        notes.push(format!("layers without tokens count as dense: {}", dense.join(", ")));
     }
     let mut uneven = Vec::new();
     for (iteration, row) in loads.iterations.iter().zip(&sums) {
@@ -136,7 +141,7 @@ fn remarks(made: &mut Imported<ExpertLoads>) {
         notes.push(format!("tokens differ between layers: {}{tail}", uneven.join(", ")));
     }
     if loads.ranks.is_none() {
-        notes.push("the file does not say which ranks the tokens come from".to_owned());
+        notes.push("the file does not contain the ranks from which the tokens come".to_owned());
     }
     made.notes.extend(notes);
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 type ReadLoads = Result<LoadFile, Problems>;
 
-/// Reads one JSON document, or one for each line.
+/// Reads one JSON document, or one document per line.
 pub(super) fn read(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     let text = file.text.trim_start();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -41,17 +41,17 @@ fn object(map: &Map<String, Value>, options: &LoadOptions) -> ReadLoads {
         }
     }
     if map.contains_key("global_physical_count") {
-        let message = "counts the copies of experts, not the experts";
-        let remedy = "record logical_count, or add the copies up with the placement of the run";
+        let message = "counts the replicas of experts, not the experts";
+        let remedy = "record logical_count, or sum the replicas by the placement of the run";
         return Err(Problem::new("global_physical_count", message, remedy).into());
     }
     let keys: Vec<String> = map.keys().take(6).map(|key| printable(key)).collect();
-    let message = format!("has the keys {}, and none that holds expert loads", keys.join(", "));
+    let message = format!("has the keys {}, but none that contains expert loads", keys.join(", "));
     let remedy = "give logical_count, load_history, weight, or lines with iteration, layer and tokens";
     Err(Problem::new("", message, remedy).into())
 }
 
-/// Steps, layers and experts, or layers and experts, or what `axis` says.
+/// Steps, layers and experts; layers and experts; or the dimensions that `axis` states.
 fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     let depth = depth(value);
     match depth {
@@ -79,13 +79,13 @@ fn tensor(path: &str, value: &Value, options: &LoadOptions) -> ReadLoads {
     }
 }
 
-/// The problem of a table that may be of layers or of iterations.
+/// The problem of a table whose rows may be layers or iterations.
 pub(super) fn ambiguous(rows: usize) -> Problems {
     let message = format!("has {rows} rows, which may be layers or iterations");
-    Problem::new("", message, "say what they are: axis=layers or axis=iterations").into()
+    Problem::new("", message, "set their meaning: axis=layers or axis=iterations").into()
 }
 
-/// Rows as the axis says; they were read as layers.
+/// Interprets the rows by the axis; they were read as layers.
 pub(super) fn along(axis: LoadAxis, grids: &mut [LoadGrid]) {
     if axis == LoadAxis::Iterations {
         for grid in grids {
@@ -160,14 +160,14 @@ fn row(path: &str, value: &Value, problems: &mut Problems) -> Option<Vec<f64>> {
             None => problems.add(
                 format!("{path}[{expert}]"),
                 format!("is {}", brief(value)),
-                "give a count of tokens, 0 or more",
+                "use a count of tokens, 0 or more",
             ),
         }
     }
     (counts.len() == list.len()).then_some(counts)
 }
 
-/// Rows for ranks, one row for their sum, or rows for ranks of several groups.
+/// Rows for ranks, one row for their sum, or rows for the ranks of several groups.
 fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Vec<f64>>, bool)> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     match depth(value) {
@@ -196,18 +196,18 @@ fn matrix(place: &str, value: &Value, problems: &mut Problems) -> Option<(Vec<Ve
     }
 }
 
-/// The object in a line.
+/// The object on a line.
 fn object_of(file: &StoredText, line: &str, place: &str, problems: &mut Problems) -> Option<Value> {
     let read = file.json(line);
-    read.map_err(|problem| problems.add(place, problem.message, "give one object in each line")).ok()
+    read.map_err(|problem| problems.add(place, problem.message, "write one object per line")).ok()
 }
 
-/// A whole number of an object, as large as its type takes.
+/// An integer of an object, up to the maximum of its type.
 fn whole<T: TryFrom<u64>>(value: &Value, key: &str, place: &str, problems: &mut Problems) -> Option<T> {
     let found = value.get(key).and_then(Value::as_u64).and_then(|number| T::try_from(number).ok());
     if found.is_none() {
         let what = value.get(key).map_or_else(|| "missing".to_owned(), brief);
-        problems.add(format!("{place}, {key}"), format!("is {what}"), "give a number from 0");
+        problems.add(format!("{place}, {key}"), format!("is {what}"), "use an integer from 0");
     }
     found
 }
@@ -232,9 +232,9 @@ fn json_lines(file: &StoredText) -> ReadLoads {
     problems.into_result(LoadFile::dense(grids.list, UsedOptions::default()))
 }
 
-/// Lines that Megatron saves per rank: `{"iter": 40, "block": "decoder", "layer": 1, "tpe": [[37, 38], [51, 46]]}`, a list of
-/// micro-batches, each with the counts of the experts of this rank. Micro-batches are added; blocks of further predicted tokens
-/// are left out.
+/// Lines that Megatron saves per rank: `{"iter": 40, "block": "decoder", "layer": 1, "tpe": [[37, 38], [51, 46]]}`, a
+/// list of micro-batches, each with the counts of the experts of this rank. Micro-batches are summed; blocks for
+/// multi-token prediction are omitted.
 fn of_own_experts(file: &StoredText) -> ReadLoads {
     let mut problems = Problems::new();
     let mut grids = Grids::default();
@@ -270,15 +270,14 @@ fn of_own_experts(file: &StoredText) -> ReadLoads {
     }
     let mut notes: Vec<String> = others
         .into_iter()
-        .map(|(block, count)| format!("{} of block {block} left out", counted(count, "line", "lines")))
+        .map(|(block, count)| format!("{} of block {block} omitted", counted(count, "line", "lines")))
         .collect();
-    notes.push(
-        "layers are counted within a stage of the pipeline: the file does not say which one".to_owned(),
-    );
+    notes
+        .push("layers are counted within a pipeline stage, and the file does not say which stage".to_owned());
     problems.into_result(LoadFile::of_own_experts(grids.list, notes))
 }
 
-/// Lines of a log that hold `num_global_tokens_per_expert` and a list, with or without iteration and layer before it.
+/// Lines of a log that contain `num_global_tokens_per_expert` and a list, optionally after iteration and layer.
 pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     const NAME: &str = "num_global_tokens_per_expert";
     let mut problems = Problems::new();
@@ -304,13 +303,14 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
                 (next / u64::from(layers), next % u64::from(layers))
             }
             _ => {
-                let remedy = "print 'iteration N layer M' before it, or say how many layers follow each other: layers=";
+                let remedy = "print 'iteration N layer M' before it, or set the number of consecutive \
+                     layers: layers=";
                 problems.add(place, "does not name its layer", remedy);
                 continue;
             }
         };
         let Ok(layer) = u32::try_from(layer) else {
-            problems.add(place, format!("has layer {layer}"), "give a number below 2^32");
+            problems.add(place, format!("has layer {layer}"), "use an integer below 2^32");
             continue;
         };
         if let Some((rows, ranked)) = matrix(&place, &value, &mut problems) {
@@ -321,7 +321,7 @@ pub(super) fn megatron(file: &StoredText, options: &LoadOptions) -> ReadLoads {
     problems.into_result(LoadFile::dense(grids.list, used))
 }
 
-/// The number that follows the last `word` of a text.
+/// The number after the last `word` of a text.
 fn number_after(text: &str, word: &str) -> Option<u64> {
     let (_, rest) = text.rsplit_once(word)?;
     let rest = rest.trim_start_matches([' ', '=', ':', '_', '\t']);

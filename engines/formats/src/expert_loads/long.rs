@@ -1,4 +1,4 @@
-//! Long tables of expert loads: a row for each pair of layer and expert that got tokens.
+//! Long tables of expert loads: a row for each pair of layer and expert with tokens.
 
 use super::table::{cells, count, index};
 use super::{LoadFile, LoadGrid, MOST_COUNTS, MOST_TOKENS};
@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems, counted, printable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Names of the columns, each with those that it is known by; longer names begin with one of them.
+/// Names of the columns, each with its synonyms; a longer name may begin with one of them.
 const NAMES: [(&str, &[&str]); 5] = [
     ("layer", &["layer"]),
     ("expert", &["expert"]),
@@ -16,7 +16,7 @@ const NAMES: [(&str, &[&str]); 5] = [
     ("rank", &["rank", "source_rank"]),
 ];
 
-/// Places of the columns.
+/// Positions of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongColumns {
     layer: usize,
@@ -26,13 +26,13 @@ pub(super) struct LongColumns {
     rank: Option<usize>,
 }
 
-/// Counts of a file that leaves out pairs of layer and expert, by iteration and layer, then by rank and expert.
+/// Counts of a file that omits pairs of layer and expert, by iteration and layer, then by rank and expert.
 #[derive(Clone, Debug)]
 pub(super) struct SparseLoads {
     rows: BTreeMap<(u64, u32), BTreeMap<(u64, u32), f64>>,
-    /// Experts that have a row.
+    /// Experts with a row.
     pub(super) experts: BTreeSet<u32>,
-    /// Ranks, if there is a column of them.
+    /// Ranks, if the table has a rank column.
     ranks: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ fn plain(name: &str) -> String {
     name.trim_matches('"').trim().to_ascii_lowercase()
 }
 
-/// Returns `true` if names are those of the experts of a dense table: a word with the numbers from 0 on.
+/// Returns `true` if the names are those of the experts of a dense table: a word with the numbers from 0 upward.
 pub(super) fn numbered(header: &[&str]) -> bool {
     let stem = |name: &str| plain(name).trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
     let first = header.first().map(|name| stem(name)).unwrap_or_default();
@@ -48,13 +48,13 @@ pub(super) fn numbered(header: &[&str]) -> bool {
     names.all(|(at, name)| plain(name) == format!("{first}{at}"))
 }
 
-/// Returns `true` if names are those of the columns of a long table, so far as its layers and experts are concerned.
+/// Returns `true` if the names are those of the columns of a long table, at least for layers and experts.
 pub fn is_long_header(header: &[&str]) -> bool {
     let begins = |word: &str| header.iter().any(|name| plain(name).starts_with(word));
     begins("layer") && begins("expert")
 }
 
-/// The columns of a header: by their own name, or by what it begins with.
+/// The columns of a header: by their exact name, or by its beginning.
 pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
     let find = |column: usize| {
         let words = NAMES[column].1;
@@ -72,12 +72,12 @@ pub(super) fn columns(header: &[&str]) -> Result<LongColumns, Problem> {
         |name: &&str| NAMES.iter().any(|(_, words)| words.iter().any(|word| plain(name).starts_with(word)));
     let unknown: Vec<&str> = header.iter().copied().filter(|name| !known(name)).take(8).collect();
     let columns: Vec<&str> = header.iter().copied().take(20).collect();
-    let mut message = format!("has the columns {}, and none of {missing}", printable(&columns.join(", ")));
+    let mut message = format!("has the columns {}, but none of {missing}", printable(&columns.join(", ")));
     if !unknown.is_empty() {
         let _ = write!(message, "; {} is not known", printable(&unknown.join(", ")));
     }
     let words: Vec<String> = NAMES.iter().map(|(_, words)| words.join(" or ")).collect();
-    let remedy = format!("call the columns {}, optionally with a suffix, as in layer_id", words.join("; "));
+    let remedy = format!("name the columns {}, optionally with a suffix, as in layer_id", words.join("; "));
     Err(Problem::new("line 1", message, remedy))
 }
 
@@ -95,12 +95,12 @@ pub(super) fn read<'a>(
     for (row, (at, line)) in lines.enumerate() {
         let place = format!("line {}", at + 1);
         if row >= limits.rows.min(MOST_COUNTS) {
-            problems.add(place, "is one row too many", "give fewer iterations");
+            problems.add(place, "exceeds the maximum number of rows", "give fewer iterations");
             break;
         }
         let cells: Vec<&str> = cells(line).collect();
         if cells.len() != header.len() {
-            let message = format!("has {} fields, the header has {}", cells.len(), header.len());
+            let message = format!("has {} fields, but the header has {}", cells.len(), header.len());
             problems.add(place, message, "give every row all fields");
             continue;
         }
@@ -109,7 +109,7 @@ pub(super) fn read<'a>(
             let found = index(cells[column]);
             if found.is_none() {
                 let path = format!("{place}, {}", printable(header[column]));
-                problems.add(path, format!("is '{}'", printable(cells[column])), "give a number from 0");
+                problems.add(path, format!("is '{}'", printable(cells[column])), "use an integer from 0");
             }
             found
         };
@@ -122,12 +122,12 @@ pub(super) fn read<'a>(
         let Some(count) = count(cells[columns.count], MOST_TOKENS) else {
             let path = format!("{place}, {}", printable(header[columns.count]));
             let message = format!("is '{}'", printable(cells[columns.count]));
-            problems.add(path, message, "give a count of tokens, 0 or more");
+            problems.add(path, message, "use a count of tokens, 0 or more");
             continue;
         };
         let (Some(iteration), Some(layer), Some(rank), Some(expert)) = key else { continue };
         if let Some(before) = known.insert((iteration, layer, rank, expert), at + 1) {
-            problems.add(place, format!("is about the same expert as line {before}"), "leave one out");
+            problems.add(place, format!("is for the same expert as line {before}"), "leave one out");
         }
         // Numbers of rows are below 2^32.
         let (layer, expert) = (layer as u32, expert as u32);
@@ -139,7 +139,7 @@ pub(super) fn read<'a>(
 }
 
 impl SparseLoads {
-    /// Experts up to the highest one.
+    /// Experts up to the highest number.
     pub(super) fn highest(&self) -> u32 {
         self.experts.last().map_or(0, |expert| expert + 1)
     }
@@ -149,7 +149,8 @@ impl SparseLoads {
         self.rows.keys().copied()
     }
 
-    /// Matrices of `experts` experts for all of `layers`, with zeros for what the file leaves out, and how many these are.
+    /// Matrices of `experts` experts for all of `layers`, with zeros for what the file omits, and the number of these
+    /// zeros.
     pub(super) fn grids(
         &self,
         experts: u32,
@@ -159,7 +160,7 @@ impl SparseLoads {
         let total = layers.len().saturating_mul(ranks).saturating_mul(width);
         if total > MOST_COUNTS {
             let message = format!("has {ranks} ranks and {experts} experts, {total} counts in all");
-            return Err(Problem::new("", message, format!("give at most {MOST_COUNTS}")));
+            return Err(Problem::new("", message, format!("the maximum is {MOST_COUNTS}")));
         }
         let mut filled = total;
         let grids = layers.iter().map(|&(iteration, layer)| {
@@ -179,8 +180,8 @@ impl SparseLoads {
     }
 }
 
-/// Experts of sparse files of one run. With a model they are as many as it has; files that name more have to name all,
-/// and so have files without a model.
+/// Number of experts of sparse files of one run. With a model, it is the model's number. Without a model, or if files
+/// contain more experts, the files must contain all experts.
 pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32, Problem> {
     let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
     if let Some(model) = model.filter(|model| *model >= highest) {
@@ -189,20 +190,20 @@ pub(super) fn experts(files: &[&SparseLoads], model: Option<u32>) -> Result<u32,
     let named: BTreeSet<u32> = files.iter().flat_map(|file| file.experts.iter().copied()).collect();
     if named.len() < highest as usize {
         let first = (0..highest).find(|expert| !named.contains(expert)).unwrap_or_default();
-        let of_model = model.map_or_else(String::new, |model| format!(", the model has {model}"));
+        let of_model = model.map_or_else(String::new, |model| format!(", but the model has {model}"));
         let message = format!(
             "has counts for {} of {highest} experts: expert {first} has no row{of_model}",
             named.len()
         );
-        let remedy = "name the model (model=), give a row for every expert, or check the numbers";
+        let remedy = "set the model (model=), add a row for every expert, or check the numbers";
         return Err(Problem::new("", message, remedy));
     }
     Ok(highest)
 }
 
-/// A remark on pairs that a file leaves out.
+/// A remark on pairs that a file omits.
 pub(super) fn filled_note(filled: usize) -> Option<String> {
     let pairs = counted(filled as u64, "pair", "pairs");
     let are = if filled == 1 { "is" } else { "are" };
-    (filled > 0).then(|| format!("{pairs} of layer and expert without a row {are} taken as 0"))
+    (filled > 0).then(|| format!("{pairs} of layer and expert without a row {are} assumed to be 0"))
 }

@@ -6,7 +6,7 @@ use super::{LoadAxis, LoadFile, LoadGrid, LoadOptions, MOST_TOKENS, UsedOptions,
 use crate::gz::Limits;
 use lightbay_core::problem::{Problem, Problems, printable};
 
-/// Maximum number of numbers of iterations, layers, ranks, experts.
+/// Maximum value of the numbers of iterations, layers, ranks, experts.
 const MOST_NUMBER: f64 = 1e9;
 
 pub(super) fn cells(line: &str) -> impl Iterator<Item = &str> {
@@ -17,7 +17,7 @@ pub(super) fn count(cell: &str, most: f64) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|count| (0.0..=most).contains(count))
 }
 
-/// A number of an iteration, layer, rank or expert.
+/// The number of an iteration, layer, rank or expert.
 pub(super) fn index(cell: &str) -> Option<u64> {
     count(cell, MOST_NUMBER).filter(|number| number.fract() == 0.0).map(|number| number as u64)
 }
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
         return Err(Problem::new(
             format!("line {}", at + 1),
             message,
-            "check that this is the file you meant",
+            "check that this is the intended file",
         )
         .into());
     }
@@ -40,7 +40,13 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
     if is_header {
         if header.iter().any(|name| name.eq_ignore_ascii_case("layer_from")) {
             let message = "these are joint counts of two layers";
-            return Err(Problem::new("", message, "read them as such, beside counts of single layers").into());
+            return Err(Problem::new(
+                "",
+                message,
+                "import them as joint counts, together with counts of \
+                 single layers",
+            )
+            .into());
         }
         lines.next();
         if !long::numbered(&header) {
@@ -58,7 +64,7 @@ pub(super) fn read(text: &str, limits: &Limits, options: &LoadOptions) -> Result
                 None => problems.add(
                     format!("{place}, column {}", column + 1),
                     format!("is '{}'", printable(cell)),
-                    "give a count of tokens, 0 or more",
+                    "use a count of tokens, 0 or more",
                 ),
             }
         }

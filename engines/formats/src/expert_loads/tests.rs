@@ -35,7 +35,7 @@ fn published_routing_counts_add_up() {
         for layer in 0..3 {
             assert_eq!(record.of_layer(0, layer).iter().sum::<f64>(), 208_896.0 * top_k);
         }
-        assert_eq!(found.notes, ["the file does not say which ranks the tokens come from"]);
+        assert_eq!(found.notes, ["the file does not contain the ranks from which the tokens come"]);
         assert_eq!(loads(write(record).as_bytes(), PLAIN).value, *record);
     }
 }
@@ -57,7 +57,7 @@ fn recorders_traces_and_logs() {
     let recorder = loads(b"{\"rank\": 0, \"logical_count\": [[[1, 2], [0, 0]], [[3, 0], [0, 0]]]}", PLAIN);
     assert_eq!((&recorder.value.iterations[..], recorder.value.layers.len()), (&[0, 1][..], 2));
     assert_eq!(recorder.value.row(1, 0, 0), [3.0, 0.0]);
-    assert_eq!(recorder.notes[0], "layers without tokens are taken as dense: 1");
+    assert_eq!(recorder.notes[0], "layers without tokens count as dense: 1");
     let both = ExpertLoads::of_ranks(&[recorder.value.clone(), recorder.value.clone()]).unwrap();
     assert_eq!((both.ranks, both.of_layer(1, 0)), (Some(2), vec![6.0, 0.0]));
     assert!(
@@ -101,7 +101,7 @@ fn every_bad_count_is_named() {
         "line 3, count: is '-3'",
         "line 4, expert: is 'x'",
         "line 5: has 2 fields, the header has 3",
-        "line 7: is about the same expert as line 6",
+        "line 7: is for the same expert as line 6",
         "line 8, expert: is '0.5'",
         "line 8, count: is 'inf'",
     ] {
@@ -126,9 +126,9 @@ fn every_bad_count_is_named() {
     assert!(wrong(gap, PLAIN).contains("layer 1 of iteration 0 is missing"));
     let twice =
         "{\"iteration\":0,\"layer\":0,\"tokens\":[[1]]}\n{\"iteration\":0,\"layer\":0,\"tokens\":[1]}";
-    assert!(wrong(twice, PLAIN).contains("is layer 0 of iteration 0 again"));
+    assert!(wrong(twice, PLAIN).contains("repeats layer 0 of iteration 0"));
     assert!(wrong("{\"global_physical_count\": []}", PLAIN).contains("copies of experts"));
-    assert!(wrong("{\"a\": 1}", PLAIN).contains("none that holds expert loads"));
+    assert!(wrong("{\"a\": 1}", PLAIN).contains("none that contains expert loads"));
     assert!(wrong("PK\u{3}\u{4}", PLAIN).contains("torch.load"));
     assert!(wrong("", PLAIN).contains("empty file"));
     assert!(
@@ -181,9 +181,9 @@ fn ranks_with_experts_of_their_own_stand_side_by_side() {
     );
     assert_eq!(loads.row(0, 0, 0), [88.0, 84.0, 57.0, 52.0, 81.0, 73.0, 42.0, 35.0]);
     assert_eq!(loads.row(1, 0, 0), [104.0, 88.0, 37.0, 36.0, 73.0, 56.0, 77.0, 41.0]);
-    assert!(made.notes.iter().any(|note| note == "rank0: 1 line of block mtp left out"), "{:?}", made.notes);
+    assert!(made.notes.iter().any(|note| note == "rank0: 1 line of block mtp omitted"), "{:?}", made.notes);
     let error = together(&files[..1], &["rank0"], Some(8)).unwrap_err().to_string();
-    assert!(error.contains("the files count 4 experts, and the model has 8"), "{error}");
+    assert!(error.contains("the files count 4 experts, but the model has 8"), "{error}");
     let other = open(&RANK_1.replace("\"layer\": 1", "\"layer\": 2"));
     let error = together(&[files[0].clone(), other], &["rank0", "rank1"], None).unwrap_err().to_string();
     assert!(error.contains("other iterations or layers"), "{error}");

@@ -1,4 +1,4 @@
-//! Calculon: a model, and beside it an execution and a system, each a JSON file of its own.
+//! Calculon: a model, an execution and a system, each in a separate JSON file.
 
 use super::described::DescribedJob;
 use super::{ModelSizes, json_of};
@@ -8,7 +8,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problem, Problems};
 use serde_json::{Map, Value};
 
-/// Vocabulary where the file has none, which Calculon leaves out with the embedding: that of GPT-3, padded.
+/// Assumed vocabulary, because Calculon omits the embedding: that of GPT-3, padded.
 const VOCAB: u32 = 51_200;
 
 /// Reads the files of one job, each with its name, in any order.
@@ -21,12 +21,13 @@ pub fn read(files: &[(&str, &[u8])], limits: &Limits) -> Result<Imported<Describ
         let keys = json_of(*content, limits).map_err(|problems| problems.named(*name))?;
         let part = ["num_blocks", "tensor_par", "networks"].iter().position(|key| keys.contains_key(*key));
         let Some(part) = part else {
-            let message = "is neither a model (num_blocks), an execution (tensor_par) nor a system (networks) of Calculon";
+            let message = "is not a model (num_blocks), an execution (tensor_par) or a system (networks) \
+                 of Calculon";
             return Err(Problems::one(Problem::new("", message, "leave it out")).named(*name));
         };
         if let Some((other, _)) = &parts[part] {
-            let message = format!("describes the same as {other}");
-            return Err(Problems::one(Problem::new("", message, "give one of them")).named(*name));
+            let message = format!("describes the same thing as {other}");
+            return Err(Problems::one(Problem::new("", message, "use only one of them")).named(*name));
         }
         parts[part] = Some((name, keys));
     }
@@ -63,14 +64,14 @@ struct Keys<'k> {
 }
 
 impl Keys<'_> {
-    /// A whole number that must be there.
+    /// A required integer.
     fn number(&mut self, key: &'static str, least: u64) -> Option<u64> {
         let value = self.map.get(key);
         let number =
             value.and_then(Value::as_u64).filter(|number| (least..=u64::from(u32::MAX)).contains(number));
         if number.is_none() {
             let message = value.map_or_else(|| "is missing".to_owned(), |value| format!("is {value}"));
-            self.problems.add(key, message, format!("give a whole number from {least} to {}", u32::MAX));
+            self.problems.add(key, message, format!("use an integer from {least} to {}", u32::MAX));
         }
         number
     }
@@ -102,7 +103,7 @@ fn sizes(keys: &mut Keys<'_>) -> Option<ModelSizes> {
     })
 }
 
-/// Sizes of the layout, and what of the execution has no place in a job.
+/// Sizes of the layout, and the parts of the execution that a job cannot represent.
 fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Result<(), Problems> {
     let mut keys = Keys { map, problems: Problems::new() };
     let names = ["num_procs", "tensor_par", "pipeline_par", "data_par", "batch_size", "microbatch_size"];
@@ -112,13 +113,17 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     let product = tensor.checked_mul(pipeline).and_then(|ranks| ranks.checked_mul(data));
     if product != Some(procs) {
         let message = format!(
-            "is {procs}, tensor_par {tensor}, pipeline_par {pipeline} and data_par {data} make another number"
+            "is {procs}, but tensor_par {tensor}, pipeline_par {pipeline} and data_par {data} give another \
+             number"
         );
         return Err(Problem::new("num_procs", message, "correct one of them").into());
     }
     let step = data.saturating_mul(micro);
     if !batch.is_multiple_of(step) {
-        let message = format!("is {batch}, no multiple of data_par {data} times microbatch_size {micro}");
+        let message = format!(
+            "is {batch}, which is not a multiple of data_par {data} times \
+             microbatch_size {micro}"
+        );
         return Err(Problem::new("batch_size", message, "correct one of them").into());
     }
     let job = &mut made.value;
@@ -135,13 +140,16 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
     job.set("virtual_stages", chunks);
     if map.get("training") == Some(&Value::Bool(false)) {
         let message = "is false: the execution is an inference, which has no iteration to plan";
-        return Err(Problem::new("training", message, "give an execution that trains").into());
+        return Err(Problem::new("training", message, "use an execution for training").into());
     }
     let is = |key: &str, words: &[&str]| {
         map.get(key).and_then(Value::as_str).is_some_and(|word| words.contains(&word))
     };
     if is("activation_recompute", &["full", "attn_only", "partial"]) {
-        made.note("activation_recompute is left out: backward passes take bwd_ratio times a forward pass; raise it by one for full recomputation");
+        made.note(
+            "activation_recompute is omitted: backward passes take bwd_ratio times a forward pass; \
+             add 1 to bwd_ratio for full recomputation",
+        );
     }
     for key in [
         "optimizer_sharding",
@@ -151,7 +159,7 @@ fn execution(map: &Map<String, Value>, made: &mut Imported<DescribedJob>) -> Res
         "data_par_overlap",
     ] {
         if map.get(key) == Some(&Value::Bool(true)) {
-            made.note(format!("{key} is left out"));
+            made.note(format!("{key} is omitted"));
         }
     }
     Ok(())
@@ -175,7 +183,7 @@ fn rates(
         .filter(|rate| rate.is_finite() && *rate > 0.0);
     match tflops {
         Some(rate) => made.value.run.push(("peak_tflops", ParamValue::Float(rate))),
-        None => problems.add("matrix.float16.tflops", "is missing or no positive number", "give TFLOP/s"),
+        None => problems.add("matrix.float16.tflops", "is missing or not a positive number", "give TFLOP/s"),
     }
     let networks = map.get("networks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let index =
@@ -184,11 +192,14 @@ fn rates(
     match rate.filter(|rate| rate.is_finite() && *rate > 0.0) {
         Some(gbyte_per_s) => {
             made.value.run.push(("bandwidth_gbps", ParamValue::Float(8.0 * gbyte_per_s)));
-            made.note(format!("networks[{index}] is what joins pods; efficiencies and latencies of the system are left out, set mfu="));
+            made.note(format!(
+                "networks[{index}] connects the pods; efficiencies and latencies of the \
+                 system are omitted, so set mfu="
+            ));
         }
         None => problems.add(
             format!("networks[{index}].bandwidth"),
-            "is missing or no positive number",
+            "is missing or not a positive number",
             "give GB/s",
         ),
     }

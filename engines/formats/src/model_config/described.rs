@@ -1,9 +1,9 @@
-//! What a description of a job gives: the model, and values of the run by their parameters.
+//! The result of reading a description of a job: the model, and values of the run by their parameters.
 
 use super::ModelSizes;
 use lightbay_core::param::ParamValue;
 
-/// A model, and values of the run that trains it.
+/// A model, and values of the training run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribedJob {
     /// The model.
@@ -18,7 +18,7 @@ impl DescribedJob {
         Self { sizes, run: Vec::new() }
     }
 
-    /// Adds a whole number.
+    /// Adds an integer.
     pub(super) fn set(&mut self, name: &'static str, value: Option<u64>) {
         let value = value.and_then(|value| i64::try_from(value).ok());
         self.run.extend(value.map(|value| (name, ParamValue::Int(value))));

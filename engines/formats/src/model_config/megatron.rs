@@ -1,4 +1,4 @@
-//! Megatron-LM: its arguments in a shell script, one after the other, or as keys of YAML, as NeMo has them.
+//! Megatron-LM: its arguments in a shell script, or as keys of YAML, as in NeMo.
 
 use super::described::DescribedJob;
 use super::{ExpertSizes, LatentSizes, MAX_BYTES, MAX_LAYERS, ModelSizes};
@@ -8,7 +8,7 @@ use lightbay_core::problem::{Problems, printable};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// Arguments that only Megatron-LM has, by one of which a file is known.
+/// Arguments that only Megatron-LM has; any of them identifies a file.
 const MARKS: [&str; 3] =
     ["tensor-model-parallel-size", "tensor_model_parallel_size", "pipeline_model_parallel_size"];
 
@@ -17,7 +17,7 @@ pub(crate) fn is_one(text: &str) -> bool {
     MARKS.iter().any(|mark| text.contains(mark))
 }
 
-/// Values by their names, with `_` between words; flags have an empty one.
+/// Values by their names, with `_` between words; flags have an empty value.
 struct Arguments<'t> {
     values: BTreeMap<String, &'t str>,
     problems: Problems,
@@ -44,10 +44,11 @@ pub fn read(content: impl BufRead, limits: &Limits) -> Result<Imported<Described
     arguments.problems.into_result(made)
 }
 
-/// Vocabulary where no argument gives it: that of GPT-2 and GPT-3, padded.
+/// Vocabulary if no argument sets it: that of GPT-2 and GPT-3, padded.
 const VOCAB: u32 = 51_200;
 
-/// `--name value`, `--name=value`, and `name: value` of YAML. The last of a name wins, as in Megatron-LM.
+/// `--name value`, `--name=value`, and `name: value` of YAML. If a name occurs several times, the last one counts, as
+/// in Megatron-LM.
 fn values(text: &str) -> BTreeMap<String, &str> {
     let mut values = BTreeMap::new();
     for line in text.lines() {
@@ -95,22 +96,19 @@ impl Arguments<'_> {
             .is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "0"))
     }
 
-    /// A size, if one of the names is there.
+    /// The value of a size, if one of the names exists.
     fn given(&mut self, names: &[&str]) -> Option<u64> {
         let (name, value) = self.text(names)?;
         let size = value.replace('_', "").parse::<u64>().ok().filter(|size| u32::try_from(*size).is_ok());
         if size.is_none() {
-            let remedy = if value.contains('$') {
-                "write the number in place of the variable"
-            } else {
-                "give a whole number"
-            };
+            let remedy =
+                if value.contains('$') { "replace the variable by a number" } else { "use an integer" };
             self.problems.add(name, format!("is '{}'", printable(&value)), remedy);
         }
         size
     }
 
-    /// A size that must be there, from 1.
+    /// A required size of at least 1.
     fn size(&mut self, names: &[&str]) -> Option<u32> {
         if self.text(names).is_none() {
             let argument = format!("--{}", names[0].replace('_', "-"));
@@ -119,7 +117,7 @@ impl Arguments<'_> {
         }
         let size = self.given(names)?;
         if size == 0 {
-            self.problems.add(names[0], "is 0", "give a whole number from 1");
+            self.problems.add(names[0], "is 0", "use an integer from 1");
             return None;
         }
         u32::try_from(size).ok()
@@ -129,7 +127,7 @@ impl Arguments<'_> {
         self.given(names).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0)
     }
 
-    /// The model, and whether a vocabulary was given.
+    /// The model, and whether a vocabulary was set.
     fn sizes(&mut self, notes: &mut Vec<String>) -> Option<(ModelSizes, bool)> {
         let layers = self.size(&["num_layers"]);
         let hidden = self.size(&["hidden_size"]);
@@ -137,8 +135,8 @@ impl Arguments<'_> {
         if layers.is_some_and(|layers| layers > MAX_LAYERS) {
             self.problems.add(
                 "num_layers",
-                "is more layers than any model has",
-                format!("give at most {MAX_LAYERS}"),
+                "has more layers than models have",
+                format!("use at most {MAX_LAYERS}"),
             );
             return None;
         }
@@ -147,7 +145,7 @@ impl Arguments<'_> {
             || self
                 .text(&["activation", "activation_func"])
                 .is_some_and(|(_, name)| name.contains("swiglu") || name.contains("geglu"));
-        // Without a width Megatron-LM takes four times the hidden size, of gated blocks two thirds of that.
+        // Without a width, Megatron-LM uses four times the hidden size, and two thirds of that for gated blocks.
         let usual = |hidden: u32| {
             if gated {
                 64 * (hidden.saturating_mul(4).saturating_mul(2) / 3 / 64)
@@ -186,13 +184,13 @@ impl Arguments<'_> {
     fn experts(&mut self, layers: u32, ffn: Option<u32>, notes: &mut Vec<String>) -> Option<ExpertSizes> {
         let experts = self.small(&["num_experts", "num_moe_experts"])?;
         let top_k = self.small(&["moe_router_topk"]).unwrap_or_else(|| {
-            notes.push("moe_router_topk is not given: 2, the default of Megatron-LM".to_owned());
+            notes.push("moe_router_topk is not set: 2, the default of Megatron-LM".to_owned());
             2
         });
         let width = self.small(&["moe_ffn_hidden_size"]).or(ffn)?;
         let shared = self.given(&["moe_shared_expert_intermediate_size"]).unwrap_or(0);
         if !shared.is_multiple_of(u64::from(width)) {
-            let message = format!("is {shared}, no multiple of the {width} of an expert");
+            let message = format!("is {shared}, which is not a multiple of the width {width} of an expert");
             self.problems.add("moe_shared_expert_intermediate_size", message, "describe the model by hand");
         }
         let shared = u32::try_from(shared / u64::from(width)).unwrap_or(u32::MAX);
@@ -212,7 +210,7 @@ impl Arguments<'_> {
         if pattern.is_none() {
             let message = format!("is '{}'", printable(&text));
             let remedy = format!(
-                "give a whole number, or a list of {layers} such as [0]*1+[1]*{}",
+                "use an integer, or a list of {layers} such as [0]*1+[1]*{}",
                 layers.saturating_sub(1)
             );
             self.problems.add(name, message, remedy);
@@ -230,7 +228,7 @@ impl Arguments<'_> {
         })
     }
 
-    /// The layout, the batch and the GPUs, as far as the arguments give them.
+    /// The layout, the batch and the GPUs, if the arguments set them.
     fn run(&mut self, layers: u64, made: &mut Imported<DescribedJob>) {
         let one = |size: Option<u64>| size.filter(|size| *size > 0).unwrap_or(1);
         let tp = self.given(&["tensor_model_parallel_size"]);
@@ -255,14 +253,20 @@ impl Arguments<'_> {
         made.value.set("seq", seq);
         let ranks = one(tp).saturating_mul(one(pp)).saturating_mul(one(cp));
         if let Some(gpus) = gpus.filter(|gpus| !gpus.is_multiple_of(ranks)) {
-            let message = format!("are {gpus}, no multiple of the {ranks} of a replica (TP x PP x CP)");
+            let message = format!(
+                "are {gpus}, which is not a multiple of the {ranks} of a replica (TP x \
+                 PP x CP)"
+            );
             self.problems.add("GPUs", message, "correct the nodes or the layout");
         } else if let (Some(gpus), Some(global)) = (gpus, global) {
             let step = (gpus / ranks).saturating_mul(one(micro));
             if step > 0 && global.is_multiple_of(step) {
                 made.value.set("micro_batches", Some(global / step));
             } else {
-                let message = format!("is {global}, no multiple of {step}: replicas times micro_batch_size");
+                let message = format!(
+                    "is {global}, which is not a multiple of {step}: replicas times \
+                     micro_batch_size"
+                );
                 self.problems.add("global_batch_size", message, "correct one of them");
             }
         }
@@ -277,14 +281,14 @@ impl Arguments<'_> {
             self.text(&["recompute_granularity", "activations_checkpoint_granularity"])
         {
             made.note(format!(
-                "{name} {} is left out: backward passes take bwd_ratio times a forward pass",
+                "{name} {} is omitted: backward passes take bwd_ratio times a forward pass",
                 printable(&word)
             ));
         }
     }
 }
 
-/// `[0]*3+[1]*58` or `[0, 1, 1]`, in brackets or not.
+/// `[0]*3+[1]*58` or `[0, 1, 1]`, with or without brackets.
 fn pattern(text: &str) -> Option<Vec<bool>> {
     let compact: String =
         text.chars().filter(|sign| !sign.is_whitespace() && !matches!(sign, '(' | ')')).collect();

@@ -88,12 +88,12 @@ fn files_of_calculon_are_one_job() {
     assert_eq!(run_of(&read(&[GPT3]).unwrap().value), ["seq=2048"]);
     for (files, said) in [
         (&[RUN][..], "none of the files is a model"),
-        (&[GPT3, GPT3], "describes the same as f.json"),
+        (&[GPT3, GPT3], "describes the same thing as f.json"),
         (&[GPT3, &RUN.replace("3072, \"tensor", "3000, \"tensor")], "num_procs: is 3000"),
         (&[GPT3, &RUN.replace("\"batch_size\": 3072", "\"batch_size\": 100")], "batch_size: is 100"),
         (&[GPT3, &RUN.replace("true", "false")], "training: is false"),
         (&[&GPT3.replace("96,", "0,")], "attn_heads: is 0"),
-        (&[GPT3, "{}"], "is neither a model"),
+        (&[GPT3, "{}"], "is not a model"),
     ] {
         let told = read(files).unwrap_err();
         assert!(told.contains(said), "{said}: {told}");

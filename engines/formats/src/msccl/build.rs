@@ -3,7 +3,7 @@
 use super::{Action, Block, BufferPlace, Gpu, MOST_BLOCKS, MOST_STEPS, Step};
 use std::collections::HashMap;
 
-/// Number of a thread block and of a step in it.
+/// Index of a thread block, and of a step in it.
 pub type StepPlace = (u32, u32);
 
 /// The programs of all ranks so far: one thread block for each rank, peer, direction and channel.
@@ -23,13 +23,14 @@ pub struct ChunkTransfer {
     pub to: u32,
     /// Channel of both thread blocks.
     pub channel: u32,
-    /// Place of the chunk on the rank that sends.
+    /// Location of the chunk on the sending rank.
     pub source: BufferPlace,
-    /// Place of the chunk on the rank that receives.
+    /// Location of the chunk on the receiving rank.
     pub destination: BufferPlace,
-    /// The step on the rank that sends which brought the chunk; none for a chunk that was put in.
+    /// The step on the sending rank that brought the chunk; none for an input chunk.
     pub brought: Option<StepPlace>,
-    /// If the chunk is added to what its destination holds, the step on the rank that receives which wrote that last.
+    /// If the chunk is added to the content of its destination: the step on the receiving rank that wrote that content
+    /// last.
     pub adds_after: Option<Option<StepPlace>>,
 }
 
@@ -55,20 +56,20 @@ impl ProgramBuilder {
         }
     }
 
-    /// Reserves a chunk of room on a rank and returns its number.
+    /// Reserves a chunk of buffer space on a rank and returns its number.
     pub fn scratch(&mut self, rank: u32) -> u32 {
         let room = &mut self.gpus[rank as usize].scratch_chunks;
         *room += 1;
         *room - 1
     }
 
-    /// Adds a transfer; returns its step on the rank that receives.
+    /// Adds a transfer; returns its step on the receiving rank.
     pub fn transfer(&mut self, transfer: &ChunkTransfer) -> StepPlace {
         let ChunkTransfer { from, to, channel, source, destination, .. } = *transfer;
         let sending = self.block(from, to, true, channel);
         self.push(from, sending, Action::Send, [source, destination], transfer.brought);
         let receiving = self.block(to, from, false, channel);
-        // A sum waits for the sum before it; a chunk that replaces another waits for nothing.
+        // A reduction waits for the previous one on this chunk; a chunk that replaces another chunk waits for nothing.
         let step = match transfer.adds_after {
             Some(before) => {
                 self.push(to, receiving, Action::ReceiveReduceCopy, [destination, destination], before)
@@ -78,7 +79,7 @@ impl ProgramBuilder {
         (receiving, step)
     }
 
-    /// The number of a thread block, made if it does not exist.
+    /// The number of a thread block, which is created if it does not exist.
     fn block(&mut self, rank: u32, peer: u32, sends: bool, channel: u32) -> u32 {
         let blocks = &mut self.gpus[rank as usize].blocks;
         *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
@@ -97,7 +98,7 @@ impl ProgramBuilder {
         waits: Option<StepPlace>,
     ) -> u32 {
         let blocks = &mut self.gpus[rank as usize].blocks;
-        // Within a thread block the order of its steps is enough.
+        // Within a thread block, the order of its steps is sufficient.
         let after = waits.filter(|before| before.0 != block);
         if let Some((before, step)) = after {
             blocks[before as usize].steps[step as usize].awaited = true;
@@ -116,7 +117,10 @@ impl ProgramBuilder {
             None => Ok(self.gpus),
             Some(rank) => {
                 let needed = self.gpus[rank].blocks.len();
-                Err(format!("needs {needed} thread blocks on rank {rank}, executors accept {MOST_BLOCKS}"))
+                Err(format!(
+                    "needs {needed} thread blocks on rank {rank}, but executors accept at most \
+                     {MOST_BLOCKS}"
+                ))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Faults of schedules that no executor takes, and limits of the public ones.
+//! Problems of schedules that every executor refuses, and limits of the public executors.
 
 use super::{
     Algorithm, Block, Buffer, BufferPlace, Gpu, MOST_BLOCKS, MOST_BLOCKS_OF_CHANNEL, MOST_COUNT, MOST_NAME,
@@ -7,18 +7,18 @@ use super::{
 use lightbay_core::problem::Problems;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that is wrong with a schedule before it runs: places outside of the buffers, peers and dependencies that
-/// do not exist, two thread blocks on one connection, sends without receives.
+/// Finds everything that is wrong with a schedule before it runs: locations outside the buffers, peers and dependencies
+/// that do not exist, two thread blocks on one connection, sends without receives.
 ///
 /// # Errors
 /// All of it.
 pub fn check(algorithm: &Algorithm) -> Result<(), Problems> {
     let mut problems = Problems::new();
     if algorithm.gpus.is_empty() {
-        problems.add("", "has no ranks", "give one <gpu> for each");
+        problems.add("", "has no ranks", "add one <gpu> for each");
     }
     if !algorithm.in_place && !algorithm.out_of_place {
-        problems.add("", "is neither for one buffer nor for two", "set inplace or outofplace");
+        problems.add("", "is neither for in-place nor for out-of-place buffers", "set inplace or outofplace");
     }
     for (rank, gpu) in algorithm.gpus.iter().enumerate() {
         check_gpu(rank, gpu, algorithm.gpus.len(), &mut problems);
@@ -37,7 +37,7 @@ fn check_gpu(rank: usize, gpu: &Gpu, ranks: usize, problems: &mut Problems) {
         }
         if !outputs.insert(*output) {
             let message = format!("copies to output chunk {output} twice");
-            problems.add(format!("gpu {rank}"), message, "leave one <copy> out");
+            problems.add(format!("gpu {rank}"), message, "omit one <copy>");
         }
     }
     let mut ends = BTreeSet::new();
@@ -52,7 +52,7 @@ fn check_gpu(rank: usize, gpu: &Gpu, ranks: usize, problems: &mut Problems) {
             if !ends.insert((what, peer, block.channel)) {
                 let message =
                     format!("{what} rank {peer} on channel {} as another thread block does", block.channel);
-                problems.add(&*place, message, "let one of them use another channel");
+                problems.add(&*place, message, "use another channel for one of them");
             }
         }
         for (index, step) in block.steps.iter().enumerate() {
@@ -66,13 +66,13 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
     if step.action.sends() && block.send.is_none() {
         problems.add(
             place,
-            format!("is '{name}' in a thread block that sends to nobody"),
-            "name the peer in send",
+            format!("is '{name}' in a thread block that has no peer to send to"),
+            "set the peer in send",
         );
     }
     if step.action.receives() && block.receive.is_none() {
-        let message = format!("is '{name}' in a thread block that receives from nobody");
-        problems.add(place, message, "name the peer in recv");
+        let message = format!("is '{name}' in a thread block that has no peer to receive from");
+        problems.add(place, message, "set the peer in recv");
     }
     let mut inside = |what: &str, at: BufferPlace| {
         let room = match at.buffer {
@@ -104,13 +104,18 @@ fn check_step(place: &str, step: &Step, block: &Block, gpu: &Gpu, problems: &mut
         }
         Some(awaited) if !awaited.awaited => {
             let message = format!("waits for step {before} of tb {other}, whose hasdep is 0");
-            problems.add(place, message, "set hasdep of that step to 1, or nothing tells when it is done");
+            problems.add(
+                place,
+                message,
+                "set hasdep of that step to 1; otherwise it does not signal that \
+                 it is done",
+            );
         }
         Some(_) => {}
     }
 }
 
-/// The k-th send of a connection and the k-th receive there move as many chunks.
+/// Checks that the k-th send of a connection and the k-th receive there move the same number of chunks.
 fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
     type Ends = [Vec<(usize, usize, u32)>; 2];
     let mut connections: BTreeMap<(usize, usize, u32), Ends> = BTreeMap::new();
@@ -135,7 +140,8 @@ fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
             };
             let Some((rank, (block, step, _))) = extra else { continue };
             let message = format!(
-                "has no partner: from rank {from} to rank {to} on channel {channel} there are {} sends and {} receives",
+                "has no partner: from rank {from} to rank {to} on channel {channel} there are {} sends and \
+                 {} receives",
                 sends.len(),
                 receives.len()
             );
@@ -144,20 +150,25 @@ fn pairs(algorithm: &Algorithm, problems: &mut Problems) {
         let unequal = sends.iter().zip(&receives).find(|(send, receive)| send.2 != receive.2);
         if let Some((send, receive)) = unequal {
             let message = format!(
-                "sends {} chunks, its partner (gpu {to}, tb {}, step {}) receives {}",
+                "sends {} chunks, but its partner (gpu {to}, tb {}, step {}) receives {}",
                 send.2, receive.0, receive.1, receive.2
             );
-            problems.add(format!("gpu {from}, tb {}, step {}", send.0, send.1), message, "give both one cnt");
+            problems.add(
+                format!("gpu {from}, tb {}, step {}", send.0, send.1),
+                message,
+                "use the same cnt \
+                 for both",
+            );
         }
     }
 }
 
-/// Limits of the public executors that a schedule is beyond, each in one sentence.
+/// Limits of the public executors that a schedule exceeds, each in one sentence.
 pub fn limits(algorithm: &Algorithm) -> Vec<String> {
     let mut found = Vec::new();
     let name = algorithm.name.chars().count();
     if name > MOST_NAME {
-        found.push(format!("the name has {name} characters, {MOST_NAME} are written"));
+        found.push(format!("the name has {name} characters, but only {MOST_NAME} are written"));
     }
     let blocks = || {
         algorithm.gpus.iter().enumerate().flat_map(|(rank, gpu)| {
@@ -168,13 +179,18 @@ pub fn limits(algorithm: &Algorithm) -> Vec<String> {
         && block.steps.len() > MOST_STEPS
     {
         let steps = block.steps.len();
-        found
-            .push(format!("tb {number} of gpu {rank} has {steps} steps, public executors take {MOST_STEPS}"));
+        found.push(format!(
+            "tb {number} of gpu {rank} has {steps} steps; public executors accept at most \
+                 {MOST_STEPS}"
+        ));
     }
     let widest = algorithm.gpus.iter().enumerate().max_by_key(|(_, gpu)| gpu.blocks.len());
     if let Some((rank, gpu)) = widest.filter(|(_, gpu)| gpu.blocks.len() > MOST_BLOCKS) {
         let count = gpu.blocks.len();
-        found.push(format!("gpu {rank} has {count} thread blocks, public executors take {MOST_BLOCKS}"));
+        found.push(format!(
+            "gpu {rank} has {count} thread blocks; public executors accept at most \
+             {MOST_BLOCKS}"
+        ));
     }
     let mut shared: BTreeMap<(usize, u32), usize> = BTreeMap::new();
     for (rank, _, block) in blocks() {
@@ -184,7 +200,7 @@ pub fn limits(algorithm: &Algorithm) -> Vec<String> {
         && count > MOST_BLOCKS_OF_CHANNEL
     {
         found.push(format!(
-            "gpu {rank} has {count} thread blocks on channel {channel}, public executors take \
+            "gpu {rank} has {count} thread blocks on channel {channel}; public executors accept at most \
              {MOST_BLOCKS_OF_CHANNEL}"
         ));
     }
@@ -192,7 +208,8 @@ pub fn limits(algorithm: &Algorithm) -> Vec<String> {
         blocks().flat_map(|(rank, number, block)| block.steps.iter().map(move |s| (s.count, rank, number)));
     if let Some((count, rank, number)) = counts.max().filter(|(count, ..)| *count >= MOST_COUNT) {
         found.push(format!(
-            "a step of tb {number} of gpu {rank} moves {count} chunks, public executors take fewer than {MOST_COUNT}"
+            "a step of tb {number} of gpu {rank} moves {count} chunks; public executors accept fewer than \
+             {MOST_COUNT}"
         ));
     }
     found

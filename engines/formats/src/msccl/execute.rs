@@ -1,8 +1,8 @@
-//! Running a schedule chunk by chunk, as the thread blocks of all ranks would.
+//! Runs a schedule chunk by chunk, as the thread blocks of all ranks would.
 //!
-//! Connections are first in, first out for each ordered pair of ranks and channel, and hold few messages at a time. Every
-//! chunk is followed by the contributions that it is the sum of, and in the end every slot of every output is compared
-//! with what the collective wants there.
+//! Connections are first in, first out for each ordered pair of ranks and channel, and hold few messages at a time.
+//! Every chunk is represented by the contributions of which it is the sum; at the end, every slot of every output is
+//! compared with the content that the collective requires.
 
 use super::{Action, Algorithm, BufferPlace, CollectiveOp, Step, check};
 use crate::collective::BufferSizes;
@@ -18,13 +18,13 @@ const MOST_MOVES: u64 = 1 << 26;
 /// Choices for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteOptions {
-    /// Rank whose input a broadcast spreads; if missing, the one rank that receives nothing.
+    /// Rank whose input a broadcast spreads; if missing, the only rank that receives nothing.
     pub root: Option<u32>,
-    /// `true` if input and output are one buffer; if missing, they are if the schedule allows it.
+    /// `true` if input and output are one buffer; if missing, `true` if the schedule allows it.
     pub in_place: Option<bool>,
-    /// Messages that a connection holds at a time; no limit if missing.
+    /// Maximum number of messages that a connection holds at a time; no limit if missing.
     pub in_flight: Option<u32>,
-    /// Content that a custom collective must leave in its outputs.
+    /// Required content of the outputs for a custom collective.
     pub wanted: Vec<Wanted>,
 }
 
@@ -47,13 +47,13 @@ pub struct Passage {
     pub send: (u32, u32),
     /// Thread block and step that received it.
     pub receive: (u32, u32),
-    /// BufferPlace that it was written to; none if it was only added and sent on.
+    /// Location to which it was written; none if it was only added and sent on.
     pub destination: Option<BufferPlace>,
     /// Its chunks, as sums of the run's memory.
     pub sums: Vec<SumId>,
 }
 
-/// A run that went well.
+/// A successful run.
 #[derive(Clone, Debug)]
 pub struct Execution {
     /// Steps done.
@@ -62,26 +62,26 @@ pub struct Execution {
     pub passages: Vec<Passage>,
     /// All buffers at the end.
     pub memory: Memory,
-    /// Slots of outputs that were compared.
+    /// Number of output slots that were compared.
     pub compared: u64,
-    /// `true` if accesses were checked for being ordered by the program; not with more thread blocks than are followed.
+    /// `true` if the order of accesses was checked; `false` if there are too many thread blocks for this check.
     pub ordered: bool,
-    /// Assumptions, and checks that were not made, each in one sentence.
+    /// Assumptions, and checks that were omitted, each in one sentence.
     pub notes: Vec<String>,
 }
 
 /// Runs a schedule.
 ///
 /// # Errors
-/// Everything that [`check()`] finds, a chunk that is sent before it is there, accesses that nothing orders, a
-/// deadlock with its circle, a contribution added twice, and every slot that ends up with something else than it should.
+/// Everything that [`check()`] finds, a chunk that is sent before it has arrived, accesses without an enforced order, a
+/// deadlock with its cycle, a contribution added twice, and every slot with wrong content at the end.
 pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execution, Problems> {
     check(algorithm)?;
     let moves: u64 =
         blocks_of(algorithm).flat_map(|block| &block.steps).map(|step| u64::from(step.count)).sum();
     if moves > MOST_MOVES {
-        let message = format!("moves {moves} chunks, more than {MOST_MOVES}");
-        return Err(Problem::new("", message, "schedules of that size are not executed here").into());
+        let message = format!("moves {moves} chunks; the maximum is {MOST_MOVES}");
+        return Err(Problem::new("", message, "schedules of this size cannot be executed here").into());
     }
     let in_place = options.in_place.unwrap_or(algorithm.in_place);
     if !(if in_place { algorithm.in_place } else { algorithm.out_of_place }) {
@@ -94,7 +94,7 @@ pub fn execute(algorithm: &Algorithm, options: &ExecuteOptions) -> Result<Execut
     let compared = run.compare(options, &mut notes)?;
     let ordered = run.order.is_some();
     if !ordered {
-        notes.push("has more thread blocks than accesses are checked for order with".to_owned());
+        notes.push("has too many thread blocks for the check of the order of accesses".to_owned());
     }
     Ok(Execution { steps: run.steps, passages: run.passages, memory: run.memory, compared, ordered, notes })
 }
@@ -139,7 +139,7 @@ struct Run<'a> {
     in_flight: usize,
     /// Thread blocks that wait for a step.
     waiting: HashMap<(usize, usize), Vec<usize>>,
-    /// Clocks of steps that others wait for.
+    /// Clocks of the steps for which others wait.
     clocks: HashMap<(usize, usize), Clock>,
     ready: VecDeque<usize>,
     passages: Vec<Passage>,
@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
         problems.into_result(run)
     }
 
-    /// The `<copy>` rows of a rank. In place they move nothing and only say where inputs are.
+    /// The `<copy>` rows of a rank. In place, they move nothing and only state the locations of inputs.
     fn copy(&mut self, rank: usize, in_place: bool) {
         for (input, output) in &self.algorithm.gpus[rank].copies {
             let place = |buffer, offset| BufferPlace { buffer, offset };
@@ -216,7 +216,8 @@ impl<'a> Run<'a> {
                 self.problems.add(
                     format!("gpu {rank}"),
                     format!(
-                        "copies input chunk {input} to output chunk {output}, in place it is another chunk"
+                        "copies input chunk {input} to output chunk {output}, but in place these are \
+                         different chunks"
                     ),
                     "correct the <copy>, or set inplace to 0",
                 );
@@ -237,7 +238,8 @@ impl<'a> Run<'a> {
                 let Some(step) = running.steps.get(running.done).copied() else { break };
                 if let Err(message) = self.step(block, step) {
                     let place = self.place(block);
-                    let remedy = "add a dependency on the step that brings the chunk, or correct the places";
+                    let remedy = "add a dependency on the step that brings the chunk, or correct the \
+                         locations";
                     self.problems.add(place, message, remedy);
                     return Err(std::mem::take(&mut self.problems));
                 }
@@ -252,7 +254,7 @@ impl<'a> Run<'a> {
         std::mem::take(&mut self.problems).into_result(())
     }
 
-    /// Registers what a block waits for. Always false: it cannot continue.
+    /// Registers what a block waits for. Always returns `false`: the block cannot continue.
     fn wait(&mut self, block: usize, obstacle: Obstacle) -> bool {
         if let Obstacle::Step(other, step) = obstacle {
             self.waiting.entry((other, step)).or_default().push(block);
@@ -371,7 +373,7 @@ impl<'a> Run<'a> {
             let clash = self.order.as_mut().and_then(|order| order.read(block, slot));
             let name = format!("{}[{}]", place.buffer.letter(), place.offset + at);
             let Some(sum) = self.memory.get(slot) else {
-                return Err(format!("reads {name}, where nothing has been written"));
+                return Err(format!("reads {name}, which has not been written"));
             };
             self.clash(block, clash, &format!("reads {name}"));
             sums.push(sum);
@@ -396,12 +398,13 @@ impl<'a> Run<'a> {
         Ok(sums)
     }
 
-    /// Names two accesses of a slot that nothing orders.
+    /// Reports two accesses to a slot without an enforced order.
     fn clash(&mut self, block: usize, clash: Option<Moment>, what: &str) {
         let Some((other, time)) = clash else { return };
         let other = &self.blocks[other as usize];
         let message = format!(
-            "{what}, and nothing orders it with step {} of tb {} of gpu {}, which uses the same chunk",
+            "{what}, but its order with step {} of tb {} of gpu {}, which uses the same chunk, is not \
+             enforced",
             time.saturating_sub(1),
             other.number,
             other.rank
@@ -414,7 +417,7 @@ impl<'a> Run<'a> {
         format!("gpu {}, tb {}, step {}", running.rank, running.number, running.done)
     }
 
-    /// The circle of thread blocks that wait for each other, found from one that is stuck.
+    /// The cycle of thread blocks that wait for each other, found from a blocked one.
     fn circle(&self, stuck: usize) -> Problem {
         let mut trail: Vec<(usize, String)> = Vec::new();
         let mut block = stuck;
@@ -427,12 +430,16 @@ impl<'a> Run<'a> {
                 Obstacle::Step(other, step) => {
                     (other, format!("waits for step {step} of tb {}", self.blocks[other].number))
                 }
-                Obstacle::Empty(at) => {
-                    (self.connections[at].sender, format!("waits for a message of rank {}", self.peers[at].0))
-                }
+                Obstacle::Empty(at) => (
+                    self.connections[at].sender,
+                    format!("waits for a message from rank {}", self.peers[at].0),
+                ),
                 Obstacle::Full(at) => (
                     self.connections[at].receiver,
-                    format!("waits for rank {} to take one of {} messages", self.peers[at].1, self.in_flight),
+                    format!(
+                        "waits for rank {} to receive one of {} messages",
+                        self.peers[at].1, self.in_flight
+                    ),
                 ),
             };
             trail.push((block, why));
@@ -446,13 +453,13 @@ impl<'a> Run<'a> {
             text.push(format!("{} more", circle.len() - MOST));
         }
         let place = circle.first().map_or_else(String::new, |(block, _)| self.place(*block));
-        let message = format!("never runs, these wait for each other: {}", text.join("; "));
+        let message = format!("never runs, because these wait for each other: {}", text.join("; "));
         let full = self.in_flight < usize::MAX
             && circle.iter().any(|(block, _)| matches!(self.obstacle(*block), Some(Obstacle::Full(_))));
         let remedy = if full {
-            "let the ranks receive before they send so much; connections hold few messages at a time"
+            "let the ranks receive earlier, before they send more; connections hold few messages at a time"
         } else {
-            "change the order of the steps or leave out a dependency"
+            "change the order of the steps, or remove a dependency"
         };
         Problem::new(place, message, remedy)
     }
@@ -463,7 +470,8 @@ impl<'a> Run<'a> {
         if self.algorithm.collective == CollectiveOp::Custom {
             if options.wanted.is_empty() {
                 notes.push(
-                    "the file does not say what a custom collective must do: its outputs are not checked"
+                    "the file does not define what a custom collective must do, so its outputs are not \
+                     checked"
                         .into(),
                 );
             }
@@ -482,7 +490,8 @@ impl<'a> Run<'a> {
             root = silent.next().map(|(rank, _)| rank as u32).filter(|_| silent.next().is_none());
             if let Some(root) = root {
                 notes.push(format!(
-                    "the file does not name the root of the broadcast: rank {root}, which receives nothing"
+                    "the file does not name the root of the broadcast; assumed: rank {root}, which \
+                     receives nothing"
                 ));
             }
         }

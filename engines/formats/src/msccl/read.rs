@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 128 << 20;
 const MOST_RANKS: usize = 1 << 14;
 const MOST_PARTS: u32 = 1 << 20;
 
-/// Reads a schedule, compressed or not. It is not checked further than its form; see [`check`](super::check).
+/// Reads a schedule, compressed or not. Checks only its form; see [`check`](super::check) for other problems.
 ///
 /// # Errors
 /// Every problem of the file, with its line.
@@ -27,7 +27,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
         return Err(Problem::new(
             xml::place(root),
             message,
-            "give an MSCCL schedule, which begins with <algo>",
+            "use an MSCCL schedule, which begins with <algo>",
         )
         .into());
     }
@@ -35,7 +35,11 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
     let Some(mut imported) = head(root, &mut problems) else { return Err(problems) };
     let count = root.children().filter(Node::is_element).count();
     if count > MOST_RANKS {
-        problems.add(xml::place(root), format!("has {count} ranks, more than {MOST_RANKS}"), "use fewer");
+        problems.add(
+            xml::place(root),
+            format!("has {count} ranks; the maximum is {MOST_RANKS}"),
+            "use fewer",
+        );
         return Err(problems);
     }
     for node in root.children().filter(Node::is_element) {
@@ -53,7 +57,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
         let declared = attributes.optional("ngpus").unwrap_or_default();
         attributes.problem(
             "ngpus",
-            format!("is '{}', the file has {ranks} <gpu>", printable(declared)),
+            format!("is '{}', but the file has {ranks} <gpu>", printable(declared)),
             "was the file cut off?",
             &mut problems,
         );
@@ -63,18 +67,18 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<Algorithm>
         if declared < used {
             attributes.problem(
                 "nchannels",
-                format!("is {declared}, thread blocks use channel {}", used - 1),
+                format!("is {declared}, but thread blocks use channel {}", used - 1),
                 "declare them all",
                 &mut problems,
             );
         } else if declared > used {
-            imported.note(format!("declares {declared} channels and uses {used}"));
+            imported.note(format!("declares {declared} channels but uses {used}"));
         }
     }
     problems.into_result(imported)
 }
 
-/// In place, a collective whose input and output are alike has one buffer, and a file need not count it twice.
+/// An in-place all-reduce or all-to-all has a single buffer, so a file may omit the number of output chunks.
 fn one_buffer(algorithm: &mut Algorithm) {
     if algorithm.in_place && matches!(algorithm.collective, CollectiveOp::AllReduce | CollectiveOp::AllToAll)
     {
@@ -94,7 +98,7 @@ fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorith
     let in_place = attributes.flag("inplace", Some(false), problems);
     let out_of_place = attributes.flag("outofplace", in_place.map(|here| !here), problems);
     let min_bytes = attributes.number_or("minBytes", 0, 0, u64::MAX, problems);
-    // Executors take 0 for no upper limit.
+    // Executors interpret 0 as no upper limit.
     let max_bytes = attributes.number_or("maxBytes", u64::MAX, 0, u64::MAX, problems);
     let max_bytes = max_bytes.map(|most| if most == 0 { u64::MAX } else { most });
     ngpus?;
@@ -111,7 +115,7 @@ fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorith
     };
     if algorithm.min_bytes > algorithm.max_bytes {
         let message = format!("is {}, above maxBytes {}", algorithm.min_bytes, algorithm.max_bytes);
-        attributes.problem("minBytes", message, "give at most maxBytes", problems);
+        attributes.problem("minBytes", message, "use at most maxBytes", problems);
     }
     let mut imported = Imported::new(algorithm);
     let here = imported.value.in_place;
@@ -127,10 +131,7 @@ fn head(root: Node<'_, '_>, problems: &mut Problems) -> Option<Imported<Algorith
         );
     }
     if let Some(reduction) = attributes.optional("redop").filter(|name| !["nop", "sum"].contains(name)) {
-        imported.note(format!(
-            "reduces by '{}'; chunks are followed as if they were added",
-            printable(reduction)
-        ));
+        imported.note(format!("reduces by '{}'; the execution treats it as a sum", printable(reduction)));
     }
     Some(imported)
 }
@@ -145,13 +146,13 @@ fn word<T: Copy>(
     let found = known.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     if found.is_none() {
         let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-        let remedy = format!("give one of {}", words.join(", "));
+        let remedy = format!("use one of {}", words.join(", "));
         attributes.problem(name, format!("is '{}'", printable(text)), &remedy, problems);
     }
     found
 }
 
-/// `true` if an element is one of those that may stand here; a problem if not.
+/// Returns `true` if an element is allowed here; otherwise adds a problem.
 fn known(node: Node<'_, '_>, names: &[&str], problems: &mut Problems) -> bool {
     let name = node.tag_name().name();
     if names.contains(&name) {
@@ -161,12 +162,12 @@ fn known(node: Node<'_, '_>, names: &[&str], problems: &mut Problems) -> bool {
     problems.add(
         xml::place(node),
         format!("has an element <{}>", printable(name)),
-        format!("only {} may stand here", allowed.join(" and ")),
+        format!("only {} is allowed here", allowed.join(" and ")),
     );
     false
 }
 
-/// The number of an element must be its place.
+/// The number of an element must equal its position.
 fn in_order(node: Node<'_, '_>, name: &str, place: usize, problems: &mut Problems) {
     let attributes = Attributes::of(node);
     if let Some(id) = attributes.number::<u32>(name, 0, MOST_PARTS, problems)
@@ -174,8 +175,8 @@ fn in_order(node: Node<'_, '_>, name: &str, place: usize, problems: &mut Problem
     {
         attributes.problem(
             name,
-            format!("is {id}, it comes at place {place}"),
-            "number them from 0 in order",
+            format!("is {id}, but its position is {place}"),
+            "number them in order, from 0",
             problems,
         );
     }
@@ -232,7 +233,7 @@ fn block(node: Node<'_, '_>, problems: &mut Problems) -> Block {
 fn step(node: Node<'_, '_>, problems: &mut Problems) -> Option<Step> {
     let attributes = Attributes::of(node);
     let action = word(&attributes, "type", &Action::ALL, problems);
-    // A file may have -1 as the offset of a side that the step does not touch.
+    // A file may have -1 as the offset of a side that the step does not use.
     let lowest = |used: Option<bool>| if used == Some(true) { 0 } else { -1 };
     let mut place = |buffer: &str, offset: &str, used: Option<bool>| {
         let buffer = word(&attributes, buffer, &Buffer::ALL, problems);
@@ -250,8 +251,8 @@ fn step(node: Node<'_, '_>, problems: &mut Problems) -> Option<Step> {
         (-1, -1) => None,
         (block, step) if block >= 0 && step >= 0 => Some((block as u32, step as u32)),
         (block, step) => {
-            let message = format!("is {block} beside deps {step}");
-            attributes.problem("depid", message, "give both, or -1 for both", problems);
+            let message = format!("is {block}, but deps is {step}");
+            attributes.problem("depid", message, "set both, or -1 for both", problems);
             return None;
         }
     };

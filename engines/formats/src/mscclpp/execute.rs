@@ -1,8 +1,8 @@
-//! Running an execution plan chunk by chunk, as the thread blocks of all GPUs would.
+//! Runs an execution plan chunk by chunk, as the thread blocks of all GPUs would.
 //!
-//! A block continues until it waits for a signal or for other blocks. What it learns by a signal holds from its next
-//! `nop` or barrier on, and so does what its own operations wrote: an access that no signal, barrier or `nop` orders
-//! is found.
+//! A block continues until it waits for a signal or for other blocks. Knowledge from a signal, and the block's own
+//! writes, apply to the whole block from its next `nop` or barrier: accesses whose order no signal, barrier or `nop`
+//! enforces are reported.
 
 use super::{ChannelSort, ExecutionPlan, PlanAction, PlanOperation, Span};
 use crate::collective::memory::{Memory, SumId};
@@ -17,10 +17,10 @@ const MOST_MOVES: u64 = 1 << 26;
 /// Rank, thread block and operation.
 pub type OperationPlace = (u32, u32, u32);
 
-/// Chunks that went from the buffer of one GPU to that of another.
+/// Chunks that moved from the buffer of one GPU to that of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanPassage {
-    /// Rank whose buffer was read; for sums, the one that added them up.
+    /// Rank whose buffer was read; for sums, the rank that reduced them.
     pub from: u32,
     /// Rank whose buffer was written.
     pub to: u32,
@@ -30,32 +30,33 @@ pub struct PlanPassage {
     pub sums: Vec<SumId>,
 }
 
-/// A run that came to its end.
+/// A completed run.
 #[derive(Clone, Debug)]
 pub struct PlanExecution {
     /// Operations done.
     pub operations: u64,
-    /// Chunks that went from GPU to GPU, in order.
+    /// Chunks that moved from GPU to GPU, in order.
     pub passages: Vec<PlanPassage>,
     /// Signals, each with the operation that waited for it.
     pub signals: Vec<[OperationPlace; 2]>,
-    /// Meetings of thread blocks at barriers.
+    /// Barriers at which thread blocks synchronised.
     pub meetings: Vec<Vec<OperationPlace>>,
     /// All buffers at the end.
     pub memory: Memory,
-    /// Slots of outputs that hold what the collective asks for.
+    /// Number of output slots with the content that the collective requires.
     pub compared: u64,
-    /// `true` if accesses were checked for being ordered; not with more thread blocks than are followed.
+    /// `true` if the order of accesses was checked; `false` if there are too many thread blocks for this check.
     pub ordered: bool,
-    /// Slots of outputs that hold something else, and checks that were not made.
+    /// Output slots with wrong content, and checks that were omitted.
     pub findings: Problems,
 }
 
-/// Runs a plan. `root` is the rank whose input a broadcast spreads, `wanted` the content that a custom collective leaves.
+/// Runs a plan. `root` is the rank whose input a broadcast spreads, `wanted` the required content of the outputs of a
+/// custom collective.
 ///
 /// # Errors
-/// Channels without another end, places outside of buffers, a chunk that is read before it is there, accesses that
-/// nothing orders, blocks that wait for each other, signals that nobody waits for, and a contribution added twice.
+/// Channels without a counterpart, locations outside buffers, a chunk that is read before it has arrived, accesses
+/// without an enforced order, blocks that wait for each other, signals without a wait, and a contribution added twice.
 pub fn execute(
     plan: &ExecutionPlan,
     root: Option<u32>,
@@ -64,8 +65,8 @@ pub fn execute(
     let operations = || plan.gpus.iter().flat_map(|gpu| &gpu.blocks).flatten();
     let moves: u64 = operations().flat_map(|one| &one.destinations).map(|span| u64::from(span.size)).sum();
     if moves > MOST_MOVES {
-        let message = format!("moves {moves} chunks, more than {MOST_MOVES}");
-        return Err(Problem::new("", message, "plans of that size are not executed here").into());
+        let message = format!("moves {moves} chunks; the maximum is {MOST_MOVES}");
+        return Err(Problem::new("", message, "plans of this size cannot be executed here").into());
     }
     let mut run = PlanRun::new(plan)?;
     run.go()?;
@@ -95,7 +96,7 @@ pub fn execute(
     })
 }
 
-/// A signal on its way: its operation, and what its block knew.
+/// A pending signal: its operation, and the clock of its block.
 struct Signalled {
     by: OperationPlace,
     clock: Option<Clock>,
@@ -107,12 +108,12 @@ struct Running {
     rank: usize,
     number: usize,
     done: usize,
-    /// Slots that it has read and written since its threads were last together.
+    /// Slots that it has read and written since its threads were last synchronised.
     read: HashSet<usize>,
     written: HashSet<usize>,
-    /// `true` if stores to other GPUs are among them.
+    /// `true` if these include stores to other GPUs.
     stores: bool,
-    /// Knowledge that signals brought since then.
+    /// Clocks that signals brought since then.
     learned: Vec<Clock>,
 }
 
@@ -121,7 +122,7 @@ struct PlanRun<'a> {
     memory: Memory,
     order: Option<Order>,
     blocks: Vec<Running>,
-    /// The other end of every channel: rank and channel.
+    /// The counterpart of every channel: rank and channel.
     ends: Vec<Vec<(usize, usize)>>,
     waiting: Vec<Vec<VecDeque<Signalled>>>,
     /// Blocks at barriers, by rank and number.
@@ -205,18 +206,18 @@ impl<'a> PlanRun<'a> {
         for (rank, channels) in self.waiting.iter().enumerate() {
             for (channel, left) in channels.iter().enumerate().filter(|(_, left)| !left.is_empty()) {
                 let peer = self.plan.gpus[rank].channels[channel].peer;
-                let message = format!("{} signals of rank {peer} are never waited for", left.len());
+                let message = format!("{} signals of rank {peer} have no wait", left.len());
                 self.problems.add(
                     format!("gpu {rank}, channel {channel}"),
                     message,
-                    "wait as often as signals come",
+                    "use as many waits as signals",
                 );
             }
         }
         std::mem::take(&mut self.problems).into_result(())
     }
 
-    /// Names the operations that never run.
+    /// Reports the operations that never run.
     fn stuck(&mut self) {
         const MOST: usize = 12;
         let stuck: Vec<usize> =
@@ -230,16 +231,16 @@ impl<'a> PlanRun<'a> {
             text.push(format!("{} more", stuck.len() - MOST));
         }
         if !stuck.is_empty() {
-            let message = format!("never run, they wait for each other: {}", text.join("; "));
+            let message = format!("never run, because they wait for each other: {}", text.join("; "));
             self.problems.add(
                 "",
                 message,
-                "signal before others wait, and let all blocks of a barrier meet there",
+                "signal before others wait, and let all blocks of a barrier reach it",
             );
         }
     }
 
-    /// Does an operation; `false` if it has to wait.
+    /// Does an operation; Returns `false` if it has to wait.
     fn step(&mut self, block: usize, operation: &PlanOperation) -> bool {
         let rank = self.blocks[block].rank;
         if operation.action.waits()
@@ -276,7 +277,7 @@ impl<'a> PlanRun<'a> {
         true
     }
 
-    /// The threads of a block are together: what they wrote and learned holds for all of them.
+    /// The threads of a block are synchronised: their writes and clocks apply to all of them.
     fn together(&mut self, block: usize) {
         let running = &mut self.blocks[block];
         running.read.clear();
@@ -322,7 +323,7 @@ impl<'a> PlanRun<'a> {
 
     fn signal(&mut self, block: usize, operation: &PlanOperation) {
         if self.blocks[block].stores && operation.action != PlanAction::RelaxedSignal {
-            let message = "signals while threads of its block may still be storing";
+            let message = "signals while other threads of its block may still be storing";
             self.problems.add(self.named(block), message, "put a nop before it");
         }
         let by = self.place(block);
@@ -359,7 +360,7 @@ impl<'a> PlanRun<'a> {
                 }
             }
             read = vec![total; operation.destinations.len()];
-            // Sums that are read from another place move from there to here.
+            // Sums that are read from another GPU move from there to here.
             for span in operation.sources.iter().filter(|span| span.rank.is_some()) {
                 let passage =
                     PlanPassage { from: at(span), to: rank as u32, operation: place, sums: Vec::new() };
@@ -399,7 +400,7 @@ impl<'a> PlanRun<'a> {
                 self.unordered(block, own, &format!("reads {what}"));
             }
             let Some(sum) = self.memory.get(slot) else {
-                let message = format!("reads {what}, where nothing has been written");
+                let message = format!("reads {what}, which has not been written");
                 self.problems.add(self.named(block), message, "wait for the signal after the data");
                 return None;
             };
@@ -428,16 +429,16 @@ impl<'a> PlanRun<'a> {
 
     fn unordered(&mut self, block: usize, own: bool, what: &str) {
         let (message, remedy) = if own {
-            (format!("{what}, which an operation before it writes"), "put a nop between them")
+            (format!("{what}, but an operation before it writes the same chunk"), "put a nop between them")
         } else {
-            let message = format!("{what}, and nothing orders it with another access of that chunk");
-            (message, "signal, wait and put a nop after the wait, or meet at a barrier")
+            let message = format!("{what}, but its order with another access to that chunk is not enforced");
+            (message, "signal, wait and put a nop after the wait, or use a barrier")
         };
         self.problems.add(self.named(block), message, remedy);
     }
 }
 
-/// The other end of every channel: the k-th of a sort to a rank faces the k-th of that type back.
+/// The counterpart of every channel: the k-th channel of a type to a rank belongs to the k-th of that type back.
 fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
     let mut by_pair: HashMap<(usize, u32, ChannelSort), Vec<usize>> = HashMap::new();
     for (rank, gpu) in plan.gpus.iter().enumerate() {
@@ -458,7 +459,7 @@ fn ends(plan: &ExecutionPlan) -> Result<Vec<Vec<(usize, usize)>>, Problems> {
                 None => problems.add(
                     format!("gpu {rank}, channel {channel}"),
                     format!("of type {} to rank {} has no channel back", one.sort.name(), one.peer),
-                    "give both ranks as many channels of a type to each other",
+                    "use the same number of channels of a type in both directions",
                 ),
             }
             *turn += 1;

@@ -15,11 +15,11 @@ use std::io::BufRead;
 
 /// Largest file, bytes.
 const MOST_BYTES: u64 = 64 << 20;
-/// Maximum number of ranks, and most chunks of a buffer.
+/// Maximum number of ranks, and maximum number of chunks of a buffer.
 const MOST_RANKS: i64 = 1 << 12;
 const MOST_CHUNKS: i64 = 1 << 20;
 
-/// Operations of the format that are not followed here.
+/// Operations of the format that the executor here does not support.
 const OTHERS: [&str; 14] = [
     "ppkt",
     "rppkt",
@@ -37,7 +37,7 @@ const OTHERS: [&str; 14] = [
     "sem_release",
 ];
 
-/// Reads a plan of operations that move, add up, signal and wait; limits of the executor are checked.
+/// Reads a plan of operations that move, reduce, signal and wait; checks the limits of the executor.
 ///
 /// # Errors
 /// Every problem of the file, by the path of its key; operations with packets, of multicast and of pipelines.
@@ -58,7 +58,7 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
     let collective = word.as_deref().and_then(CollectiveOp::of);
     if let (Some(word), None) = (&word, collective) {
         let known: Vec<&str> = CollectiveOp::NAMES.iter().map(|(name, _)| *name).collect();
-        let remedy = format!("give one of {}", known.join(", "));
+        let remedy = format!("use one of {}", known.join(", "));
         problems.add("collective", format!("is '{}'", printable(word)), remedy);
     }
     let protocols = [("Simple", PlanProtocol::Simple), ("LL", PlanProtocol::LowLatency)];
@@ -72,13 +72,13 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
     let max_bytes = bytes(fields.optional("max_message_size"), u64::MAX);
     for (key, number) in [("min_message_size", min_bytes), ("max_message_size", max_bytes)] {
         if number.is_none() {
-            problems.add(key, "is no number of bytes", "give a whole number from 0 to 2^64 - 1");
+            problems.add(key, "is not a number of bytes", "use an integer from 0 to 2^64 - 1");
         }
     }
     let list = fields.list("gpus", problems)?;
     fields.finish(problems);
     if list.len() as i64 > MOST_RANKS {
-        problems.add("gpus", format!("has {} entries", list.len()), format!("give at most {MOST_RANKS}"));
+        problems.add("gpus", format!("has {} entries", list.len()), format!("use at most {MOST_RANKS}"));
         return None;
     }
     let mut others: BTreeMap<String, u64> = BTreeMap::new();
@@ -90,8 +90,9 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
         let named: Vec<String> = others.iter().map(|(name, count)| format!("{count} x {name}")).collect();
         problems.add(
             "gpus",
-            format!("have operations that lightbay does not follow: {}", named.join(", ")),
-            "give a plan of puts, gets, copies, sums, signals and waits (protocol Simple, without pipelines and switches)",
+            format!("have operations that lightbay does not support: {}", named.join(", ")),
+            "use a plan of puts, gets, copies, sums, signals and waits (protocol Simple, without pipelines \
+             and switches)",
         );
     }
     let plan = ExecutionPlan {
@@ -106,13 +107,13 @@ fn plan(value: &Value, problems: &mut Problems) -> Option<Imported<ExecutionPlan
     Some(Imported::new(plan))
 }
 
-/// Lists by which operations of a thread block name channels and buffers.
+/// Lists through which operations of a thread block refer to channels and buffers.
 struct BlockTables<'a> {
-    /// Buffers of others of the GPU.
+    /// Remote buffers of the GPU.
     remotes: &'a [(u32, Buffer)],
-    /// Channels of the thread block, by their places among those of the GPU.
+    /// Channels of the thread block, by their positions among those of the GPU.
     channels: [Vec<u32>; 2],
-    /// Buffers of others of the thread block, by sort of channel.
+    /// Remote buffers of the thread block, by type of channel.
     references: [Vec<u32>; 2],
 }
 
@@ -137,7 +138,7 @@ fn gpu(
     let path = format!("gpus[{rank}]");
     let mut fields = Fields::of(value, &path, problems)?;
     if fields.int("id", 0..=MOST_RANKS, problems).is_some_and(|id| id as usize != rank) {
-        problems.add(format!("{path}.id"), "is not its place in the list", format!("give {rank}"));
+        problems.add(format!("{path}.id"), "differs from its position in the list", format!("give {rank}"));
     }
     let mut chunks = |key: &'static str| fields.int(key, 0..=MOST_CHUNKS, problems).map(|n| n as u32);
     let (input, output, scratch) =
@@ -180,7 +181,11 @@ fn gpu(
         let path = format!("{path}.threadblocks[{number}]");
         let Some(mut fields) = Fields::of(value, &path, problems) else { continue };
         if fields.int("id", 0..=MOST_CHUNKS, problems).is_some_and(|id| id as usize != number) {
-            problems.add(format!("{path}.id"), "is not its place in the list", format!("give {number}"));
+            problems.add(
+                format!("{path}.id"),
+                "differs from its position in the list",
+                format!("give {number}"),
+            );
         }
         let mut tables =
             BlockTables { remotes: &remotes, channels: Default::default(), references: Default::default() };
@@ -204,7 +209,7 @@ fn gpu(
                 problems.add(&*path, message, format!("the GPU has {}", counts[place(sort)]));
                 own.clear();
             }
-            // Channels to memory come first in the list of the GPU.
+            // Memory channels come first in the list of the GPU.
             let before = if sort == ChannelSort::Port { counts[0] } else { 0 };
             for id in own.iter_mut() {
                 *id += before;
@@ -225,7 +230,7 @@ fn gpu(
     Some(gpu)
 }
 
-/// Reads lists of numbers by sort of channel.
+/// Reads lists of numbers by type of channel.
 fn lists(
     fields: &mut Fields<'_>,
     key: &'static str,
@@ -261,7 +266,7 @@ fn operation(
     }
     let Some((_, action)) = PlanAction::ALL.iter().find(|(known, _)| *known == name) else {
         let message = format!("is '{}'", printable(name));
-        problems.add(format!("{path}.name"), message, "give an operation that executors know");
+        problems.add(format!("{path}.name"), message, "use an operation that executors support");
         return None;
     };
     let action = *action;
@@ -317,7 +322,7 @@ fn operation(
     Some(found)
 }
 
-/// The first thing that an operation lacks.
+/// The first problem of an operation.
 fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     let (sources, destinations) = (operation.sources.len(), operation.destinations.len());
     let action = operation.action;
@@ -328,7 +333,8 @@ fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
     };
     if !fits {
         let message = format!("'{}' has {sources} sources and {destinations} destinations", action.name());
-        let remedy = "give sums two sources or more, other transfers as many sources as destinations";
+        let remedy = "use two or more sources for sums, and as many sources as destinations for other \
+             transfers";
         return Some(Problem::new(path, message, remedy));
     }
     let mut spans = operation.sources.iter().chain(&operation.destinations);
@@ -339,8 +345,8 @@ fn shape(operation: &PlanOperation, path: &str) -> Option<Problem> {
         operation.sources.iter().zip(&operation.destinations).all(|(from, to)| from.size == to.size)
     };
     if !sized {
-        let message = format!("'{}' joins chunks of different numbers", action.name());
-        return Some(Problem::new(path, message, "give all of them one size"));
+        let message = format!("'{}' combines chunks of different sizes", action.name());
+        return Some(Problem::new(path, message, "use the same size for all of them"));
     }
     let needs = (action.signals() || action.waits()) && operation.channels.is_empty();
     needs.then(|| Problem::new(path, format!("'{}' has no channel", action.name()), "give channel_ids"))
@@ -375,7 +381,7 @@ impl Resolve<'_> {
                 let Some(known) = known else {
                     let message = format!("is {}", brief(value));
                     let remedy = format!(
-                        "the thread block refers to {} buffers of others over {} channels",
+                        "the thread block refers to {} remote buffers over {} channels",
                         own.len(),
                         self.sort.name()
                     );
@@ -390,7 +396,7 @@ impl Resolve<'_> {
             None => (None, fields.text("type", problems).and_then(buffer)),
         };
         if buffer.is_none() {
-            problems.add(format!("{path}.type"), "is no buffer", "give i, o or s, or buffer_id");
+            problems.add(format!("{path}.type"), "is no buffer", "use i, o or s, or buffer_id");
         }
         fields.finish(problems);
         Some(Span { rank, buffer: buffer?, index: index? as u32, size: size? as u32 })

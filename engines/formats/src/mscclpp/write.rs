@@ -1,12 +1,12 @@
-//! Writing execution plans: channels and buffers of others as indices of thread blocks into lists of their GPU.
+//! Writes execution plans: thread blocks refer to channels and remote buffers by indices into lists of their GPU.
 
 use super::{ChannelSort, ExecutionPlan, PlanGpu, PlanOperation, PlanProtocol, Span};
 use crate::collective::Buffer;
 use serde_json::{Map, Value, json};
 
-/// Threads of a block that executors start if nothing else is said.
+/// Default number of threads per block in executors.
 const THREADS: u32 = 1024;
-/// Multiple of bytes that buffers begin at.
+/// Alignment of buffers, bytes.
 const ALIGNMENT: u32 = 16;
 
 /// Writes a plan.
@@ -29,15 +29,15 @@ pub fn write(plan: &ExecutionPlan) -> String {
         "min_message_size": plan.min_bytes,
         "max_message_size": plan.max_bytes,
     });
-    // Names come from files of other people: what could disguise them is written as escapes.
+    // Names come from files of other people, so characters that could hide content are escaped.
     let line = lightbay_core::json::to_line(&value).unwrap_or_else(|_| value.to_string());
     format!("{line}\n")
 }
 
-/// A buffer of another GPU, and the sort of channel that reaches it.
+/// A remote buffer, and the type of channel that reaches it.
 type RemoteBuffer = (u32, Buffer, ChannelSort);
 
-/// The buffers of others that operations use.
+/// The remote buffers that operations use.
 fn remotes<'a>(operations: impl Iterator<Item = &'a PlanOperation>) -> Vec<RemoteBuffer> {
     let mut found = Vec::new();
     for operation in operations {
@@ -101,7 +101,7 @@ fn written_block(number: usize, block: &[PlanOperation], gpu: &PlanGpu, all: &[R
         used.sort_unstable();
         used.dedup();
         if !used.is_empty() {
-            // Channels are counted per type.
+            // Channels are numbered separately for each type.
             let place = |channel: &u32| {
                 gpu.channels[..*channel as usize].iter().filter(|other| other.sort == sort).count()
             };

@@ -1,4 +1,4 @@
-//! The GPUs of a machine with their links and ways out, made of its topology.
+//! The GPUs of a machine with their links and external ports, from its topology.
 
 use super::ports::{self, NicPort};
 use super::{GpuLinkSort, NcclGpu, NcclTopology, PciSort, pcie};
@@ -6,12 +6,12 @@ use crate::imported::Imported;
 use lightbay_core::problem::{Problem, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// Rate of one NVLink each way by compute capability, GB/s, as NCCL counts it. A GPU takes the last row that its
-/// capability reaches; 86 represents itself only.
+/// Rate of one NVLink in each direction by compute capability, GB/s, as in NCCL's model. A GPU uses the last row that
+/// its capability reaches; 86 applies only to itself.
 pub const NVLINK_GBYTE_PER_S: [(u32, f64); 6] =
     [(60, 18.0), (70, 20.0), (80, 20.0), (86, 12.0), (90, 20.6), (100, 40.1)];
 
-/// Rate of one link of Infinity Fabric each way by architecture, GB/s, as RCCL counts it.
+/// Rate of one Infinity Fabric link in each direction by architecture, GB/s, as in RCCL's model.
 pub const XGMI_GBYTE_PER_S: [(&str, f64); 8] = [
     ("803", 24.0),
     ("900", 24.0),
@@ -26,20 +26,20 @@ pub const XGMI_GBYTE_PER_S: [(&str, f64); 8] = [
 /// Links between the GPUs of a machine that its file does not list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IntraLinks {
-    /// There are none: GPUs meet over PCI Express.
+    /// There are none: GPUs communicate over PCI Express.
     Pcie,
-    /// Every GPU has this rate each way to one switch, GB/s.
+    /// Every GPU has this rate in each direction to one switch, GB/s.
     Switch(f64),
-    /// Every pair of GPUs has this rate each way, GB/s.
+    /// Every pair of GPUs has this rate in each direction, GB/s.
     Mesh(f64),
 }
 
 /// Choices in addition to the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NetworkOptions {
-    /// Links between GPUs, if the file lists none; a file that lists some must not be given any.
+    /// Links between GPUs, if the file lists none; must be missing if the file lists some.
     pub intra: Option<IntraLinks>,
-    /// Rate of one NVLink or link of Infinity Fabric each way, GB/s, instead of the table.
+    /// Rate of one NVLink or Infinity Fabric link in each direction, GB/s; replaces the table.
     pub link_gbyte_per_s: Option<f64>,
 }
 
@@ -52,11 +52,11 @@ pub struct ChassisNode {
     pub switch: bool,
     /// Bus id of a GPU.
     pub bus: String,
-    /// Its host, from 0 in order of the file; none for a switch of several.
+    /// Its host, from 0 in order of the file; none for a switch of several hosts.
     pub host: Option<usize>,
 }
 
-/// Sort of a link of a [`ChassisNetwork`].
+/// Type of a link of a [`ChassisNetwork`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChassisLinkSort {
     /// NVLink.
@@ -65,7 +65,7 @@ pub enum ChassisLinkSort {
     Xgmi,
     /// PCI Express.
     Pcie,
-    /// As the options say.
+    /// A link that the options define.
     Given,
 }
 
@@ -76,26 +76,26 @@ pub struct ChassisLink {
     pub from: u32,
     /// Node that it enters.
     pub to: u32,
-    /// Links that it represents.
+    /// Number of physical links that it represents.
     pub count: u32,
-    /// Rate of all of them, GB/s.
+    /// Total rate of these links, GB/s.
     pub gbyte_per_s: f64,
     /// Sort.
     pub sort: ChassisLinkSort,
 }
 
-/// The GPUs of a machine, in order of rank, device number or place in the file, then its switches.
+/// The GPUs of a machine, by rank, device number or position in the file, then its switches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChassisNetwork {
     /// GPUs and switches.
     pub nodes: Vec<ChassisNode>,
     /// Directed links, one for each ordered pair of nodes.
     pub links: Vec<ChassisLink>,
-    /// Ports out of the machine.
+    /// External ports of the machine.
     pub ports: Vec<NicPort>,
 }
 
-/// Makes the network of a machine. What is assumed carries the name of the knob that sets it: `intra=` or
+/// Makes the network of a machine. Each assumption carries the name of the knob that sets it: `intra=` or
 /// `link_gbyte_per_s=`.
 ///
 /// # Errors
@@ -111,12 +111,12 @@ pub fn network(
     let rates = given.into_iter().chain(options.link_gbyte_per_s.map(|rate| ("link_gbyte_per_s", rate)));
     for (name, rate) in rates {
         if !(rate.is_finite() && rate > 0.0 && rate <= 1e6) {
-            return Err(Problem::new(name, format!("is {rate} GB/s"), "give a rate above 0 and up to 1e6"));
+            return Err(Problem::new(name, format!("is {rate} GB/s"), "use a rate above 0 and up to 1e6"));
         }
     }
     let gpus = ordered(topology);
     if gpus.is_empty() {
-        let message = "has no <gpu> and no device of the class of a GPU";
+        let message = "has no <gpu> and no device of class GPU";
         return Err(Problem::new("", message, "dump the topology on a machine with GPUs"));
     }
     let mut made = Imported::new(ChassisNetwork::default());
@@ -129,7 +129,7 @@ pub fn network(
     match options.intra {
         _ if listed => {
             if options.intra.is_some() {
-                let message = "is given, and the file lists links between GPUs";
+                let message = "is set, but the file lists links between GPUs";
                 return Err(Problem::new("intra", message, "leave it out"));
             }
             own_links(topology, &gpus, options, &mut made);
@@ -138,17 +138,13 @@ pub fn network(
         }
         None if gpus.len() > 1 => {
             let message = "the file lists no links between GPUs";
-            let remedy = "say what there is: intra=nvswitch:300 (GB/s of each GPU), intra=mesh:50 (of each pair) \
-                          or intra=pcie (nothing but PCI Express, with the rates of the file)";
+            let remedy = "set them: intra=nvswitch:300 (GB/s of each GPU), intra=mesh:50 (of each pair) or \
+                 intra=pcie (only PCI Express, with the rates of the file)";
             return Err(Problem::new("intra", message, remedy));
         }
         _ if options.link_gbyte_per_s.is_some() => {
-            let message = "is given, and the file lists no links that it would be the rate of";
-            return Err(Problem::new(
-                "link_gbyte_per_s",
-                message,
-                "leave it out, and say the rate in intra=",
-            ));
+            let message = "is set, but the file lists no links to which it would apply";
+            return Err(Problem::new("link_gbyte_per_s", message, "omit it, and set the rate in intra="));
         }
         None => {}
         Some(IntraLinks::Pcie) => {
@@ -160,7 +156,7 @@ pub fn network(
     Ok(made)
 }
 
-/// A GPU in the file: its device, its place among the entries of that, and its host.
+/// A GPU in the file: its device, its position among the entries of the device, and its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GpuPlace {
     pub(super) device: usize,
@@ -173,7 +169,7 @@ impl GpuPlace {
         topology.devices[self.device].gpus.get(self.entry)
     }
 
-    /// Name for a person: `rank 2 (host 0x3a52, 0004:01:00.0)`.
+    /// Name in messages: `rank 2 (host 0x3a52, 0004:01:00.0)`.
     fn words(self, topology: &NcclTopology, number: usize) -> String {
         let device = &topology.devices[self.device];
         let host = topology.cpus.get(device.cpu).map_or("", |cpu| cpu.host.as_str());
@@ -182,7 +178,7 @@ impl GpuPlace {
     }
 }
 
-/// The GPUs, by rank if all have one, else by number, else as they stand.
+/// The GPUs, by rank if all have one, else by number, else in file order.
 fn ordered(topology: &NcclTopology) -> Vec<GpuPlace> {
     let mut hosts: Vec<&str> = Vec::new();
     let mut gpus: Vec<GpuPlace> = Vec::new();
@@ -195,7 +191,7 @@ fn ordered(topology: &NcclTopology) -> Vec<GpuPlace> {
             hosts.push(name);
             hosts.len() - 1
         });
-        // A device of the class of a GPU is one even without an entry.
+        // A device of class GPU is a GPU even without an entry.
         gpus.extend((0..device.gpus.len().max(1)).map(|entry| GpuPlace { device: at, entry, host }));
     }
     let by = |field: fn(&NcclGpu) -> Option<u32>| -> Option<BTreeMap<u32, GpuPlace>> {
@@ -209,7 +205,7 @@ fn ordered(topology: &NcclTopology) -> Vec<GpuPlace> {
     gpus
 }
 
-/// Joins GPUs that no links of the file join over PCI Express.
+/// Connects GPUs without links in the file over PCI Express.
 fn join_islands(
     topology: &NcclTopology,
     gpus: &[GpuPlace],
@@ -231,11 +227,13 @@ fn join_islands(
     if !joined.is_empty() {
         let range = if low < high { format!("{low} to {high}") } else { low.to_string() };
         let what = match islands_in_words(&before) {
-            Some(groups) => format!("way between the GPUs that no links join ({groups})"),
-            None => "way between the GPUs".to_owned(),
+            Some(groups) => format!("path between GPUs without links ({groups})"),
+            None => "path between the GPUs".to_owned(),
         };
-        let value =
-            format!("PCI Express to the CPU, {range} GB/s each way as NCCL counts it, CPUs of a host as one");
+        let value = format!(
+            "PCI Express to the CPU, {range} GB/s in each direction as in NCCL's model; the CPUs \
+                 of a host count as one"
+        );
         made.assume(what, value, "link_speed and link_width of the file");
     }
     let after = islands(&made.value, gpus.len());
@@ -243,15 +241,15 @@ fn join_islands(
     lost.map_or(Ok(()), |lost| {
         let (one, other) = (gpus[0].words(topology, 0), gpus[lost].words(topology, lost));
         let message = format!(
-            "no links lead from {one} to {other}: they are of different hosts, which \
-             meet over their NICs"
+            "no links lead from {one} to {other}: they are in different hosts, which are connected through \
+             their NICs"
         );
-        let remedy = "give the dump of one host; the network between hosts is not in the file";
+        let remedy = "use the dump of one host; the network between hosts is not in the file";
         Err(Problem::new("", message, remedy))
     })
 }
 
-/// Number of the island that each GPU is part of: the smallest node that links lead to.
+/// Number of the island of each GPU: the smallest node that links reach.
 fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     let mut island: Vec<usize> = (0..network.nodes.len()).collect();
     let root = |island: &[usize], mut at: usize| {
@@ -267,7 +265,7 @@ fn islands(network: &ChassisNetwork, gpus: usize) -> Vec<usize> {
     (0..gpus).map(|gpu| root(&island, gpu)).collect()
 }
 
-/// `ranks 0 1 and ranks 2 3`, if there are few islands and not all of them are single GPUs.
+/// `ranks 0 1 and ranks 2 3`, if there are few islands and some contain several GPUs.
 fn islands_in_words(island: &[usize]) -> Option<String> {
     let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (rank, of) in island.iter().enumerate() {
@@ -277,7 +275,7 @@ fn islands_in_words(island: &[usize]) -> Option<String> {
     (words.len() < island.len() && words.len() <= 8).then(|| words.join(", "))
 }
 
-/// Links that the file lists.
+/// Links in the file.
 fn own_links(
     topology: &NcclTopology,
     gpus: &[GpuPlace],
@@ -285,7 +283,7 @@ fn own_links(
     made: &mut Imported<ChassisNetwork>,
 ) {
     const SWITCH_CLASS: u32 = 0x06_8000;
-    // If a target is given by its bus id alone, the first part of a divided device is used.
+    // If a target is given only by its bus id, the first part of a divided device is used.
     let mut places: HashMap<(usize, &str), u32> = HashMap::new();
     for (number, gpu) in (0..).zip(gpus) {
         places.entry((gpu.host, topology.devices[gpu.device].bus.as_str())).or_insert(number);
@@ -315,7 +313,7 @@ fn own_links(
                 entry.1 += f64::from(link.count) * rate / parts;
             };
             add(number, target);
-            // A switch has no entry of its own for the way back.
+            // A switch has no entry for the reverse direction.
             if to_switch {
                 add(target, number);
             }
@@ -343,19 +341,23 @@ fn own_links(
         .take(4)
         .collect();
     if !one_way.is_empty() {
-        made.note(format!("links that are not listed alike at both ends: {}", one_way.join(", ")));
+        made.note(format!("links that are not listed equally at both ends: {}", one_way.join(", ")));
     }
     if elsewhere > 0 {
-        made.note(format!("{elsewhere} links lead to no GPU of the file and were left aside"));
+        made.note(format!("{elsewhere} links lead to no GPU of the file and were ignored"));
     }
     if options.link_gbyte_per_s.is_none() {
         for (why, rate) in rates {
-            made.assume(format!("rate of {why}"), format!("{rate} GB/s each way"), "link_gbyte_per_s=");
+            made.assume(
+                format!("rate of {why}"),
+                format!("{rate} GB/s in each direction"),
+                "link_gbyte_per_s=",
+            );
         }
     }
 }
 
-/// Notes GPUs that list fewer links than most others: ports that are lame, or a file that is not whole.
+/// Notes GPUs that list fewer links than most others: ports may have failed, or the file may be incomplete.
 fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<ChassisNetwork>) {
     let listed = |gpu: &GpuPlace| {
         gpu.entry(topology).map_or(0, |entry| entry.links.iter().map(|link| link.count).sum::<u32>())
@@ -368,11 +370,11 @@ fn fewer_links(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<C
     {
         let others = if gpus_with(usual) + 1 == counts.len() { "the others" } else { "most others" };
         let words = gpu.words(topology, number);
-        made.note(format!("{words} lists {count} links and {others} {usual}"));
+        made.note(format!("{words} lists {count} links, but {others} {usual}"));
     }
 }
 
-/// The remark on devices that are divided.
+/// The remark on divided devices.
 fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
     let parts = gpus.iter().filter(|gpu| topology.devices[gpu.device].gpus.len() > 1);
     let (mut devices, count): (Vec<usize>, usize) =
@@ -383,37 +385,37 @@ fn divided(topology: &NcclTopology, gpus: &[GpuPlace]) -> Option<String> {
     let word = if halves { "halves" } else { "parts" };
     (count > 0).then(|| {
         format!(
-            "{count} GPUs are {word} of {} devices and share the links of those evenly; the links between {word} of a \
-             device, for which NCCL counts {PART_GBYTE_PER_S} GB/s, are left out",
+            "{count} GPUs are {word} of {} devices and share their links evenly; the links between {word} \
+             of a device, with {PART_GBYTE_PER_S} GB/s in NCCL's model, are omitted",
             devices.len()
         )
     })
 }
 
-/// Rate between the parts of a device as NCCL counts it, GB/s.
+/// Rate between the parts of a device in NCCL's model, GB/s.
 const PART_GBYTE_PER_S: u32 = 2618;
 
-/// Rate of one link, and the words for it.
+/// Rate of one link, with its description.
 fn rate(sort: GpuLinkSort, gpu: Option<&NcclGpu>, options: &NetworkOptions) -> (f64, String) {
     if let Some(rate) = options.link_gbyte_per_s {
         return (rate, String::new());
     }
     if sort == GpuLinkSort::NvLink {
         let Some(sm) = gpu.and_then(|gpu| gpu.sm) else {
-            return (20.0, "an NVLink of a GPU whose sm is not given".to_owned());
+            return (20.0, "an NVLink of a GPU without sm".to_owned());
         };
         let row = NVLINK_GBYTE_PER_S.iter().rev().find(|(own, _)| *own == sm || (*own < sm && *own != 86));
         let rate = row.map_or(18.0, |(_, rate)| *rate);
         return (rate, format!("an NVLink of a GPU of sm {sm}"));
     }
     let Some(name) = gpu.and_then(|gpu| gpu.gcn.as_deref()) else {
-        return (24.0, "a link of Infinity Fabric of a GPU whose gcn is not given".to_owned());
+        return (24.0, "an Infinity Fabric link of a GPU without gcn".to_owned());
     };
     let short = name.trim().strip_prefix("gfx").unwrap_or(name.trim());
     let row = XGMI_GBYTE_PER_S.iter().find(|(own, _)| *own == short);
-    let what = format!("a link of Infinity Fabric of a GPU of gcn {}", printable(name));
+    let what = format!("an Infinity Fabric link of a GPU of gcn {}", printable(name));
     row.map_or_else(
-        || (48.0, format!("{what}, which the table does not have")),
+        || (48.0, format!("{what}, which is not in the table")),
         |(_, rate)| (*rate, what.clone()),
     )
 }

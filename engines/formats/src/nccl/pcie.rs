@@ -1,28 +1,29 @@
-//! PCI Express as a network between the GPUs of a host: bridges and the CPUs are its switches.
+//! PCI Express as a network between the GPUs of a host: its bridges and CPUs become switches.
 
 use super::network::{ChassisLink, ChassisLinkSort, ChassisNetwork, ChassisNode, GpuPlace};
 use super::ports::above;
 use super::{NcclTopology, PciDevice};
 use std::collections::BTreeMap;
 
-/// Rate of a lane by its transfers, as NCCL counts it: `(GT/s, x)` for `lanes * x / 80` GB/s.
+/// Rate of a lane by its transfer rate, as in NCCL's model: `(GT/s, x)` for `lanes * x / 80` GB/s.
 const LANE: [(f64, f64); 6] =
     [(2.5, 15.0), (5.0, 30.0), (8.0, 60.0), (16.0, 120.0), (32.0, 240.0), (64.0, 480.0)];
 
-/// Rate of the link above a device each way as NCCL counts it, GB/s; 16 lanes of PCIe 3.0 where the file does not say.
+/// Rate of the link above a device in each direction as in NCCL's model, GB/s; 16 lanes of PCIe 3.0 if the file does
+/// not contain it.
 pub(super) fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
     let lane = LANE.iter().rev().find(|(known, _)| *known <= rate).map_or(15.0, |(_, lane)| *lane);
     f64::from(device.lanes.unwrap_or(16)) * lane / 80.0
 }
 
-/// Joins all GPUs of some hosts over their bridges and CPUs. A bridge that only one way leads through is part of that
-/// way. The CPUs of a host are one node, since the file does not give the rate between them.
+/// Connects all GPUs of some hosts over their bridges and CPUs. A bridge with only one path through it becomes part of
+/// that path. The CPUs of a host become one node, because the file does not contain the rate between them.
 pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], made: &mut ChassisNetwork) {
     let devices = &topology.devices;
     for host in hosts {
         let own: Vec<(u32, &GpuPlace)> = (0..).zip(gpus).filter(|(_, gpu)| gpu.host == *host).collect();
-        // Ways that end at each device: those of the bridges below it and of its GPUs.
+        // Paths that end at each device: those of the bridges below it and of its GPUs.
         let mut below: BTreeMap<usize, Vec<UpwardWay>> = BTreeMap::new();
         let mut root = Vec::new();
         for (number, gpu) in &own {
@@ -34,7 +35,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
                 below.entry(parent).or_default();
             }
         }
-        // Parents precede their children, so from the last device on everything below is known.
+        // Parents precede their children, so in reverse order everything below a device is known.
         let order: Vec<usize> = below.keys().rev().copied().collect();
         for at in order {
             let ways = below.remove(&at).unwrap_or_default();
@@ -44,7 +45,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
             } else {
                 let node = add_switch(made, format!("pcie {}", devices[at].bus), *host);
                 for way in ways {
-                    // Parts of one device meet in it at the rate of its own link.
+                    // Parts of a device are connected in it at the rate of its link.
                     let rate = if way.gbyte_per_s.is_finite() { way.gbyte_per_s } else { upward };
                     add_ways(made, way.node, node, rate);
                 }
@@ -64,7 +65,7 @@ pub(super) fn join(topology: &NcclTopology, gpus: &[GpuPlace], hosts: &[usize], 
     }
 }
 
-/// A way upward: the node that it begins at, and the rate of its narrowest link.
+/// A path upward: the node at which it begins, and the rate of its slowest link.
 #[derive(Clone, Copy)]
 struct UpwardWay {
     node: u32,

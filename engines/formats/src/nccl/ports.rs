@@ -1,47 +1,47 @@
-//! Ports out of a machine, and the ways of its GPUs to them over PCI Express.
+//! External ports of a machine, and the paths of its GPUs to them over PCI Express.
 
 use super::network::{ChassisNetwork, GpuPlace};
 use super::{NcclTopology, PciDevice, PciSort};
 use crate::imported::Imported;
 
-/// Distance of a GPU and a network card.
+/// Distance between a GPU and a NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PciDistance {
     /// They share a bridge.
     Bridge,
-    /// They share a CPU only.
+    /// They share only a CPU.
     Cpu,
     /// They belong to different CPUs.
     Machine,
 }
 
-/// The way of a GPU to a network card over PCI Express.
+/// The path of a GPU to a NIC over PCI Express.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PciPath {
     /// The GPU.
     pub gpu: u32,
-    /// Rate of its narrowest link, GB/s; links between CPUs are not in the file and are not counted.
+    /// Rate of its slowest link, GB/s; links between CPUs are not in the file and do not count.
     pub gbyte_per_s: f64,
     /// Distance.
     pub distance: PciDistance,
 }
 
-/// A port out of the machine.
+/// An external port of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NicPort {
     /// Name, or bus id if the file has none.
     pub name: String,
     /// Bus id of the card; empty for a socket interface.
     pub bus: String,
-    /// Rate, GB/s; missing if the file lists the card only.
+    /// Rate, GB/s; missing if the file lists only the card.
     pub gbyte_per_s: Option<f64>,
     /// Latency, µs.
     pub latency_us: f64,
-    /// Ways of all GPUs to it, in order of the GPUs.
+    /// Paths of all GPUs to it, in order of the GPUs.
     pub paths: Vec<PciPath>,
 }
 
-/// Adds the ports of all network cards, with the ways to them.
+/// Adds the ports of all NICs, with the paths to them.
 pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Imported<ChassisNetwork>) {
     let devices = &topology.devices;
     let (mut unknown, mut bare) = (0, 0);
@@ -87,21 +87,21 @@ pub(super) fn add(topology: &NcclTopology, gpus: &[GpuPlace], made: &mut Importe
         }
     }
     if bare > 0 {
-        made.note(format!("{bare} NICs have no <net>, so that their rates are not known"));
+        made.note(format!("{bare} NICs have no <net>, so their rates are unknown"));
     }
     if unknown > 0 {
         made.assume(
             format!("PCI link of {unknown} devices"),
-            "PCIe 3.0 (8 GT/s) and 16 lanes where the file does not say",
+            "PCIe 3.0 (8 GT/s) and 16 lanes if the file does not contain it",
             "link_speed and link_width of the file",
         );
     }
 }
 
-/// Rate of the link above a device each way, GB/s.
+/// Rate of the link above a device in each direction, GB/s.
 fn gbyte_per_s(device: &PciDevice) -> f64 {
     let rate = device.lane_gt_per_s.unwrap_or(8.0);
-    // Up to PCIe 2.0 a byte takes 10 bits, from 3.0 on 16 bytes take 130.
+    // Up to PCIe 2.0, a byte takes 10 bits; from PCIe 3.0, 16 bytes take 130 bits.
     let coding = if rate >= 8.0 { 128.0 / 130.0 } else { 0.8 };
     rate * f64::from(device.lanes.unwrap_or(16)) / 8.0 * coding
 }
@@ -116,7 +116,7 @@ pub(super) fn above(devices: &[PciDevice], mut at: usize) -> Vec<usize> {
     chain
 }
 
-/// The way of a GPU, given with its device, to a card or to a CPU itself.
+/// The path of a GPU, given by its device, to a card or to a CPU.
 fn path(
     devices: &[PciDevice],
     rates: &[f64],

@@ -1,4 +1,4 @@
-//! Reading topologies of NCCL and RCCL.
+//! Reads topologies of NCCL and RCCL.
 
 use super::{GpuLinkSort, GpuLinks, NcclCpu, NcclGpu, NcclNet, NcclTopology, PciDevice, PciSort};
 use crate::gz::{self, Limits};
@@ -9,9 +9,9 @@ use roxmltree::Node;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-/// Largest file, bytes. Dumps of the largest machines have some hundred kilobytes.
+/// Largest file, bytes. Maximum size of a topology: dumps of the largest machines have some hundred kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
-/// Rate of a network card that gives none, Mb/s.
+/// Rate of a NIC without a rate in the file, Mb/s.
 const UNKNOWN_MBPS: u64 = 10_000;
 /// Maximum number of devices.
 const MOST_DEVICES: usize = 100_000;
@@ -31,10 +31,10 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopolo
         }
         "topology" | "object" => (
             "a topology of hwloc",
-            "run an NCCL program on the machine with NCCL_TOPO_DUMP_FILE=topo.xml and give that",
+            "run an NCCL program on the machine with NCCL_TOPO_DUMP_FILE=topo.xml and use that file",
         ),
-        "algo" => ("an MSCCL schedule", "give an NCCL topology, which begins with <system>"),
-        _ => ("XML of an unknown kind", "give an NCCL topology, which begins with <system>"),
+        "algo" => ("an MSCCL schedule", "use an NCCL topology, which begins with <system>"),
+        _ => ("XML of an unknown kind", "use an NCCL topology, which begins with <system>"),
     };
     if !what.is_empty() {
         return Err(Problem::new(xml::place(root), format!("this is {what}"), remedy).into());
@@ -49,7 +49,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopolo
     reading.refuse_second_gpus();
     let mut imported = Imported::new(reading.found);
     for (name, count) in reading.unknown {
-        imported.note(format!("{count} elements <{name}> were left aside"));
+        imported.note(format!("{count} elements <{name}> were ignored"));
     }
     reading.problems.into_result(imported)
 }
@@ -58,7 +58,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<Imported<NcclTopolo
 struct Reading {
     found: NcclTopology,
     problems: Problems,
-    /// Place of every device in the file.
+    /// Position of every device in the file.
     places: Vec<String>,
     unknown: BTreeMap<String, usize>,
 }
@@ -84,7 +84,7 @@ impl Reading {
             nets: Vec::new(),
         };
         self.found.cpus.push(cpu);
-        // The parser has limited the depth of the tree.
+        // The parser limits the depth of the tree.
         let mut open: Vec<(Node<'_, '_>, Option<usize>)> = children(node, None);
         while let Some((node, parent)) = open.pop() {
             match node.tag_name().name() {
@@ -98,7 +98,7 @@ impl Reading {
                     let gpu = self.gpu(node);
                     if parent.is_none() {
                         let remedy = "put it into the <pci> of its device";
-                        self.problems.add(xml::place(node), "has <gpu> outside of a <pci>", remedy);
+                        self.problems.add(xml::place(node), "has <gpu> outside a <pci>", remedy);
                     }
                     if let Some(device) = parent.and_then(|at| self.found.devices.get_mut(at)) {
                         device.gpus.push(gpu);
@@ -106,7 +106,7 @@ impl Reading {
                 }
                 "net" => {
                     let Some(net) = self.net(node) else { continue };
-                    // A socket interface hangs at the CPU itself.
+                    // A socket interface is attached to the CPU directly.
                     match parent {
                         Some(at) => self.found.devices[at].nets.push(net),
                         None => {
@@ -121,7 +121,8 @@ impl Reading {
         }
     }
 
-    /// Refuses devices of one host with equal ids. Bridges are only ways to the CPU: theirs do no harm.
+    /// Refuses devices of one host with equal ids. Equal ids of bridges are harmless, because bridges are only paths to
+    /// the CPU.
     fn refuse_equal_ids(&mut self) {
         let mut known: HashMap<(&str, &str), usize> = HashMap::new();
         for (at, device) in self.found.devices.iter().enumerate() {
@@ -130,12 +131,12 @@ impl Reading {
             let bridges = [before, at].iter().all(|at| self.found.devices[*at].sort() == PciSort::Bridge);
             if before != at && !bridges {
                 let message = format!(
-                    "busid of <pci> is '{}', which stands at {} too",
+                    "busid of <pci> is '{}', which also occurs at {}",
                     printable(&device.bus),
                     self.places[before]
                 );
-                let remedy =
-                    "give every device of a host its own; devices of other hosts carry another host_hash";
+                let remedy = "give the devices of a host different busids; devices of other hosts must have another \
+                     host_hash";
                 self.problems.add(self.places[at].clone(), message, remedy);
             }
         }
@@ -148,7 +149,7 @@ impl Reading {
             parts.sort_unstable();
             if parts.len() > 1 && (parts[0].is_none() || parts.windows(2).any(|pair| pair[0] == pair[1])) {
                 let message = "has a second <gpu> of one device";
-                let remedy = "leave one out, or give parts of a device different numbers as mlopart";
+                let remedy = "omit one, or number the parts of a device differently in mlopart";
                 self.problems.add(place.clone(), message, remedy);
             }
         }
@@ -158,8 +159,8 @@ impl Reading {
         let attributes = Attributes::of(node);
         let bus = attributes.text("busid", &mut self.problems)?.to_ascii_lowercase();
         if self.found.devices.len() >= MOST_DEVICES {
-            let message = format!("is one more device than {MOST_DEVICES}");
-            self.problems.add(xml::place(node), message, "no machine has as many");
+            let message = format!("exceeds the maximum of {MOST_DEVICES} devices");
+            self.problems.add(xml::place(node), message, "no machine has so large a number");
             return None;
         }
         let class = self.class(&attributes, "class");
@@ -179,7 +180,7 @@ impl Reading {
         let class = u32::from_str_radix(digits, 16).ok().filter(|class| *class <= 0xff_ffff);
         if class.is_none() {
             let message = format!("is '{}'", printable(text));
-            attributes.problem(name, message, "give a class such as 0x030200", &mut self.problems);
+            attributes.problem(name, message, "use a class such as 0x030200", &mut self.problems);
         }
         class
     }
@@ -198,7 +199,7 @@ impl Reading {
             attributes.problem(
                 "link_speed",
                 message,
-                "give a rate such as '16.0 GT/s PCIe'",
+                "use a rate such as '16.0 GT/s PCIe'",
                 &mut self.problems,
             );
         }
@@ -209,7 +210,7 @@ impl Reading {
         let attributes = Attributes::of(node);
         let mut number = |name: &str, high: u32| match attributes.optional(name) {
             None => None,
-            // A GPU that is not used has rank -1, one that is whole part -1.
+            // An unused GPU has rank -1, and an undivided GPU has part -1.
             Some(text) if ["rank", "mlopart"].contains(&name) && text.trim() == "-1" => None,
             Some(_) => attributes.number(name, 0, high, &mut self.problems),
         };
@@ -248,7 +249,7 @@ impl Reading {
         Some(NcclNet {
             name: attributes.optional("name").unwrap_or_default().to_owned(),
             dev: dev?,
-            // NCCL counts with this where the interface does not know its speed.
+            // NCCL uses this rate if the interface does not know its speed.
             speed_mbps: speed.map(|speed| if speed > 0 { speed.unsigned_abs() } else { UNKNOWN_MBPS })?,
             port: port?,
             latency_us: latency?,
@@ -257,7 +258,7 @@ impl Reading {
     }
 }
 
-/// The elements inside of `node`, last first, so that they are taken from the end in order.
+/// The elements inside `node` in reverse order, so that they can be popped from the end in order.
 fn children<'a, 'd>(node: Node<'a, 'd>, owner: Option<usize>) -> Vec<(Node<'a, 'd>, Option<usize>)> {
     let mut found: Vec<_> = node.children().filter(Node::is_element).map(|child| (child, owner)).collect();
     found.reverse();

@@ -1,19 +1,19 @@
 //! The table that the example tuner plug-in of NCCL reads (`NCCL_TUNER_CONFIG_FILE`): an algorithm for every range of
 //! sizes.
 //!
-//! A row is `collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]`; the first
-//! row that matches counts. The plug-in takes words that it does not know for other ones and lines of 256 characters for
-//! two, so that nothing but what it knows is written.
+//! A row is `collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]`; the
+//! first matching row counts. The plug-in takes unknown words for other words, and a line of 256 characters for two
+//! lines, so the writer emits only what it reads correctly.
 
 use lightbay_core::problem::{Problems, printable};
 use std::fmt::Write as _;
 
-/// Collectives that the plug-in knows. There is no all-to-all among them.
+/// Collectives that the plug-in supports. All-to-all is not supported.
 pub const COLLECTIVES: [&str; 5] = ["broadcast", "reduce", "allgather", "reducescatter", "allreduce"];
-/// Algorithms that the plug-in knows.
+/// Algorithms that the plug-in supports.
 pub const ALGORITHMS: [&str; 7] =
     ["tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"];
-/// Protocols that the plug-in knows.
+/// Protocols that the plug-in supports.
 pub const PROTOCOLS: [&str; 3] = ["ll", "ll128", "simple"];
 /// Size that the last range must reach.
 pub const LAST_BYTES: u64 = u32::MAX as u64;
@@ -27,17 +27,17 @@ pub struct TunerRow {
     pub collective: String,
     /// Smallest size, bytes.
     pub min_bytes: u64,
-    /// Largest size, bytes, itself in the range.
+    /// Maximum size, bytes, inclusive.
     pub max_bytes: u64,
     /// One of [`ALGORITHMS`].
     pub algorithm: String,
     /// One of [`PROTOCOLS`].
     pub protocol: String,
-    /// Channels at most; 0 leaves the number to NCCL.
+    /// Maximum number of channels; 0 leaves the number to NCCL.
     pub channels: u32,
-    /// Nodes that it is for; any if missing.
+    /// Number of nodes to which it applies; any if missing.
     pub nodes: Option<u32>,
-    /// Ranks that it is for; any if missing.
+    /// Number of ranks to which it applies; any if missing.
     pub ranks: Option<u32>,
 }
 
@@ -59,14 +59,14 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
             if !known.contains(&word.as_str()) {
                 problems.add(
                     format!("{place}.{field}"),
-                    format!("is '{}', which the plug-in would take for another one", printable(word)),
-                    format!("give one of {}", known.join(", ")),
+                    format!("is '{}', which the plug-in would take for another word", printable(word)),
+                    format!("use one of {}", known.join(", ")),
                 );
             }
         }
         if row.min_bytes > row.max_bytes {
             let message = format!("is {}, above max_bytes {}", row.min_bytes, row.max_bytes);
-            problems.add(format!("{place}.min_bytes"), message, "give at most max_bytes");
+            problems.add(format!("{place}.min_bytes"), message, "use at most max_bytes");
         }
         let same = |other: &&TunerRow| {
             (&other.collective, other.nodes, other.ranks) == (&row.collective, row.nodes, row.ranks)
@@ -74,7 +74,7 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
         match rows[at + 1..].iter().find(same) {
             Some(next) if row.max_bytes.checked_add(1) != Some(next.min_bytes) => {
                 let message = format!(
-                    "is {}, and the next range of {} begins at {}",
+                    "is {}, but the next range of {} begins at {}",
                     row.max_bytes,
                     printable(&row.collective),
                     next.min_bytes
@@ -84,7 +84,7 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
             None if row.max_bytes < LAST_BYTES => {
                 let message =
                     format!("is {} in the last range of {}", row.max_bytes, printable(&row.collective));
-                problems.add(format!("{place}.max_bytes"), message, format!("give at least {LAST_BYTES}"));
+                problems.add(format!("{place}.max_bytes"), message, format!("use at least {LAST_BYTES}"));
             }
             _ => {}
         }
@@ -105,7 +105,7 @@ pub fn write(rows: &[TunerRow]) -> Result<String, Problems> {
     problems.into_result(text)
 }
 
-/// Reads a table as the plug-in does, but refuses what the plug-in would misunderstand.
+/// Reads a table like the plug-in, but refuses what the plug-in would misinterpret.
 ///
 /// # Errors
 /// Every line that is not a row of 8 to 10 fields with words and numbers of their ranges.
@@ -120,7 +120,7 @@ pub fn read(text: &str) -> Result<Vec<TunerRow>, Problems> {
         if rows.len() >= MOST_ROWS {
             problems.add(
                 format!("line {}", at + 1),
-                format!("is one more row than {MOST_ROWS}"),
+                format!("exceeds the maximum of {MOST_ROWS} rows"),
                 "use fewer",
             );
             break;
@@ -139,11 +139,11 @@ pub fn read(text: &str) -> Result<Vec<TunerRow>, Problems> {
 
 fn row(line: &str) -> Result<TunerRow, String> {
     if line.len() > 255 {
-        return Err("is longer than the 255 characters that the plug-in takes".to_owned());
+        return Err("is longer than 255 characters, the maximum of the plug-in".to_owned());
     }
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     if !(8..=10).contains(&fields.len()) {
-        return Err(format!("has {} fields, a row has 8 to 10", fields.len()));
+        return Err(format!("has {} fields, but a row has 8 to 10", fields.len()));
     }
     let word = |at: usize, known: &[&str]| {
         let word = fields.get(at).copied().unwrap_or_default();

@@ -33,13 +33,13 @@ pub(super) fn read(text: &str) -> Builder {
     let mut step = 1;
     for (number, dimension) in dimensions.iter().enumerate() {
         let size = dimension.npus;
-        // The members of a group differ in this dimension alone.
+        // The members of a group differ only in this dimension.
         let firsts = (0..npus).filter(|npu| npu / step % size == 0);
         for (group, first) in firsts.enumerate() {
             let member = |at: usize| (first + at * step) as u32;
             match dimension.sort {
                 DimensionSort::Ring => {
-                    // Two NPUs have one link, not two.
+                    // Two NPUs are connected by one link, not two.
                     let links = if size == 2 { 1 } else { size };
                     for at in 0..links {
                         builder.link(member(at), member((at + 1) % size), dimension.facts, true, "");
@@ -78,13 +78,13 @@ fn list<'t>(text: &'t str, key: &str, problems: &mut Problems) -> Vec<(usize, &'
         Some((at, rest.trim()))
     });
     let Some((at, rest)) = found else {
-        problems.add(key, "is missing", "give one entry for each dimension");
+        problems.add(key, "is missing", "write one entry for each dimension");
         return Vec::new();
     };
     let Some(inner) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
         problems.add(
             format!("line {at}"),
-            format!("{key} is '{}', must be a list on one line", printable(rest)),
+            format!("{key} is '{}', but must be a list on one line", printable(rest)),
             "write it as [a, b]",
         );
         return Vec::new();
@@ -101,9 +101,10 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
     let lengths = [&sorts, &counts, &rates, &latencies].map(Vec::len);
     if lengths.iter().any(|length| *length != lengths[0]) {
         let message = format!(
-            "topology, npus_count, bandwidth and latency have {lengths:?} entries, must have one for each dimension"
+            "topology, npus_count, bandwidth and latency have {lengths:?} entries, but must have one for \
+             each dimension"
         );
-        problems.add("", message, "give all of them the same length");
+        problems.add("", message, "use the same length for all of them");
         return Vec::new();
     }
     let mut wrong = |(line, entry): (usize, &str), dimension: usize, what: &str, valid: &str| {
@@ -124,17 +125,17 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
         }
         let count = counts[at].1.parse::<usize>().ok().filter(|count| (2..=MOST_NODES).contains(count));
         if count.is_none() {
-            wrong(counts[at], at + 1, "npus_count", "give a whole number from 2");
+            wrong(counts[at], at + 1, "npus_count", "use an integer from 2");
         }
         let positive =
             |entry: &str| entry.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let rate = positive(rates[at].1).filter(|rate| *rate > 0.0 && *rate <= 1e9);
         if rate.is_none() {
-            wrong(rates[at], at + 1, "bandwidth", "give GB/s of one link each way, a number above 0");
+            wrong(rates[at], at + 1, "bandwidth", "use GB/s of one link in each direction, a number above 0");
         }
         let latency = positive(latencies[at].1).filter(|latency| *latency <= 1e12);
         if latency.is_none() {
-            wrong(latencies[at], at + 1, "latency", "give ns of one link, a number from 0");
+            wrong(latencies[at], at + 1, "latency", "use ns of one link, a number of at least 0");
         }
         if let (Some(sort), Some(count), Some(rate), Some(latency_ns)) = (sort, count, rate, latency) {
             npus = npus.saturating_mul(count);
@@ -146,11 +147,7 @@ fn dimensions(text: &str, problems: &mut Problems) -> Vec<Dimension> {
         }
     }
     if npus > MOST_NODES {
-        problems.add(
-            "npus_count",
-            format!("asks for {npus} NPUs, at most {MOST_NODES} are read"),
-            "give fewer",
-        );
+        problems.add("npus_count", format!("has {npus} NPUs; the maximum is {MOST_NODES}"), "give fewer");
     }
     all
 }

@@ -1,4 +1,4 @@
-//! Nodes by name and links as they come, put together.
+//! Builds a network from named nodes and links in file order.
 
 use super::facts::LinkFacts;
 use super::{
@@ -22,7 +22,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// The node of a name, which is new if it was not named before.
+    /// The node with a name; creates it at the first occurrence.
     pub fn node(&mut self, name: &str) -> u32 {
         if let Some(&known) = self.by_name.get(name) {
             return known;
@@ -31,27 +31,27 @@ impl Builder {
         self.by_name.insert(name.to_owned(), id);
         self.nodes.push(FileNode { name: name.to_owned(), part: None });
         if self.nodes.len() == MOST_NODES + 1 {
-            let message = format!("names more than {MOST_NODES} nodes");
-            self.problems.add("", message, "give a smaller network");
+            let message = format!("contains more than {MOST_NODES} nodes");
+            self.problems.add("", message, "use a smaller network");
         }
         id
     }
 
-    /// A new node of a file that lists its nodes; a name that is missing or another node's is a problem.
+    /// A new node of a file that lists its nodes; a missing name, or the name of another node, is a problem.
     pub fn declare(&mut self, name: Option<&str>, place: &str) -> Option<u32> {
         let Some(name) = name else {
-            self.problems.add(place, "has no id", "give the node an id");
+            self.problems.add(place, "has no id", "add an id to the node");
             return None;
         };
         if self.known(name).is_some() {
             let message = format!("'{}' is the id of another node", printable(name));
-            self.problems.add(place, message, "give every node an id of its own");
+            self.problems.add(place, message, "use a different id for every node");
             return None;
         }
         Some(self.node(name))
     }
 
-    /// Adds a link between declared nodes, with the attributes that the file gives it.
+    /// Adds a link between declared nodes, with the attributes from the file.
     pub fn join<'a>(
         &mut self,
         ends: [Option<&str>; 2],
@@ -60,7 +60,7 @@ impl Builder {
         place: &str,
     ) {
         let [Some(from), Some(to)] = ends.map(|name| self.known(name?)) else {
-            let message = "has a source or target that is none of the nodes";
+            let message = "has a source or target that is not in the list of nodes";
             self.problems.add(place, message, "name two nodes by their id");
             return;
         };
@@ -73,19 +73,19 @@ impl Builder {
         self.link(from, to, facts, both_ways, place);
     }
 
-    /// The node of a name that was declared before.
+    /// The node that was declared with this name.
     pub fn known(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// Says which part a node plays, where `part` says so.
+    /// Sets the type of a node, if `part` defines it.
     pub fn plays(&mut self, node: u32, part: Option<NodePart>) {
         if let (Some(node), Some(part)) = (self.nodes.get_mut(node as usize), part) {
             node.part = Some(part);
         }
     }
 
-    /// Gives a node the name that people know it by, unless another one has it.
+    /// Sets the display name of a node, unless another node has it.
     pub fn called(&mut self, node: u32, label: &str) {
         if label.is_empty() || self.by_name.contains_key(label) {
             return;
@@ -96,17 +96,18 @@ impl Builder {
         }
     }
 
-    /// Returns `true` if no more can be taken.
+    /// Returns `true` if the limit is reached.
     pub fn is_full(&self) -> bool {
         self.nodes.len() > MOST_NODES || self.listed > MOST_LINKS
     }
 
-    /// Adds a link, or one each way. A link of a node to itself carries nothing between nodes and is left out.
+    /// Adds a link, or one link in each direction. Omits a link from a node to itself, which carries nothing between
+    /// nodes.
     pub fn link(&mut self, from: u32, to: u32, facts: LinkFacts, both_ways: bool, place: &str) {
         self.listed += 1;
         if self.listed == MOST_LINKS + 1 {
             let message = format!("lists more than {MOST_LINKS} links");
-            self.problems.add("", message, "give a smaller network");
+            self.problems.add("", message, "use a smaller network");
         }
         if from == to {
             self.loops += 1;
@@ -137,11 +138,12 @@ impl Builder {
             _ => {
                 let name = |node: u32| printable(&self.nodes[node as usize].name);
                 let message = format!(
-                    "is parallel to another link from {} to {}, and only one of them gives a rate, or in another unit",
+                    "is parallel to another link from {} to {}, but only one of them has a rate, or the \
+                     units differ",
                     name(from),
                     name(to)
                 );
-                self.problems.add(place, message, "give both rates in one unit");
+                self.problems.add(place, message, "use the same unit for both rates");
                 return;
             }
         };
@@ -158,7 +160,7 @@ impl Builder {
     /// Every problem that was met, and a file without a link.
     pub fn finish(mut self, form: NetworkForm) -> Result<Imported<FileNetwork>, Problems> {
         if self.links.is_empty() && self.problems.is_empty() {
-            let remedy = "check that this is the file you meant";
+            let remedy = "check that this is the intended file";
             self.problems.push(Problem::new("", "has no link between two nodes", remedy));
         }
         let parallel: u64 = self.links.values().map(|(count, _)| u64::from(count - 1)).sum();
@@ -174,11 +176,11 @@ impl Builder {
         let mut made = Imported::new(network);
         made.notes = self.notes;
         if self.loops > 0 {
-            made.note(format!("{} of a node to itself left out", counted(self.loops, "link", "links")));
+            made.note(format!("{} from a node to itself omitted", counted(self.loops, "link", "links")));
         }
         if parallel > 0 {
             made.note(format!(
-                "{} added to others between the same nodes",
+                "{} merged with others between the same nodes",
                 counted(parallel, "link was", "links were")
             ));
         }
@@ -186,7 +188,7 @@ impl Builder {
     }
 }
 
-/// The longer of two latencies; in one unit, as they come from one file.
+/// The larger of two latencies, which have the same unit because they are from one file.
 fn later(one: Option<FileLatency>, other: Option<FileLatency>) -> Option<FileLatency> {
     match (one, other) {
         (Some(FileLatency::Us(one)), Some(FileLatency::Us(other))) => Some(FileLatency::Us(one.max(other))),

@@ -1,4 +1,4 @@
-//! DOT of Graphviz: nodes, edges and their attributes; ports, subgraphs and defaults as far as they name nodes.
+//! DOT of Graphviz: nodes, edges and their attributes; reads ports, subgraphs and defaults as far as they name nodes.
 
 use super::builder::Builder;
 use super::facts::{LinkFacts, part_of};
@@ -63,7 +63,7 @@ impl Lexer<'_> {
         let unended = |line: usize, what: &str| {
             Problem::new(
                 format!("line {line}"),
-                format!("has {what} that never ends"),
+                format!("has {what} without an end"),
                 "was the file cut off? copy it again",
             )
         };
@@ -76,7 +76,7 @@ impl Lexer<'_> {
                         self.skip(at + 1);
                         return Ok(Some(Token::Word(text)));
                     }
-                    // `\"` is a quote; other escapes are for drawing.
+                    // `\"` is an escaped quote; other escapes only affect drawing.
                     '\\' => text.extend(signs.next().map(|(_, escaped)| escaped)),
                     other => text.push(other),
                 }
@@ -103,7 +103,7 @@ impl Lexer<'_> {
             .rest
             .find(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | '.' | '-')))
             .map_or(self.rest.len(), |end| end.max(first.len_utf8()));
-        // `a--b` and `a->b` without blanks: a word ends before the edge.
+        // `a--b` and `a->b` without blanks: the word ends before the edge operator.
         let word = &self.rest[..end];
         let end = word
             .find("--")
@@ -115,7 +115,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Most words and signs, so that a large file does not take much more memory than it has bytes.
+/// Maximum number of words and signs, so that a large file does not need much more memory than its size.
 const MOST_TOKENS: usize = 8_000_000;
 
 /// All tokens with their lines.
@@ -126,7 +126,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Problem> {
         all.push((lexer.line, token));
         if all.len() > MOST_TOKENS {
             let message = format!("has more than {MOST_TOKENS} words and signs");
-            return Err(Problem::new("", message, "give a smaller graph, or a list of edges"));
+            return Err(Problem::new("", message, "use a smaller graph, or a list of edges"));
         }
     }
     Ok(all)
@@ -142,7 +142,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     });
     let both_ways = directed != Some(true);
     let Some(start) = tokens.iter().position(|(_, token)| *token == Token::Sign("{")) else {
-        builder.problems.add("", "has no opening brace", "check that this is the file you meant");
+        builder.problems.add("", "has no opening brace", "check that this is the intended file");
         return Ok(builder);
     };
     let mut at = start + 1;
@@ -172,7 +172,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
         let line = format!("line {}", tokens[at].0);
         at += 1;
         if first.eq_ignore_ascii_case("subgraph") {
-            // Its name is none of a node.
+            // The name of the graph is not the name of a node.
             at += usize::from(word(at).is_some());
             continue;
         }
@@ -184,7 +184,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             ["graph", "node", "edge"].iter().any(|word| first.eq_ignore_ascii_case(word)) && is(at, "[");
         let mut chain = if default { Vec::new() } else { vec![builder.node(first)] };
         loop {
-            // A port, and the side of the node that it is at.
+            // A port, and the side of the node at which it is.
             while is(at, ":") {
                 at += 2;
             }
@@ -224,8 +224,8 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             builder.problems.add(line.as_str(), printable(&wrong), "correct the attribute");
         }
         if default && facts != LinkFacts::default() {
-            let message = format!("sets a rate or latency for every '{}' behind it", printable(first));
-            builder.problems.add(line.as_str(), message, "give it with each edge");
+            let message = format!("sets a rate or latency for every '{}' after it", printable(first));
+            builder.problems.add(line.as_str(), message, "set it for each edge");
         }
         for pair in chain.windows(2) {
             builder.link(pair[0], pair[1], facts, both_ways, &line);

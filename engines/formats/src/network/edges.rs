@@ -1,4 +1,4 @@
-//! Edge lists: `u v [rate [latency]]` by blanks, tabs or commas; with a header, columns by name.
+//! Edge lists: `u v [rate [latency]]` separated by blanks, tabs or commas; with a header, columns by name.
 
 use super::FileRate;
 use super::builder::Builder;
@@ -30,15 +30,16 @@ fn ends(header: &[&str]) -> Option<[usize; 2]> {
     Some([of(&FROM)?, of(&TO)?])
 }
 
-/// Returns `true` if the first line names columns of both ends and nothing but what links have.
+/// Returns `true` if the first line contains names of columns for both ends and otherwise only names of link
+/// attributes.
 pub(super) fn has_header(text: &str) -> bool {
     let Some((_, first)) = content(text).next() else { return false };
     let header = cells(first);
-    // A matrix of traffic has bytes, which no link has.
+    // A traffic matrix has bytes, which a link does not have.
     ends(&header).is_some() && !header.iter().any(|cell| cell.to_ascii_lowercase().contains("bytes"))
 }
 
-/// Returns `true` if the first lines are two to four words, the third and fourth of them numbers.
+/// Returns `true` if the first lines have two to four words, of which the third and fourth are numbers.
 pub(super) fn may_be(text: &str) -> bool {
     let mut lines = content(text).take(20).peekable();
     lines.peek().is_some()
@@ -53,8 +54,10 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
     let mut builder = Builder::default();
     let both_ways = !directed.unwrap_or(false);
     if directed.is_none() {
-        builder
-            .note("a line of the list is a link in both directions; directed=true makes it a link one way");
+        builder.note(
+            "each line of the list is a link in both directions; directed=true makes it a link in \
+                 one direction",
+        );
     }
     let mut lines = content(text).peekable();
     let header = lines.peek().map(|(_, line)| cells(line)).filter(|header| ends(header).is_some());
@@ -69,13 +72,13 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
         let (Some(source), Some(target)) = (cells.get(from), cells.get(to)) else {
             builder.problems.add(
                 place,
-                format!("is '{}', no link", printable(line)),
+                format!("is '{}', which is not a link", printable(line)),
                 "write two nodes and a rate",
             );
             continue;
         };
         if cells.len() > names.len() {
-            let message = format!("has {} cells, the list has {} columns", cells.len(), names.len());
+            let message = format!("has {} cells, but the list has {} columns", cells.len(), names.len());
             builder.problems.add(place, message, "write two nodes, a rate and a latency in us, or a header");
             continue;
         }
@@ -85,7 +88,11 @@ pub(super) fn read(text: &str, directed: Option<bool>) -> Builder {
                 builder.problems.add(place.as_str(), printable(&wrong), "correct the cell");
             }
         }
-        debug_assert!(!matches!(facts.rate, Some(FileRate::GbytePerSOfTool(_))), "only one tool counts so");
+        debug_assert!(
+            !matches!(facts.rate, Some(FileRate::GbytePerSOfTool(_))),
+            "only one tool uses this \
+             unit"
+        );
         let [source, target] = [source, target].map(|name| builder.node(name));
         builder.link(source, target, facts, both_ways, &place);
         if builder.is_full() {

@@ -1,8 +1,8 @@
-//! What the attributes of a link or node say, by their names and units.
+//! Interprets the attributes of a link or node by their names and units.
 
 use super::{FileLatency, FileRate, NodePart};
 
-/// Rate and latency of a link, as far as they are given.
+/// Rate and latency of a link, if given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LinkFacts {
     pub rate: Option<FileRate>,
@@ -10,7 +10,7 @@ pub(super) struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Takes an attribute in. Attributes that are neither a rate nor a latency are passed over.
+    /// Reads an attribute. Ignores attributes that are neither a rate nor a latency.
     ///
     /// # Errors
     /// A rate or latency that is not a positive number with a known unit; the words say what is wrong.
@@ -20,20 +20,20 @@ impl LinkFacts {
             let number = value.trim().parse::<f64>().ok().map(|number| number * factor);
             number.filter(|number| number.is_finite() && (0.0..=most).contains(number))
         };
-        let wrong = |what: &str| format!("{name} is '{value}', must be {what}");
+        let wrong = |what: &str| format!("{name} is '{value}', but must be {what}");
         let rate = |factor: f64| {
             let rate = number(factor, MOST_GBYTE_PER_S).filter(|rate| *rate > 0.0);
             rate.map(FileRate::GbytePerS).ok_or_else(|| wrong("a number above 0"))
         };
         let latency = |factor: f64| {
-            number(factor, MOST_US).map(FileLatency::Us).ok_or_else(|| wrong("a number from 0"))
+            number(factor, MOST_US).map(FileLatency::Us).ok_or_else(|| wrong("a number of at least 0"))
         };
         let unit = name.rsplit('_').next().unwrap_or_default();
         match name.as_str() {
             "capacity_gbyte_per_s" | "gbyte_per_s" | "bandwidth_gbyte_per_s" | "rate_gbyte_per_s" => {
                 self.rate = Some(rate(1.0)?);
             }
-            // Bits per second, as the Internet Topology Zoo has them.
+            // Bits per second, as in the Internet Topology Zoo.
             "linkspeedraw" => self.rate = Some(rate(1.0 / 8e9)?),
             "capacity" | "cap" | "bandwidth" | "bw" | "rate" => {
                 let given =
@@ -112,7 +112,7 @@ pub(super) fn time_us(text: &str) -> Option<f64> {
     (0.0..=MOST_US).contains(&time).then_some(time)
 }
 
-/// The part of a node that an attribute tells, such as `type` with `switch`.
+/// The type of a node from an attribute such as `type` with `switch`.
 pub(super) fn part_of(name: &str, value: &str) -> Option<NodePart> {
     let name = name.to_ascii_lowercase();
     if !["kind", "type", "sort", "role", "node_type"].contains(&name.as_str()) {

@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::facts::part_of;
 use lightbay_core::problem::{Problem, Problems, printable};
 
-/// Deepest nesting of lists.
+/// Maximum nesting depth of lists.
 const MAX_DEPTH: usize = 16;
 
 /// A value.
@@ -27,7 +27,7 @@ pub(super) fn is_one(text: &str) -> bool {
     false
 }
 
-/// Words, quoted texts without their quotes, and brackets; comments are passed over.
+/// Words, quoted texts without their quotes, and brackets; comments are skipped.
 struct Tokens<'t> {
     rest: &'t str,
 }
@@ -61,7 +61,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// The pairs up to the closing bracket, or the end of the file outside of all.
+/// The pairs up to the closing bracket, or to the end of the file at top level.
 fn pairs<'t>(tokens: &mut Tokens<'t>, depth: usize) -> Result<Vec<(&'t str, GmlValue<'t>)>, Problem> {
     const REMEDY: &str = "was the file cut off? copy it again";
     if depth > MAX_DEPTH {
@@ -72,11 +72,11 @@ fn pairs<'t>(tokens: &mut Tokens<'t>, depth: usize) -> Result<Vec<(&'t str, GmlV
         let key = match tokens.next() {
             None if depth == 0 => return Ok(all),
             Some("]") if depth > 0 => return Ok(all),
-            None => return Err(Problem::new("", "ends inside of a list", REMEDY)),
+            None => return Err(Problem::new("", "ends inside a list", REMEDY)),
             Some(sign @ ("[" | "]")) => {
                 return Err(Problem::new(
                     "",
-                    format!("has a bracket '{sign}' where a key must be"),
+                    format!("has a bracket '{sign}' where a key is expected"),
                     "correct the brackets",
                 ));
             }
@@ -85,7 +85,7 @@ fn pairs<'t>(tokens: &mut Tokens<'t>, depth: usize) -> Result<Vec<(&'t str, GmlV
         let value = match tokens.next() {
             Some("[") => GmlValue::List(pairs(tokens, depth + 1)?),
             None | Some("]") => {
-                return Err(Problem::new("", format!("gives '{}' no value", printable(key)), REMEDY));
+                return Err(Problem::new("", format!("has no value for '{}'", printable(key)), REMEDY));
             }
             Some(word) => GmlValue::Word(word),
         };
@@ -106,8 +106,8 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let [graph] = graphs.as_slice() else {
         builder.problems.add(
             "graph",
-            format!("stands {} times in the file", graphs.len()),
-            "give a file with one graph",
+            format!("occurs {} times in the file", graphs.len()),
+            "use a file with one graph",
         );
         return Ok(builder);
     };
@@ -150,7 +150,7 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
             break;
         }
     }
-    // Ids name the ends of edges; people know nodes by their labels.
+    // Ids identify the ends of edges; labels are the display names of nodes.
     for (id, label) in labels {
         builder.called(id, &label);
     }

@@ -1,4 +1,4 @@
-//! GraphML: nodes, edges, and their data by the names of the keys.
+//! GraphML: nodes, edges, and their data by the names of their keys.
 
 use super::builder::Builder;
 use super::facts::part_of;
@@ -15,11 +15,11 @@ pub(super) fn read(text: &str) -> Result<Builder, Problems> {
     let graphs: Vec<_> = root.children().filter(|node| named(*node, "graph")).collect();
     let [graph] = graphs.as_slice() else {
         let message = format!("holds {} graphs", graphs.len());
-        builder.problems.add("graphml", message, "give a file with one graph");
+        builder.problems.add("graphml", message, "use a file with one graph");
         return Ok(builder);
     };
     if graph.descendants().any(|node| node != *graph && named(node, "graph")) {
-        builder.problems.add("graph", "has graphs inside of nodes", "give a flat graph");
+        builder.problems.add("graph", "has graphs inside nodes", "use a flat graph");
         return Ok(builder);
     }
     let keys: HashMap<&str, &str> = root

@@ -42,7 +42,8 @@ pub(super) fn read(text: &str) -> Builder {
     };
     if nodes > MOST_NODES || nvswitches.saturating_add(switches) > nodes {
         let message = format!(
-            "counts {nodes} nodes, {nvswitches} NVSwitches and {switches} switches; at most {MOST_NODES} nodes are read, and switches are among them"
+            "has {nodes} nodes, {nvswitches} NVSwitches and {switches} switches; the maximum is \
+             {MOST_NODES} nodes, including switches"
         );
         builder.problems.add("line 1", message, "correct the counts");
         return builder;
@@ -61,7 +62,7 @@ pub(super) fn read(text: &str) -> Builder {
         for word in line.split_whitespace() {
             if word.parse::<usize>().ok().is_none_or(|id| !(gpus..nodes).contains(&id)) {
                 let message = format!(
-                    "names '{}' as a switch; line 1 leaves the numbers {gpus} to {} for switches",
+                    "lists '{}' as a switch, but line 1 reserves the numbers {gpus} to {} for switches",
                     printable(word),
                     nodes.saturating_sub(1)
                 );
@@ -78,12 +79,12 @@ pub(super) fn read(text: &str) -> Builder {
             }
             Some((from, to, _)) => {
                 let message =
-                    format!("joins {from} and {to}, the nodes are 0 to {}", nodes.saturating_sub(1));
+                    format!("connects {from} and {to}, but nodes are 0 to {}", nodes.saturating_sub(1));
                 builder.problems.add(place, message, "correct the number");
             }
             None => {
                 let remedy = "write source, destination, rate (400Gbps), latency (0.0005ms) and error rate";
-                builder.problems.add(place, format!("is '{}', no link", printable(line)), remedy);
+                builder.problems.add(place, format!("is '{}', which is not a link", printable(line)), remedy);
             }
         }
         if builder.is_full() {
@@ -91,7 +92,7 @@ pub(super) fn read(text: &str) -> Builder {
         }
     }
     if found != links && builder.problems.is_empty() {
-        let message = format!("counts {links} links, {found} follow");
+        let message = format!("announces {links} links, but {found} follow");
         builder.problems.add("line 1", message, "correct the count; was the file cut off?");
     }
     builder

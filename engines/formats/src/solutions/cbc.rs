@@ -1,4 +1,5 @@
-//! CBC: `Optimal - objective value 12.5`, then `index name value reduced-cost`, lines that break a bound with `**`.
+//! CBC: `Optimal - objective value 12.5`, then `index name value reduced-cost`; lines that violate a bound begin with
+//! `**`.
 
 use lightbay_core::problem::Problems;
 

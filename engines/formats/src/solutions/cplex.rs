@@ -1,4 +1,4 @@
-//! CPLEX: XML with one `<CPLEXSolution>`, or several in `<CPLEXSolutions>`, of which the first is read.
+//! CPLEX: XML with one `<CPLEXSolution>`, or several in `<CPLEXSolutions>`, of which only the first is read.
 
 use std::io::BufRead;
 
@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems};
 use super::{SolutionFile, place};
 use crate::lines::Lines;
 
-/// Reads tag by tag; CPLEX never breaks a tag of values over lines, but the header has one attribute a line.
+/// Reads tag by tag; CPLEX writes every tag with values on one line, but the header has one attribute per line.
 pub(super) fn read(
     lines: &mut Lines<impl BufRead>,
     file: &mut SolutionFile,
@@ -16,7 +16,7 @@ pub(super) fn read(
     let most = lines.rows();
     let mut solutions = 0_usize;
     let mut finished = false;
-    // The tag that is open at the end of a line, with the line it began in.
+    // The tag that is open at the end of a line, with the line on which it began.
     let mut open = String::new();
     let mut began = 0;
     while let Some((number, text)) = lines.next_line()? {
@@ -51,20 +51,20 @@ pub(super) fn read(
             }
         }
         if open.len() > MAX_TAG_BYTES {
-            problems.add(place(began), "has a tag without end", "the file is damaged; copy it again");
+            problems.add(place(began), "has a tag without an end", "the file is damaged; copy it again");
             return Ok(());
         }
     }
     file.further_points = solutions.saturating_sub(1);
     if !finished {
-        problems.add("", "ends without '</CPLEXSolution>'", "the file is cut short; copy it again");
+        problems.add("", "ends without '</CPLEXSolution>'", "the file is cut off; copy it again");
     }
     Ok(())
 }
 
 const MAX_TAG_BYTES: usize = 1 << 16;
 
-/// Returns the position in `rest` at which the tag that began with `open` is closed: the first `>` outside of quotes.
+/// Returns the position in `rest` of the end of the tag that began with `open`: the first `>` outside quotes.
 fn closing(open: &str, rest: &str) -> Option<usize> {
     let mut quote = None;
     let mut ends = |c: char| {
@@ -75,7 +75,7 @@ fn closing(open: &str, rest: &str) -> Option<usize> {
         }
         false
     };
-    // What is open holds no end; only whether a quote is open matters.
+    // The open part contains no end; only whether a quote is open matters.
     for c in open.chars() {
         ends(c);
     }

@@ -12,7 +12,7 @@ pub(super) fn read(
     file: &mut SolutionFile,
     problems: &mut Problems,
 ) -> Result<(), Problem> {
-    // Of a basic solution each line has a status before the value.
+    // For a basic solution, each line has a status before the value.
     let mut at = 2;
     while let Some((number, text)) = lines.next_line()? {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -37,14 +37,14 @@ pub(super) fn read(
             _ => problems.push(strange(number, text, "a line that begins with c, s, i, j or e")),
         }
     }
-    // HiGHS writes neither values nor this end where there is no point.
+    // If there is no point, HiGHS writes neither values nor this end.
     if file.no_point.is_none() {
-        problems.add("", "ends without 'e o f'", "the file is cut short; copy it again");
+        problems.add("", "ends without 'e o f'", "the file is cut off; copy it again");
     }
     Ok(())
 }
 
-/// GLPK's letters in words.
+/// Meaning of GLPK's letters.
 fn meaning(letter: &str) -> &'static str {
     match letter {
         "o" => "optimal",

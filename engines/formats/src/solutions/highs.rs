@@ -1,7 +1,8 @@
 //! HiGHS: raw and sparse style (`write_solution_style` 0 and 4) and pretty style (1).
 //!
-//! From 1.16 on an integer program has lines for bound and gap behind the objective, and the sparse style says so in a
-//! word. Lines of a word and a number and sections that are not known are passed over, for what later versions add.
+//! From version 1.16, the file of an integer program has lines for bound and gap after the objective, and the sparse
+//! style is marked by a word. Unknown lines of a word and a number, and unknown sections, are skipped, so that
+//! additions of later versions do no harm.
 
 use std::io::BufRead;
 
@@ -10,7 +11,7 @@ use lightbay_core::problem::{Problem, Problems};
 use super::{SolutionFile, Stated, finite, place, strange};
 use crate::lines::Lines;
 
-/// Sections of sixteen words at most; everything after the columns (rows, duals, basis) is left alone.
+/// Sections have headings of at most sixteen words; everything after the columns (rows, duals, basis) is ignored.
 pub(super) fn raw(
     lines: &mut Lines<impl BufRead>,
     file: &mut SolutionFile,
@@ -26,7 +27,7 @@ pub(super) fn raw(
         if std::mem::take(&mut expects_status) {
             file.ended(text, number);
         } else if std::mem::take(&mut expects_point) {
-            // "None", or "Infeasible" before values that break the model.
+            // "None", or "Infeasible" before values that violate the model.
             if text != "Feasible" {
                 let status = file.status.as_ref().map_or("", |status| &status.what);
                 let words = format!("{status}, primal solution: {text}");
@@ -42,7 +43,7 @@ pub(super) fn raw(
             // A solver without a bound writes infinity.
             file.bound = finite(token.trim()).ok().map(|what| Stated { what, line: number });
         } else if text.starts_with("MIP_rel_gap ") {
-            // It follows from objective and bound.
+            // The gap follows from objective and bound.
         } else if let Some(token) = text.strip_prefix("# Columns ") {
             let token = token.trim();
             let plain = token.strip_suffix("sparse").map(str::trim_end);
@@ -61,12 +62,12 @@ pub(super) fn raw(
         }
     }
     if file.no_point.is_none() {
-        problems.add("", "has no section '# Columns'", "the file is cut short; copy it again");
+        problems.add("", "has no section '# Columns'", "the file is cut off; copy it again");
     }
     Ok(())
 }
 
-/// Returns `true` for a word and a number.
+/// Returns `true` for a line with a word and a number.
 fn is_figure(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let word = words.next().unwrap_or_default();
@@ -88,8 +89,8 @@ fn columns(
         let Some((number, text)) = lines.next_line()? else {
             problems.add(
                 "",
-                format!("announces {count} columns and ends {left} before the last"),
-                "the file is cut short; copy it again",
+                format!("announces {count} columns but ends {left} before the last"),
+                "the file is cut off; copy it again",
             );
             return Ok(());
         };
@@ -148,8 +149,8 @@ impl Pretty {
     }
 }
 
-/// Name and primal value of a line of the table; the value is blank where there is no point. The type is there for
-/// integer models only, and status and dual for linear programs only.
+/// Name and primal value of a line of the table; the value is blank if there is no point. The type is only present for
+/// integer models, and status and dual only for linear programs.
 fn column(text: &str) -> Option<(&str, Option<&str>)> {
     const TYPES: [&str; 4] = ["Continuous", "Integer", "Semi-conts", "Semi-int"];
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -37,7 +37,7 @@ pub(super) fn scip(number: usize, text: &str, file: &mut SolutionFile, problems:
     }
 }
 
-/// A name and its value, as they stand in a line.
+/// A name and its value on a line.
 fn pair(number: usize, text: &str, named: &str, file: &mut SolutionFile, problems: &mut Problems) {
     match named.rsplit_once(char::is_whitespace) {
         Some((name, token)) => file.gives(name.trim(), token, number, problems),

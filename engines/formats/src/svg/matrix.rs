@@ -2,7 +2,7 @@
 
 use super::{Anchor, Area, Drawing, Fill, Font, Stroke};
 
-/// Largest side of a cell.
+/// Maximum side of a cell.
 const MOST_CELL: f64 = 34.0;
 /// Minimum side of a cell in which a count is written; in smaller ones it would hide the fill.
 const COUNTED_CELL: f64 = 12.0;
@@ -16,7 +16,7 @@ pub struct MatrixEntry {
     pub count: u64,
     /// Fill of the cell.
     pub fill: Fill,
-    /// Description that viewers show.
+    /// Description that viewers show as a tooltip.
     pub about: String,
 }
 
@@ -37,15 +37,14 @@ impl Matrix {
     /// Fills a cell.
     ///
     /// # Panics
-    /// If there is no such row or column.
+    /// If the row or column does not exist.
     pub fn set(&mut self, row: usize, column: usize, entry: MatrixEntry) {
         self.cells[row * self.names.len() + column] = Some(entry);
     }
 
     /// Draws the square below `at`, no wider than `width`, and returns where it ends.
     ///
-    /// Counts are written where cells are wide enough; names of rows and columns that would touch each other are left
-    /// out.
+    /// Counts are written if cells are wide enough; names of rows and columns that would touch are omitted.
     pub fn draw(&self, drawing: &mut Drawing, at: (f64, f64), width: f64) -> f64 {
         let size = self.names.len();
         if size == 0 {
@@ -92,7 +91,7 @@ impl Matrix {
     }
 }
 
-/// White below text that stands on a pattern.
+/// White background below text on a pattern.
 fn plate(drawing: &mut Drawing, middle: (f64, f64), font: Font, text: &str, fill: Fill) {
     if matches!(fill, Fill::None | Fill::White | Fill::Light) {
         return;
@@ -102,7 +101,7 @@ fn plate(drawing: &mut Drawing, middle: (f64, f64), font: Font, text: &str, fill
     drawing.rectangle(area, Fill::White, Stroke::default(), "");
 }
 
-/// Cells from one name to the next that is written, so that names with this room do not touch.
+/// Number of cells from one written name to the next, so that the names do not touch.
 fn steps(room: f64, cell: f64) -> usize {
     (room / cell).ceil().max(1.0) as usize
 }

@@ -13,27 +13,27 @@ use std::io::BufRead;
 pub struct TacclSketch {
     /// Nodes.
     pub nodes: u32,
-    /// Strategy inside of a node: `none`, `switch`, `minmax` and others.
+    /// Strategy inside a node: `none`, `switch`, `minmax` and others.
     pub intra_strategy: String,
-    /// GPUs behind each switch inside of a node.
+    /// GPUs behind each switch inside a node.
     pub switches: Vec<Vec<u32>>,
     /// Strategy of each switch, such as `uc-min`.
     pub switch_strategies: Vec<String>,
     /// Strategy between nodes, such as `relay`.
     pub inter_strategy: String,
-    /// GPUs that send to other nodes, each with those that it sends to, by their numbers in their nodes.
+    /// GPUs that send to other nodes, each with the GPUs to which it sends, by their numbers in their nodes.
     pub connections: BTreeMap<u32, Vec<u32>>,
-    /// GPUs that send, each with those that it sends for.
+    /// GPUs that send, each with the GPUs for which it sends.
     pub senders: BTreeMap<u32, Vec<u32>>,
     /// `true` if sends of one GPU to other nodes are ordered.
     pub ordered: bool,
-    /// Symmetries: an offset and the size of the group that it turns in.
+    /// Symmetries: an offset and the size of the group within which it rotates.
     pub symmetry_offsets: Vec<[u32; 2]>,
-    /// Chunks that the input of a rank is divided into.
+    /// Number of chunks into which the input of a rank is divided.
     pub chunks: u32,
 }
 
-/// Reads a sketch. Keys that it has beside those of the record are problems, so that nothing is lost unseen.
+/// Reads a sketch. Unknown keys are problems, so that nothing is lost without notice.
 ///
 /// # Errors
 /// Every problem of the file, by the path of its key.
@@ -93,7 +93,7 @@ fn sketch(value: &Value, problems: &mut Problems) -> Option<TacclSketch> {
                     found.symmetry_offsets.push([*offset, *size]);
                 }
                 Some(pair) => {
-                    let remedy = "give an offset and the size of its group, which it divides";
+                    let remedy = "write an offset and the size of its group, a multiple of the offset";
                     problems.add(path, format!("is {pair:?}"), remedy);
                 }
                 None => {}
@@ -113,14 +113,14 @@ fn sketch(value: &Value, problems: &mut Problems) -> Option<TacclSketch> {
 fn by_gpu(value: &Value, path: &str, problems: &mut Problems) -> BTreeMap<u32, Vec<u32>> {
     let mut found = BTreeMap::new();
     let Some(map) = value.as_object() else {
-        problems.add(path, format!("is {}", brief(value)), "give an object of lists");
+        problems.add(path, format!("is {}", brief(value)), "use an object of lists");
         return found;
     };
     for (key, value) in map {
         let path = format!("{path}.{key}");
         let gpu = key.parse::<u32>().ok().filter(|gpu| (*gpu as usize) < MOST_RANKS);
         if gpu.is_none() {
-            problems.add(&*path, "is no GPU", "name it by its number in the node");
+            problems.add(&*path, "is no GPU", "use the number of the GPU in the node as its name");
         }
         if let Some((gpu, list)) = gpu.zip(whole_numbers(value, &path, problems)) {
             found.insert(gpu, list);

@@ -15,36 +15,36 @@ const MOST_SENDS: usize = 4_000_000;
 /// Length of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TecclEpoch {
-    /// The fastest link carries one chunk.
+    /// The fastest link carries one chunk per epoch.
     FastestLink,
-    /// The slowest link carries one chunk.
+    /// The slowest link carries one chunk per epoch.
     SlowestLink,
     /// As given, µs.
     Fixed(f64),
 }
 
-/// An input, as far as it says what is to be planned.
+/// The part of an input that defines the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TecclInput {
-    /// Name of a topology that the program has, such as `NDv2`, `DGX2`, `DGX1`, `AMD` or `Mesh`.
+    /// Name of a topology in the program, such as `NDv2`, `DGX2`, `DGX1`, `AMD` or `Mesh`.
     pub topology: String,
     /// Chassis.
     pub chassis: u32,
     /// Size of a chunk, bytes.
     pub chunk_bytes: f64,
-    /// Latencies of links and of links to switches, µs, if they are given.
+    /// Latencies of links and of links to switches, µs, if given.
     pub alpha_us: Option<[f64; 2]>,
-    /// Side of a mesh or torus.
+    /// Side length of a mesh or torus.
     pub side_length: Option<u32>,
     /// `true` for an all-to-all, `false` for an all-gather.
     pub all_to_all: bool,
-    /// Chunks of each rank, or of each pair.
+    /// Number of chunks of each rank, or of each pair.
     pub chunks: u32,
     /// Length of an epoch.
     pub epoch: TecclEpoch,
     /// Factor of the length of an epoch.
     pub epoch_multiplier: u32,
-    /// Epochs, if they are given.
+    /// Number of epochs, if given.
     pub epochs: Option<u32>,
     /// Fraction of an epoch up to which a latency is ignored.
     pub alpha_threshold: f64,
@@ -56,7 +56,7 @@ pub struct TecclInput {
     pub mip_gap: f64,
 }
 
-/// Reads an input. What only steers the published program's solver is noted.
+/// Reads an input. Settings that only affect the solver of the published program become notes.
 ///
 /// # Errors
 /// Every problem of the file, by the path of its key.
@@ -117,7 +117,7 @@ fn input(value: &Value, problems: &mut Problems) -> Option<Imported<TecclInput>>
         (_, duration) if duration > 0.0 => TecclEpoch::Fixed(duration * 1e6),
         (_, duration) => {
             let message = format!("is {duration} with epoch_type 3");
-            problems.add("InstanceParams.epoch_duration", message, "give the length of an epoch, s");
+            problems.add("InstanceParams.epoch_duration", message, "set the length of an epoch, s");
             return None;
         }
     };
@@ -138,35 +138,35 @@ fn input(value: &Value, problems: &mut Problems) -> Option<Imported<TecclInput>>
         mip_gap: gap?,
     });
     if !unused.is_empty() {
-        found.note(format!("of no use here: {}", unused.join(", ")));
+        found.note(format!("not used: {}", unused.join(", ")));
     }
     found.assume("gigabyte of chunk_size", "1e9 bytes", "chunk_size of the file");
     Some(found)
 }
 
-/// Adds the paths of keys that nobody requested.
+/// Adds the paths of keys that no field used.
 fn unknown(fields: &Fields<'_>, unused: &mut Vec<String>) {
     unused.extend(fields.unknown().into_iter().map(|problem| printable(&problem.path)));
 }
 
-/// A send of a result.
+/// A send in a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TecclSend {
-    /// Chunk of its source.
+    /// Number of the chunk at its source.
     pub chunk: u32,
-    /// GPU that the chunk comes from.
+    /// GPU from which the chunk comes.
     pub source: u32,
-    /// GPU that sends it.
+    /// GPU that sends the chunk.
     pub from: u32,
-    /// GPU that receives it.
+    /// GPU that receives the chunk.
     pub to: u32,
     /// Epoch.
     pub epoch: u32,
-    /// Switches on the way.
+    /// Switches on the path.
     pub switches: Vec<u32>,
 }
 
-/// A result: times and sends. Numbers of GPUs are those of the program's topology, in which switches are nodes too.
+/// A result: times and sends. GPU numbers are those of the program's topology, in which switches are nodes too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TecclResult {
     /// Length of an epoch, µs.
@@ -175,7 +175,7 @@ pub struct TecclResult {
     pub epochs: u32,
     /// Time at which the collective ends, µs.
     pub finish_us: f64,
-    /// Bandwidth of the algorithm, GB/s.
+    /// Algorithm bandwidth, GB/s.
     pub algbw_gbyte_per_s: f64,
     /// Sends in the order of the file.
     pub sends: Vec<TecclSend>,
@@ -197,7 +197,7 @@ pub fn read_result(reader: impl BufRead, limits: &Limits) -> Result<TecclResult,
     let flows = flows.and_then(|value| list_at(value, "7-Flows", &mut problems)).unwrap_or_default();
     if flows.len() > MOST_SENDS {
         let message = format!("has {} sends", flows.len());
-        return Err(Problem::new("7-Flows", message, format!("give at most {MOST_SENDS}")).into());
+        return Err(Problem::new("7-Flows", message, format!("use at most {MOST_SENDS}")).into());
     }
     let mut sends = Vec::with_capacity(flows.len());
     for (at, flow) in flows.iter().enumerate() {
@@ -206,7 +206,8 @@ pub fn read_result(reader: impl BufRead, limits: &Limits) -> Result<TecclResult,
             None => problems.add(
                 format!("7-Flows[{at}]"),
                 format!("is {}", brief(flow)),
-                "give 'Chunk C from S traveled over A->B in epoch E', with 'via switches W' if there are any",
+                "write 'Chunk C from S traveled over A->B in epoch E', with 'via switches W' if there are \
+                 any",
             ),
         }
     }

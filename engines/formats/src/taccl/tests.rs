@@ -49,7 +49,7 @@ fn inputs_and_results_of_teccl() {
     let input = &found.value;
     assert_eq!((input.chassis, input.chunk_bytes, input.all_to_all), (2, 62.5e6, true));
     assert_eq!((input.epoch, input.epochs, input.mip_gap), (TecclEpoch::Fixed(1.25), None, 0.3));
-    let note = "of no use here: TopologyParams.option, GurobiParams.log_file, InstanceParams.objective_type";
+    let note = "not used: TopologyParams.option, GurobiParams.log_file, InstanceParams.objective_type";
     assert_eq!(found.notes, [note]);
     let wrong = |text: &str| read_input(text.as_bytes(), &LIMITS).unwrap_err().to_string();
     let bad = text

@@ -8,7 +8,7 @@ use lightbay_core::read::{Fields, whole_numbers};
 use serde_json::{Map, Value, json};
 use std::io::BufRead;
 
-/// Maximum number of characters of a name: it is still one with a suffix of ours.
+/// Maximum number of characters of a name; it must stay valid when this program appends a suffix.
 const MOST_NAME: usize = lightbay_core::read::MAX_TEXT - 10;
 
 /// Meaning of a megabyte in a file.
@@ -22,7 +22,7 @@ pub enum Megabyte {
 }
 
 impl Megabyte {
-    /// Returns the bytes of one.
+    /// Returns the number of bytes of a megabyte.
     pub const fn bytes(self) -> f64 {
         match self {
             Self::Decimal => 1e6,
@@ -30,26 +30,26 @@ impl Megabyte {
         }
     }
 
-    /// Returns the rate of a cost in µs per megabyte, GB/s.
+    /// Returns the rate, GB/s, for a cost in µs per megabyte.
     pub fn gbyte_per_s(self, us_per_mb: f64) -> f64 {
         self.bytes() / us_per_mb / 1e3
     }
 }
 
-/// A topology of TACCL: links inside of a node by class, and one sort of link between nodes.
+/// A topology of TACCL: links inside a node by class, and one type of link between nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TacclTopology {
-    /// Name; `NDv2` and `DGX2` at its beginning represent wirings that the program has.
+    /// Name; Name; `NDv2` or `DGX2` at its beginning selects a wiring that the program knows.
     pub name: String,
-    /// GPUs of a node.
+    /// Number of GPUs of a node.
     pub gpus_per_node: u32,
-    /// Network cards of a node; 0 if the file is about one node only.
+    /// Number of NICs of a node; 0 if the file describes only one node.
     pub nics_per_node: u32,
-    /// Latency inside of a node, µs.
+    /// Latency inside a node, µs.
     pub alpha_us: f64,
-    /// Cost of each class of links with its latency hidden, µs per megabyte; none where the file gives the wiring.
+    /// Cost of each class of links with its latency hidden, µs per megabyte; empty if the file gives the wiring.
     pub betas_us_per_mb: Vec<f64>,
-    /// Inverse bandwidth of each class of links, µs per megabyte; none where the file gives the wiring.
+    /// Inverse bandwidth of each class of links, µs per megabyte; empty if the file gives the wiring.
     pub invbws_us_per_mb: Vec<f64>,
     /// Latency between nodes, µs.
     pub remote_alpha_us: f64,
@@ -65,14 +65,14 @@ pub struct TacclTopology {
     pub link_invbws_us_per_mb: Option<Vec<Vec<f64>>>,
 }
 
-/// A switch of a topology of MSCCL: what several links share.
+/// A switch of a topology of MSCCL: several links share its capacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MscclSwitch {
     /// Sources.
     pub sources: Vec<u32>,
     /// Destinations.
     pub destinations: Vec<u32>,
-    /// Chunks that go through it at a time.
+    /// Number of chunks that it carries at a time.
     pub bandwidth: u32,
     /// Name.
     pub name: String,
@@ -83,7 +83,7 @@ pub struct MscclSwitch {
 pub struct MscclTopology {
     /// Name.
     pub name: String,
-    /// Chunks that a link carries at a time, by destination and source; 0 where there is none.
+    /// Number of chunks that a link carries at a time, by destination and source; 0 if there is no link.
     pub links: Vec<Vec<u32>>,
     /// Switches.
     pub switches: Vec<MscclSwitch>,
@@ -107,7 +107,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     let mut fields = Fields::of(value, "", problems)?;
     let name = fields.text("name", problems).map(str::to_owned);
     let gpus = fields.int("gpus_per_node", 1..=MOST_RANKS as i64, problems);
-    // A wiring of its own without network cards is that of one node that stands alone.
+    // A file with its wiring and without NICs describes a single node.
     let is_wired = fields.has("links");
     let is_alone = is_wired && !fields.has("nics_per_node");
     let nics = fields.int_or("nics_per_node", 0..=MOST_RANKS as i64, i64::from(!is_alone), problems);
@@ -136,7 +136,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
             let found = matrix(value, key, problems)?;
             if gpus.is_some_and(|gpus| gpus as usize != found.len()) {
                 let message = format!("has {} rows for {} GPUs", found.len(), gpus.unwrap_or(0));
-                problems.add(key, message, "give one for each GPU of a node");
+                problems.add(key, message, "write one row for each GPU of a node");
             }
             Some(Some(found))
         }
@@ -146,12 +146,12 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     if let Some((betas, invbws)) = betas.as_ref().zip(invbws.as_ref())
         && betas.len() != invbws.len()
     {
-        let message = format!("has {} classes, node_invbws_list has {}", betas.len(), invbws.len());
-        problems.add("node_betas_list", message, "give both for every class of links");
+        let message = format!("has {} classes, but node_invbws_list has {}", betas.len(), invbws.len());
+        problems.add("node_betas_list", message, "write both for every class of links");
     }
     for (key, list) in [("node_invbws_list", &invbws), ("node_betas_list", &betas)] {
         for (at, number) in list.iter().flatten().enumerate().filter(|(_, number)| **number <= 0.0) {
-            problems.add(format!("{key}[{at}]"), format!("is {number}"), "give a cost above 0");
+            problems.add(format!("{key}[{at}]"), format!("is {number}"), "use a cost above 0");
         }
     }
     let mut found = Imported::new(TacclTopology {
@@ -171,11 +171,7 @@ fn taccl(value: &Value, problems: &mut Problems) -> Option<Imported<TacclTopolog
     found.assume("megabyte of the costs", "1e6 bytes", "mb=");
     if found.value.links.is_none() {
         let name = found.value.name.clone();
-        found.assume(
-            "wiring inside of a node",
-            format!("that of {name} in the program"),
-            "links of the file",
-        );
+        found.assume("wiring inside a node", format!("that of {name} in the program"), "links of the file");
     }
     Some(found)
 }
@@ -233,12 +229,12 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
         for (from, number) in row.iter().enumerate() {
             if number.fract() != 0.0 || *number > f64::from(u32::MAX) {
                 let path = format!("links[{to}][{from}]");
-                problems.add(path, format!("is {number}"), "give a whole number of chunks");
+                problems.add(path, format!("is {number}"), "use an integer number of chunks");
             } else if to == from && *number > 0.0 {
                 problems.add(
                     format!("links[{to}][{from}]"),
                     format!("is {number}"),
-                    "no node links to itself",
+                    "a node must not link to itself",
                 );
             }
         }
@@ -266,14 +262,14 @@ fn msccl(value: &Value, problems: &mut Problems) -> Option<MscclTopology> {
         let (sources, destinations) = (ranks(sources, 0), ranks(destinations, 1));
         let bandwidth = bandwidth.as_u64().and_then(|b| u32::try_from(b).ok()).filter(|b| *b > 0);
         if bandwidth.is_none() {
-            problems.add(format!("{path}[2]"), "is no bandwidth", "give a whole number above 0");
+            problems.add(format!("{path}[2]"), "is no bandwidth", "use an integer above 0");
         }
         let name = name.as_str().map(str::to_owned);
         match &name {
             None => problems.add(format!("{path}[3]"), "is no name", "give text"),
             Some(name) if name.chars().count() > MOST_NAME => {
                 let message = format!("has {} characters", name.chars().count());
-                problems.add(format!("{path}[3]"), message, format!("give at most {MOST_NAME}"));
+                problems.add(format!("{path}[3]"), message, format!("use at most {MOST_NAME}"));
             }
             Some(_) => {}
         }
@@ -296,7 +292,7 @@ pub fn write_msccl(topology: &MscclTopology) -> String {
     let value = json!({
         "msccl_type": "topology", "name": topology.name, "links": topology.links, "switches": switches,
     });
-    // Names come from files of other people: what could disguise them is written as escapes.
+    // Names come from files of other people, so characters that could hide content are escaped.
     let line = lightbay_core::json::to_line(&value).unwrap_or_else(|_| value.to_string());
     format!("{line}\n")
 }

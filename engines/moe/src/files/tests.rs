@@ -102,7 +102,7 @@ fn files_of_ranks_are_put_side_by_side() {
 fn layers_without_tokens_are_dense() {
     let imported = read(&["0,0,0,0,0,0,0,0\n1,2,1,2,1,2,1,2\n"], &["axis=layers"], false).unwrap();
     assert_eq!(imported.scenario.body.stage_layers(), 1);
-    assert!(imported.lines.join("\n").contains("layers without tokens are taken as dense: 0"));
+    assert!(imported.lines.join("\n").contains("layers without tokens count as dense: 0"));
 }
 
 #[test]
@@ -117,12 +117,12 @@ fn what_is_wrong_is_named_with_its_place() {
     for (text, said) in [
         ("1,2,-3\n", "line 1, column 3: is '-3'"),
         ("1,2,3\n1,2,nan\n", "line 2, column 3: is 'nan'"),
-        ("1,2,3\n1,2,3\n", "may be layers or iterations; say what they are: axis=layers"),
+        ("1,2,3\n1,2,3\n", "may be layers or iterations; set their meaning: axis=layers"),
         ("layer,expert,share\n0,0,1\n", "has the columns layer, expert, share"),
-        ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is about the same expert as line 2"),
+        ("layer,expert,count\n0,0,1\n0,0,2\n", "line 3: is for the same expert as line 2"),
         ("layer,expert,count\n0,0\n", "line 2: has 2 fields, the header has 3"),
-        ("{\"global_physical_count\": [[1]]}", "counts the copies of experts"),
-        ("{\"weights\": [[1]]}", "none that holds expert loads"),
+        ("{\"global_physical_count\": [[1]]}", "counts the replicas of experts"),
+        ("{\"weights\": [[1]]}", "none that contains expert loads"),
         ("{\"weight\": [[1, -1]]}", "weight[0][1]: is"),
         ("{\"weight\": [[1, 2], [1]]}", "weight[1]: has 1 experts"),
         ("0,0,0\n", "counts no token at all"),
@@ -291,7 +291,7 @@ fn long_tables_are_known_by_what_their_headings_begin_with() {
         let body = told(&[&text], "mixtral_8x7b", &wanted);
         assert_eq!(matrix(&body, 0, 0)[0].len(), 8);
         let refused = read(&[&text], &["model=mixtral_8x7b", "axis=layers"], false).unwrap_err();
-        assert!(refused.contains("axis: is given, and the file says what its rows are"), "{refused}");
+        assert!(refused.contains("axis: is set, but the file states the meaning of its rows"), "{refused}");
     }
     // The same without a model: as many experts as are named.
     let imported = read(&[&plain], &[], false).unwrap();
@@ -322,7 +322,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
             "2 layers (1, 2), 8 experts",
             "layer 1: the busiest expert has 1.600 times the mean",
             "layer 2: the busiest expert has 1.750 times the mean",
-            "4 pairs of layer and expert without a row are taken as 0",
+            "4 pairs of layer and expert without a row are assumed to be 0",
         ],
     );
     assert_eq!((body.shape().experts, matrix(&body, 0, 0)[0][7]), (8, 0.0));
@@ -333,7 +333,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
             "8 experts",
             "layer 1: the busiest expert has 1.300 times the mean",
             "layer 2: the busiest expert has 1.650 times the mean",
-            "1 pair of layer and expert without a row is taken as 0",
+            "1 pair of layer and expert without a row is assumed to be 0",
         ],
     );
     told(
@@ -341,7 +341,7 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
         "deepseek_v3",
         &[
             "256 experts",
-            "500 pairs of layer and expert without a row are taken as 0",
+            "500 pairs of layer and expert without a row are assumed to be 0",
             "layer 1: the busiest expert has 51.200 times the mean",
             "layer 2: the busiest expert has 56.000 times the mean",
         ],
@@ -358,9 +358,9 @@ fn experts_that_were_never_hit_are_those_of_the_model() {
     assert!(read(&[&far], &[], false).unwrap_err().contains("expert 8 has no row"));
     // Layers without any token are dense, a row twice and a count below 0 are refused with the line.
     let dense = format!("{}3,0,0\n", IDS.replace("_id", ""));
-    assert_eq!(told(&[&dense], "mixtral_8x7b", &["taken as dense: 3"]).stage_layers(), 2);
+    assert_eq!(told(&[&dense], "mixtral_8x7b", &["count as dense: 3"]).stage_layers(), 2);
     let twice = read(&["layer,expert,count\n0,0,1\n0,0,2\n"], &[], false).unwrap_err();
-    assert!(twice.contains("line 3: is about the same expert as line 2"), "{twice}");
+    assert!(twice.contains("line 3: is for the same expert as line 2"), "{twice}");
     assert!(
         read(&["layer,expert,count\n0,0,-1\n"], &[], false).unwrap_err().contains("line 2, count: is '-1'")
     );

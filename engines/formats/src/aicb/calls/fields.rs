@@ -1,9 +1,9 @@
-//! The parts of a line: quoted fields, kinds of call, rank lists.
+//! Parsers for the parts of a line: quoted fields, kinds of call, rank lists.
 
 use super::{CallKind, Peer};
 use crate::aicb::collective::CollectiveKind;
 
-/// Maximum number of ranks of all sections.
+/// Maximum number of ranks over all sections.
 pub(super) const MAX_RANKS: usize = 1 << 20;
 
 /// The names after `CommType.`.
@@ -34,7 +34,7 @@ pub(super) fn call_kind(name: &str, additional: Option<&str>) -> Result<CallKind
         let given = additional.unwrap_or("None");
         wanted.iter().find(|(name, _)| *name == given).map(|(_, peer)| *peer).ok_or_else(|| {
             let remedy = format!("a row '{name}' needs {} or {}", names[0], names[1]);
-            ("additional", format!("'{given}' gives no direction"), remedy)
+            ("additional", format!("'{given}' has no direction"), remedy)
         })
     };
     Ok(match name {
@@ -51,7 +51,7 @@ pub(super) fn call_kind(name: &str, additional: Option<&str>) -> Result<CallKind
     })
 }
 
-/// A value, unless it is empty or the literal `None`.
+/// The value, unless it is empty or the literal `None`.
 pub(super) fn present(field: &str) -> Option<&str> {
     let field = field.trim();
     (!field.is_empty() && field != "None").then_some(field)
@@ -72,16 +72,16 @@ pub(super) fn parse_ranks(text: &str, room: usize) -> Result<Vec<u32>, String> {
             .parse()
             .map_err(|_| format!("'rank{}' is not a rank", rest.chars().take(12).collect::<String>()))?;
         rest = &rest[digits..];
-        // The start of a range is in the list already.
+        // The start of the range is already in the list.
         let (first, listed) = match range_from.take() {
             None => (rank, 0),
             Some(from) if from <= rank => (from, 1),
-            Some(_) => return Err(format!("the range up to 'rank{rank}' runs backwards")),
+            Some(_) => return Err(format!("the range up to 'rank{rank}' is descending")),
         };
         if ranks.len() + (rank - first) as usize + 1 - listed > room {
-            return Err(format!("lists more than '{MAX_RANKS}' ranks"));
+            return Err(format!("lists more than {MAX_RANKS} ranks"));
         }
         ranks.extend((first..=rank).skip(listed));
     }
-    if ranks.is_empty() { Err("the stage line names no rank".to_owned()) } else { Ok(ranks) }
+    if ranks.is_empty() { Err("the stage line contains no rank".to_owned()) } else { Ok(ranks) }
 }

@@ -1,4 +1,4 @@
-//! Line by line through a per-call CSV: sections, headers, rows, iterations.
+//! Reads a per-call CSV line by line: sections, headers, rows, iterations.
 
 use lightbay_core::cells;
 use lightbay_core::problem::{Problem, Problems, suggestion};
@@ -9,7 +9,7 @@ use crate::aicb::order::Pass;
 use crate::gz::Limits;
 use crate::number;
 
-/// Longest elapsed time of one call, ms: a day.
+/// Maximum elapsed time of one call, ms: a day.
 const MAX_MS: f64 = 86_400e3;
 /// Maximum number of pipeline stages.
 const MAX_STAGES: usize = 4096;
@@ -42,7 +42,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Takes one line; false when reading on makes no sense.
+    /// Reads one line; returns `false` if reading further makes no sense.
     pub(super) fn line(
         &mut self,
         number: usize,
@@ -73,7 +73,7 @@ impl Reading {
         let Some(columns) = self.columns else {
             problems.add(
                 format!("line {number}"),
-                "stands before the header",
+                "is before the header",
                 "the line 'comm_type,comm_group,...' must come first",
             );
             return false;
@@ -89,7 +89,7 @@ impl Reading {
         let place = format!("line {number}");
         let expected = self.calls.sections.len();
         if expected >= MAX_STAGES {
-            problems.add(place, format!("has more than '{MAX_STAGES}' stages"), "check the file");
+            problems.add(place, format!("has more than {MAX_STAGES} stages"), "check the file");
             self.calls.sections.push(StageCalls::default());
             return;
         }
@@ -98,7 +98,7 @@ impl Reading {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             if digits.parse() != Ok(expected) {
                 let remedy = format!("write pp_stage{expected}: stages are numbered from 0 without gaps");
-                problems.add(place.clone(), format!("'pp_stage{digits}' is not in order"), remedy);
+                problems.add(place.clone(), format!("'pp_stage{digits}' is not the next stage"), remedy);
             }
         }
         let ranks = match parse_ranks(text, MAX_RANKS - self.ranks) {
@@ -185,8 +185,8 @@ impl Reading {
         if fields.len() != columns.width {
             return Err(Problem::new(
                 format!("line {number}"),
-                format!("has '{}' fields, the header has '{}'", fields.len(), columns.width),
-                "quote fields that hold commas, or correct the line",
+                format!("has '{}' fields, but the header has '{}'", fields.len(), columns.width),
+                "quote fields that contain commas, or correct the line",
             ));
         }
         let wrong = |column: &str, message: String, remedy: String| {
@@ -235,11 +235,11 @@ impl Reading {
         if group.is_none() && !matches!(kind, CallKind::Computation | CallKind::Barrier) {
             return Err(wrong(
                 "comm_group",
-                format!("is empty on a row '{kind_name}'"),
+                format!("is empty in a row '{kind_name}'"),
                 "write the group, for example CommGroup.tp_group".into(),
             ));
         }
-        // A computation has shapes in this column.
+        // In a computation row, this column contains shapes.
         let bytes = match (kind, field(columns.bytes)) {
             (CallKind::Computation | CallKind::Barrier, _) => 0,
             (_, None) => {
@@ -271,7 +271,7 @@ impl Reading {
             return Err(wrong(
                 "count",
                 format!("'{count}' on a pipeline transfer"),
-                "write one row per transfer, in the order they are made".into(),
+                "write one row for each transfer, in the order of the transfers".into(),
             ));
         }
         let phase = if stage.starts_with("forward") {
@@ -299,7 +299,7 @@ impl Reading {
         index
     }
 
-    /// Remembers a group's size and refuses a second one.
+    /// Stores the size of a group and refuses a different one.
     fn size(&mut self, number: usize, group: Option<CallGroup>, ranks: u64, problems: &mut Problems) {
         let sizes = &mut self.calls.sizes;
         let (slot, line) = match group {
@@ -313,13 +313,13 @@ impl Reading {
             Some(first) if first != ranks => problems.add(
                 format!("line {number}, comm_group_size"),
                 format!("'{ranks}' differs from '{first}' in line {line}"),
-                "a group has one size in the whole file",
+                "a group must have the same size in the whole file",
             ),
             Some(_) => {}
         }
     }
 
-    /// Checks what only the whole file shows.
+    /// Checks that need the whole file.
     pub(super) fn finish(&mut self, problems: &mut Problems) {
         self.end_section();
         if self.calls.sections.is_empty() {
@@ -332,13 +332,13 @@ impl Reading {
                 problems.add(
                     format!("stage {stage}"),
                     "has no row inside an iteration",
-                    "the rows of an iteration have stages such as 'forward_step' and 'backward_step'",
+                    "rows of an iteration have stages such as 'forward_step' and 'backward_step'",
                 );
             } else if section.iterations.len() != iterations {
                 problems.add(
                     format!("stage {stage}"),
-                    format!("has '{}' iterations, stage 0 has '{iterations}'", section.iterations.len()),
-                    "every stage must hold the same iterations; the file may be cut short",
+                    format!("has '{}' iterations, but stage 0 has '{iterations}'", section.iterations.len()),
+                    "all stages must have the same iterations; the file may be cut off",
                 );
             }
         }
@@ -349,8 +349,8 @@ impl Reading {
                 if section.ranks.len() != first {
                     problems.add(
                         format!("stage {stage}"),
-                        format!("has '{}' ranks, stage 0 has '{first}'", section.ranks.len()),
-                        "every stage has the same number of ranks",
+                        format!("has '{}' ranks, but stage 0 has '{first}'", section.ranks.len()),
+                        "all stages must have the same number of ranks",
                     );
                 }
             }
@@ -358,7 +358,7 @@ impl Reading {
                 self.calls.sections.iter().flat_map(|s| s.ranks.iter().copied()).collect();
             all.sort_unstable();
             if let Some([rank, _]) = all.windows(2).find(|pair| pair[0] == pair[1]) {
-                problems.add(format!("rank{rank}"), "is listed twice", "a rank belongs to one stage");
+                problems.add(format!("rank{rank}"), "is listed twice", "a rank must belong to one stage");
             }
         }
     }

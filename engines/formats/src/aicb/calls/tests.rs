@@ -62,13 +62,13 @@ fn every_rejection_names_line_column_value_and_remedy() {
         "line 7, msg_size: '-8' is negative",
         "line 8, comm_group_size: '4' differs from '2' in line 7",
         "line 9, msg_size: is empty",
-        "line 10, additional: 'recv_next' gives no direction; a row 'isend' needs send_next or send_prev",
+        "line 10, additional: 'recv_next' has no direction; a row 'isend' needs send_next or send_prev",
         "line 11, count: '2' on a pipeline transfer",
-        "line 12, comm_group: is empty on a row 'all_reduce'",
+        "line 12, comm_group: is empty in a row 'all_reduce'",
         "line 13, _elapsed_time: 'soon' is not a number",
         "line 14, count: '0' is too small",
         "stage 1: has no row inside an iteration",
-        "stage 1: has '1' ranks, stage 0 has '2'",
+        "stage 1: has '1' ranks, but stage 0 has '2'",
         "rank1: is listed twice",
     ] {
         assert!(all.contains(part), "{part} is not in\n{all}");
@@ -77,7 +77,7 @@ fn every_rejection_names_line_column_value_and_remedy() {
 
 #[test]
 fn headers_are_needed_and_may_be_reordered() {
-    assert!(problems("CommType.barrier,,,,,,,,,,,\n").contains("line 1: stands before the header"));
+    assert!(problems("CommType.barrier,,,,,,,,,,,\n").contains("line 1: is before the header"));
     let lacking = problems("comm_type,comm_group,stage\nCommType.barrier,,step\n");
     assert!(
         lacking.contains("line 1: the header lacks 'comm_group_size', 'msg_size', 'additional'"),
@@ -90,7 +90,7 @@ fn headers_are_needed_and_may_be_reordered() {
     let calls = read(text.as_bytes(), &Limits::default()).unwrap();
     assert_eq!(calls.sections[0].calls[0].bytes, 64);
     assert!(calls.sections[0].ranks.is_empty());
-    assert!(problems(&format!("[ pp_stage0: [] ]\n{HEADER}\n")).contains("names no rank"));
+    assert!(problems(&format!("[ pp_stage0: [] ]\n{HEADER}\n")).contains("contains no rank"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn rank_lists_are_capped_before_they_are_made() {
     assert_eq!(parse_ranks("[rank2 ~ rank4]", 10).unwrap(), [2, 3, 4]);
     assert_eq!(parse_ranks("[ pp_stage0: [rank7, rank9] ]", 10).unwrap(), [7, 9]);
     assert!(parse_ranks("[rank0 ~ rank4294967295]", 10).unwrap_err().contains("lists more than"));
-    assert!(parse_ranks("[rank9 ~ rank3]", 10).unwrap_err().contains("runs backwards"));
+    assert!(parse_ranks("[rank9 ~ rank3]", 10).unwrap_err().contains("is descending"));
     assert!(parse_ranks("[rankx]", 10).unwrap_err().contains("'rankx]' is not a rank"));
     assert_eq!(parse_ranks("[rank5 ~ rank5]", 10).unwrap(), [5]);
 }

@@ -84,11 +84,11 @@ fn transfers_are_counted_and_sized() {
 fn what_does_not_match_is_refused_with_both_counts() {
     let cut = FIRST.trim_end_matches("rn b b");
     assert!(
-        problems(&[cut, LAST]).contains("stage 1 to stage 0: '3' rows send_prev meet '2' rows recv_next"),
+        problems(&[cut, LAST]).contains("stage 1 to stage 0: '3' rows send_prev, but '2' rows recv_next"),
     );
     let lost = LAST.replacen("rp ", "", 1);
     assert!(
-        problems(&[FIRST, &lost]).contains("stage 0 to stage 1: '3' rows send_next meet '2' rows recv_prev")
+        problems(&[FIRST, &lost]).contains("stage 0 to stage 1: '3' rows send_next, but '2' rows recv_prev")
     );
     assert!(
         problems(&["f sn b rn", "rp f sn b sp"])
@@ -103,7 +103,7 @@ fn sizes_must_be_equal_at_both_ends() {
     let mut calls = file(&["f sn rn b", "rp f b sp"]);
     calls.sections[1].calls[0].bytes = 65;
     let text = derive(&calls, 0).unwrap_err().to_string();
-    assert!(text.contains("msg_size: '64' is sent, '65' is received in line"), "{text}");
+    assert!(text.contains("msg_size: '64' is sent, but '65' is received in line"), "{text}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn the_row_count_must_be_right() {
     let two = [row("a"), row("b")];
     assert!(
         problems(&format!("{HEAD}\n3\n{}\n", two.join("\n")))
-            .contains("line 2: announces '3' rows, '2' follow")
+            .contains("line 2: announces '3' rows, but '2' follow")
     );
     assert!(problems(&format!("{HEAD}\n{}\n", two.join("\n"))).contains("is not a row count"));
     assert!(problems(&format!("{HEAD}\n")).contains("line 2: the row count is missing"));

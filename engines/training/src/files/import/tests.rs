@@ -344,7 +344,7 @@ fn every_file_that_is_wrong_is_named() {
     assert!(error.contains("b.xml: this is an NCCL topology"), "{error}");
     assert!(refused(&bad[..1], &[]).starts_with("a.txt: line 3"));
     assert!(refused(&[], &[]).contains("no file is given"));
-    assert!(refused(&[KERNELS], &[]).contains("no workload among the files"));
+    assert!(refused(&[KERNELS], &[]).contains("none of the files is a workload"));
 }
 
 #[test]
@@ -355,5 +355,5 @@ fn measured_calls_of_one_stage() {
     let fewer = import(&[G13B, KERNELS], &["layers=20"]);
     assert!(measured(&fewer).stages[0].fwd_s < measured(&imported).stages[0].fwd_s);
     assert!(refused(&[G13B], &["compute=aiob"]).contains("kernel times are requested"));
-    assert!(refused(&[G13B, KERNELS], &["gpus=64"]).contains("gpus: is '64', the file says '128'"));
+    assert!(refused(&[G13B, KERNELS], &["gpus=64"]).contains("gpus: is '64', but the file says '128'"));
 }
